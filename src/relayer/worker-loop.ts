@@ -3,7 +3,7 @@ import { backoffMs } from "../platform/base/waits.ts";
 import { errorText } from "../platform/base/errors.ts";
 import { planKvCycle, recordKvOutcome, runKvCycle } from "./kv/kv-cycle.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
-import { afterResult, isDue, mayBeDueAfter, type QueryState } from "./registry/query-state.ts";
+import { isDue, type QueryState } from "./registry/query-state.ts";
 import type { RegisteredQuery } from "./chain/registered-query.ts";
 import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { runTxCycle } from "./tx/tx-cycle.ts";
@@ -180,16 +180,15 @@ function dueStates(
   view: PipelineView,
   at: { readonly height: bigint; readonly nowMs: number },
 ): readonly QueryState[] {
-  const due: QueryState[] = [];
-  for (const state of states) {
-    // Most queries back off or are not due, and this runs for all of them at each event of the connection.
-    if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
-    const newest = view.newest(state.query.id);
-    if (newest !== undefined && !mayBeDueAfter(state, newest, at.height)) continue;
-    const next = newest === undefined ? state : afterResult(state, newest);
-    if (isDue(next, at.height, at.nowMs)) due.push(next);
-  }
-  return due;
+  return states
+    .filter(({ query }) => view.mayRead(query))
+    .map((state) => {
+      const newest = view.newest(state.query.id);
+      if (newest === undefined) return state;
+      const query = { ...state.query, lastLocalHeight: newest.sentAt + 1n, lastRemoteHeight: newest.at };
+      return { ...state, query, isRequested: false };
+    })
+    .filter((state) => isDue(state, at.height, at.nowMs));
 }
 
 function recordCycleError(loop: Loop, error: unknown): void {

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { queryChangeSubscriptions, queryChanges } from "../../src/relayer/chain/query-events.ts";
 import {
-  afterResult,
   answered,
   asAnswered,
   dueHeightOf,
@@ -9,7 +8,6 @@ import {
   handedOver,
   isDue,
   lastReadHeight,
-  mayBeDueAfter,
   notIncluded,
   type QueryState,
   refreshed,
@@ -57,33 +55,6 @@ describe("isDue", () => {
     const good = answered(state, { localHeight: 20n, remote: { revision: 1n, height: 7n } });
     expect(good).toMatchObject({ failures: 0, notBeforeMs: 0, error: undefined, results: 1 });
     expect(isDue(good, 23n, 0)).toBe(false);
-  });
-});
-
-describe("mayBeDueAfter", () => {
-  const last = { sentAt: 20n, at: { revision: 1n, height: 9n } };
-  const heights = [18n, 19n, 20n, 21n, 22n, 23n, 24n, 25n, 26n];
-
-  it("is true from the height at which the query is due after the result", () => {
-    for (const updatePeriod of [1n, 2n, 5n]) {
-      const state = sampleState({ lastLocalHeight: 10n, updatePeriod });
-      expect(heights.map((height) => mayBeDueAfter(state, last, height))).toEqual(
-        heights.map((height) => isDue(afterResult(state, last), height, 0)),
-      );
-    }
-  });
-
-  it("is never false when the query is due", () => {
-    const tx = sampleState({ type: "tx", lastLocalHeight: 10n, updatePeriod: 2n });
-    const unchanged = handedOver(sampleState({ lastLocalHeight: 10n, updatePeriod: 30n }), {
-      at: last.at,
-      hash: "a",
-    });
-    for (const state of [tx, unchanged, requested(tx)])
-      for (const height of heights)
-        if (isDue(afterResult(state, last), height, 0))
-          expect([height, mayBeDueAfter(state, last, height)]).toEqual([height, true]);
-    expect(mayBeDueAfter(unchanged, last, 20n)).toBe(true);
   });
 });
 

@@ -27,13 +27,7 @@ export function isAbort(error: unknown, signal: AbortSignal): boolean {
   );
 }
 
-interface Callbacks {
-  readonly pending: Set<(reason: Error) => void>;
-  /** Set when a wait ended without an abort of its signal. */
-  ended: Error | undefined;
-}
-
-const callbacksOf = new WeakMap<AbortSignal, Callbacks>();
+const callbacksOf = new WeakMap<AbortSignal, Set<(reason: Error) => void>>();
 
 /**
  * Calls `callback` once with the reason when `signal` aborts, or immediately when it is aborted already.
@@ -47,57 +41,37 @@ export function onAbort(signal: AbortSignal, callback: (reason: Error) => void):
     callback(abortReason(signal));
     return () => {};
   }
-  const { pending, ended } = callbacksOf.get(signal) ?? listen(signal);
-  if (ended !== undefined) {
-    callback(ended);
-    return () => {};
-  }
-  pending.add(callback);
+  const callbacks = callbacksOf.get(signal) ?? listen(signal);
+  callbacks.add(callback);
   return () => {
-    pending.delete(callback);
+    callbacks.delete(callback);
   };
 }
 
 /** Adds the one event listener of this signal. */
-function listen(signal: AbortSignal): Callbacks {
-  const callbacks = addCallbacks(signal);
+function listen(signal: AbortSignal): Set<(reason: Error) => void> {
+  const callbacks = new Set<(reason: Error) => void>();
+  callbacksOf.set(signal, callbacks);
   signal.addEventListener("abort", () => fire(signal, callbacks), { once: true });
   return callbacks;
 }
 
-function addCallbacks(signal: AbortSignal): Callbacks {
-  const callbacks = { pending: new Set<(reason: Error) => void>(), ended: undefined };
-  callbacksOf.set(signal, callbacks);
-  return callbacks;
-}
-
-function fire(signal: AbortSignal, { pending }: Callbacks): void {
+function fire(signal: AbortSignal, callbacks: ReadonlySet<(reason: Error) => void>): void {
   callbacksOf.delete(signal);
-  for (const callback of pending) callback(abortReason(signal));
-}
-
-interface OwnSignal extends Pick<AbortController, "signal" | "abort"> {
-  /** Calls all callbacks, also those that are added later, and leaves the signal as it is. Has an effect once. */
-  readonly end: (reason: Error) => void;
+  for (const callback of callbacks) callback(abortReason(signal));
 }
 
 /** The signal of one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
-function createOwnSignal(): OwnSignal {
+function createOwnSignal(): Pick<AbortController, "signal" | "abort"> {
   const own = new AbortController();
-  const callbacks = addCallbacks(own.signal);
+  const callbacks = new Set<(reason: Error) => void>();
+  callbacksOf.set(own.signal, callbacks);
   return {
     signal: own.signal,
     abort: (reason) => {
       if (own.signal.aborted) return;
       own.abort(reason);
       fire(own.signal, callbacks);
-    },
-    end: (reason) => {
-      if (callbacks.ended !== undefined) return;
-      callbacks.ended = reason;
-      const ending = [...callbacks.pending];
-      callbacks.pending.clear();
-      for (const callback of ending) callback(reason);
     },
   };
 }
@@ -175,42 +149,14 @@ export async function withTimeout<T>(
   }
 }
 
-/** One for all waits, as {@link WAIT_IS_OVER}. */
-const TIME_IS_OVER = new Error("the time is over");
-
-/**
- * As {@link withTimeout}, for a `wait` that watches the signal by {@link onAbort} alone, such as that of a wake signal. It costs a third:
- * the wait ends without the event of an `AbortSignal`.
- */
-export async function waitAtMost<T>(
-  delayMs: number,
-  clock: Sleeper,
-  signal: AbortSignal,
-  wait: (signal: AbortSignal) => Promise<T>,
-): Promise<T | undefined> {
-  signal.throwIfAborted();
-  const own = createOwnSignal();
-  const unwatch = onAbort(signal, own.end);
-  let isOver = false;
-  const end = (): void => {
-    isOver = true;
-    own.end(TIME_IS_OVER);
-  };
-  clock.sleep(delayMs, own.signal).then(end, () => {});
-  try {
-    return await wait(own.signal);
-  } catch (error) {
-    // Not that of a wait around this one.
-    if (isOver && error === TIME_IS_OVER) return undefined;
-    throw error;
-  } finally {
-    unwatch();
-    own.end(WAIT_IS_OVER);
-  }
-}
-
 /** Waits `delayMs` or until the signal aborts; never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;
-  await clock.sleep(delayMs, signal).catch(() => undefined);
+  await withTimeout(delayMs, clock, signal, rejectOnAbort).catch(() => undefined);
+}
+
+function rejectOnAbort(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    onAbort(signal, reject);
+  });
 }

@@ -1,4 +1,4 @@
-import { onAbort, raceAbort, waitAtMost } from "./abort.ts";
+import { onAbort, raceAbort, withTimeout } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
 /** Lets one part of the program wake all callers that wait for an event. It carries no value and stores no state. */
@@ -46,8 +46,8 @@ export interface ChangeSignal {
   /** Number of changes so far. */
   readonly version: () => number;
   /**
-   * Resolves when the version is no longer `version`, at the latest after `maxMs`, which may be infinite. Rejects with the signal's
-   * reason on abort.
+   * Resolves when the version is no longer `version`, at the latest after `maxMs`. Rejects with the signal's reason on
+   * abort.
    */
   readonly changedSince: (version: number, maxMs: number, signal: AbortSignal) => Promise<void>;
 }
@@ -64,10 +64,7 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
     },
     changedSince: async (since, maxMs, signal) => {
       signal.throwIfAborted();
-      if (version !== since) return;
-      await (maxMs === Number.POSITIVE_INFINITY
-        ? wakeSignal.next(signal)
-        : waitAtMost(maxMs, clock, signal, wakeSignal.next));
+      if (version === since) await withTimeout(maxMs, clock, signal, wakeSignal.next);
     },
   };
 }

@@ -186,7 +186,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state): QueryView => {
       const cost = deps.costOf(state.query.id);
-      return toView(state, { monotonicMs, lateness: lateness(state), resultAge: ageOf(state), cost });
+      return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
     })
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { role, holder, error: roleError } = leadership;
@@ -218,6 +218,12 @@ function createLateness(
   { engine, watches, limits, clock }: StatusDeps,
   marketBlocks: bigint,
 ): (state: QueryState) => Lateness {
+  const remotes = new Map(
+    watches.connections.map(({ id, remote }) => [
+      id,
+      { remoteFrom: remote.firstFrom, hasRemoteHalted: hasNoNewBlock(remote.view(), limits) },
+    ]),
+  );
   const present = {
     localHeight: engine.localHeight(),
     nowMs: clock.monotonicMs(),
@@ -226,14 +232,7 @@ function createLateness(
     marketBlocks,
     ...limits,
   };
-  const unseen = { ...present, remoteFrom: () => undefined, hasRemoteHalted: false };
-  const remotes = new Map(
-    watches.connections.map(({ id, remote }) => [
-      id,
-      { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted: hasNoNewBlock(remote.view(), limits) },
-    ]),
-  );
-  return (state) => latenessOf(state, remotes.get(state.query.connectionId) ?? unseen);
+  return (state) => latenessOf(state, { ...present, ...(remotes.get(state.query.connectionId) ?? UNSEEN) });
 }
 
 function createResultAge({
@@ -255,15 +254,9 @@ function createResultAge({
   };
 }
 
-function toView(
-  state: QueryState,
-  {
-    monotonicMs,
-    lateness,
-    resultAge,
-    cost,
-  }: Pick<QueryView, "lateness" | "resultAge" | "cost"> & { readonly monotonicMs: number },
-): QueryView {
+const UNSEEN = { remoteFrom: () => undefined, hasRemoteHalted: false };
+
+function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
   const { query } = state;
   return {
     id: query.id,
@@ -281,8 +274,5 @@ function toView(
     failures: state.failures,
     error: state.error,
     retryInMs: Math.max(0, state.notBeforeMs - monotonicMs),
-    lateness,
-    resultAge,
-    cost,
   };
 }

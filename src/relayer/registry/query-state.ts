@@ -269,27 +269,6 @@ export function isDue(state: QueryState, localHeight: bigint, nowMs: number): bo
   return state.isRequested || lastLocalHeight === 0n || atHeight >= dueHeightOf(state);
 }
 
-/** Returns the state after the result of remote height `last.at`, which was or will be sent at the local height `last.sentAt`. */
-export function afterResult(
-  state: QueryState,
-  last: { readonly sentAt: bigint; readonly at: RemoteHeight },
-): QueryState {
-  const query = { ...state.query, lastLocalHeight: last.sentAt + 1n, lastRemoteHeight: last.at };
-  return { ...state, query, isRequested: false };
-}
-
-/**
- * Whether {@link afterResult} may be due at a height. False is certain, and known without a copy of the state: most queries have a
- * result in the pipeline and are not due after it.
- */
-export function mayBeDueAfter(
-  { query, sent }: QueryState,
-  { sentAt }: { readonly sentAt: bigint },
-  localHeight: bigint,
-): boolean {
-  return sent.length > 0 || localHeight >= sentAt + query.updatePeriod;
-}
-
 /** Whether connection, type, keys, filter and period are equal. */
 export function sameQuestion(a: RegisteredQuery, b: RegisteredQuery): boolean {
   return (

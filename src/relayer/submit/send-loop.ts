@@ -1,4 +1,4 @@
-import { pause, waitAtMost } from "../../platform/base/abort.ts";
+import { pause, withTimeout } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
@@ -94,10 +94,10 @@ async function changedSince(
   maxMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  await waitAtMost(maxMs, deps.clock, signal, (inner) =>
+  await withTimeout(maxMs, deps.clock, signal, (inner) =>
     Promise.race([
-      deps.height.changedSince(seen.height, Number.POSITIVE_INFINITY, inner),
-      work.changedSince(seen.work, Number.POSITIVE_INFINITY, inner),
+      deps.height.changedSince(seen.height, maxMs, inner),
+      work.changedSince(seen.work, maxMs, inner),
     ]),
   );
 }

@@ -7,7 +7,7 @@ import { runPreparing, runSending } from "./send-loop.ts";
 import {
   byNeed,
   createSubmitterState,
-  gasItem,
+  gasOfResults,
   recordOutcome,
   resolve,
   type SubmitterDeps,
@@ -236,7 +236,7 @@ function gasBehind(
   let before = 0n;
   let behind = 0n;
   for (const one of byNeed(state, waiting)) {
-    const gas = gasOfOne(state, one);
+    const gas = gasOf(state, [one]);
     const cut = maxInt(before + gas - maxInt(leaving, before), 0n);
     if (one.result.query.connectionId === connectionId) behind += cut;
     before += gas;
@@ -244,14 +244,11 @@ function gasBehind(
   return behind;
 }
 
-function gasOfOne({ gas }: SubmitterState, entry: { readonly result: ExpectedResult }): bigint {
-  return gas.estimate(gasItem(entry));
-}
-
 function gasOf(state: SubmitterState, entries: readonly { readonly result: ExpectedResult }[]): bigint {
-  let gas = 0n;
-  for (const entry of entries) gas += gasOfOne(state, entry);
-  return gas;
+  return gasOfResults(
+    state,
+    entries.map(({ result }) => result),
+  );
 }
 
 /**
@@ -278,7 +275,7 @@ function choose(
     // The one that crosses the limit is read: its gas is an estimate.
     const isFull = before >= leaving + state.block.gas() && own >= ownPart;
     if (one.isCandidate && isFull) break;
-    const oneGas = gasOfOne(state, one);
+    const oneGas = gasOf(state, [one]);
     before += oneGas;
     if (!one.isCandidate) continue;
     own += oneGas;
@@ -295,7 +292,7 @@ function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]):
   const fitting = byNeed(
     state,
     urgent.map((result) => ({ result })),
-  ).filter((one) => (gas += gasOfOne(state, one)) <= most);
+  ).filter((one) => (gas += gasOf(state, [one])) <= most);
   return fitting.map(({ result }) => result);
 }
 

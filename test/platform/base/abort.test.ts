@@ -1,5 +1,5 @@
 import { getEventListeners } from "node:events";
-import { withTimeout, pause, onAbort, waitAtMost } from "../../../src/platform/base/abort.ts";
+import { withTimeout, pause, onAbort } from "../../../src/platform/base/abort.ts";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -33,65 +33,6 @@ describe("withTimeout", () => {
     const waiting = withTimeout(10, clock, stop.signal, never);
     stop.abort(new Error("stop"));
     await expect(waiting).rejects.toThrow("stop");
-  });
-});
-
-describe("waitAtMost", () => {
-  it("returns the result and leaves no pending sleep", async () => {
-    const clock = createManualClock(0);
-    const stop = new AbortController();
-    expect(await waitAtMost(10, clock, stop.signal, async () => 7)).toBe(7);
-    await clock.advance(0);
-    expect(clock.sleeping()).toBe(0);
-  });
-
-  it("returns undefined when the time is over, and ends the wait", async () => {
-    const clock = createManualClock(0);
-    let ended: unknown;
-    const waiting = waitAtMost(10, clock, new AbortController().signal, (signal) => {
-      onAbort(signal, (reason) => {
-        ended = reason;
-      });
-      return never(signal);
-    });
-    await clock.advance(9);
-    expect(ended).toBeUndefined();
-    await clock.advance(1);
-    expect(await waiting).toBeUndefined();
-    expect(ended).toBeInstanceOf(Error);
-  });
-
-  it("ends a wait that begins again after its end, and the one around it", async () => {
-    const clock = createManualClock(0);
-    const signal = new AbortController().signal;
-    const again = waitAtMost(10, clock, signal, async (own) => {
-      await never(own).catch(() => undefined);
-      return never(own);
-    });
-    const nested: (number | undefined)[] = [];
-    const outer = waitAtMost(10, clock, signal, async (own) => {
-      nested.push(await waitAtMost(20, clock, own, never));
-    });
-    await clock.advance(10);
-    expect(await again).toBeUndefined();
-    expect(await outer).toBeUndefined();
-    expect(nested).toEqual([]);
-    expect(clock.sleeping()).toBe(0);
-  });
-
-  it("throws the error of the wait and the reason of the signal, also of one that has aborted", async () => {
-    const clock = createManualClock(0);
-    const stop = new AbortController();
-    const broken = waitAtMost(10, clock, stop.signal, async () => {
-      throw new Error("broken");
-    });
-    await expect(broken).rejects.toThrow("broken");
-    const waiting = waitAtMost(10, clock, stop.signal, never);
-    stop.abort(new Error("stop"));
-    await expect(waiting).rejects.toThrow("stop");
-    await expect(waitAtMost(10, clock, stop.signal, never)).rejects.toThrow("stop");
-    await clock.advance(0);
-    expect(clock.sleeping()).toBe(0);
   });
 });
 

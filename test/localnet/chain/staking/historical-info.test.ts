@@ -48,7 +48,7 @@ function heights(world: StakeWorld): readonly number[] {
   return world
     .dump("staking")
     .filter(([key]) => key.startsWith("50"))
-    .map(([key]) => Number(Buffer.from(key.slice(2), "hex").toString("utf8")));
+    .map(([key]) => Number(Buffer.from(key.slice(2), "hex").readBigUInt64BE()));
 }
 
 describe("headers and active sets of past blocks", () => {

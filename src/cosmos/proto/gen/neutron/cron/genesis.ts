@@ -14,21 +14,21 @@ export const protobufPackage = "neutron.cron";
 export const protobufFileName = "neutron/cron/genesis.proto";
 
 export interface GenesisState {
-  scheduleList: Schedule[];
   params: Params | undefined;
+  scheduleList: Schedule[];
 }
 
 function createBaseGenesisState(): GenesisState {
-  return { scheduleList: [], params: undefined };
+  return { params: undefined, scheduleList: [] };
 }
 
 export const GenesisState: MessageFns<GenesisState> = {
   encode(message: GenesisState, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.scheduleList) {
-      Schedule.encode(v!, writer.uint32(18).fork()).join();
-    }
     if (message.params !== undefined) {
       Params.encode(message.params, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.scheduleList) {
+      Schedule.encode(v!, writer.uint32(18).fork()).join();
     }
     return writer;
   },
@@ -46,20 +46,20 @@ export const GenesisState: MessageFns<GenesisState> = {
       while (reader.pos < end) {
         const tag = reader.uint32();
         switch (tag >>> 3) {
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.scheduleList.push(Schedule.decode(reader, reader.uint32()));
-            continue;
-          }
           case 1: {
             if (tag !== 10) {
               break;
             }
 
             message.params = Params.decode(reader, reader.uint32(), message.params);
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.scheduleList.push(Schedule.decode(reader, reader.uint32()));
             continue;
           }
         }

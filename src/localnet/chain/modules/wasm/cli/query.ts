@@ -7,6 +7,7 @@ import {
 } from "../../../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { fromBase64, fromHex, toBase64, utf8 } from "../../../../../platform/base/bytes.ts";
 import { EXIT, errorMessage } from "../../../../../platform/base/errors.ts";
+import { stringifyJson } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
@@ -244,7 +245,10 @@ function downloadCommand(context: CliContext): Command {
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
     .description("print the version of the virtual machine that local chains are exact to")
-    .action(() => context.print(DEPLOYED_VM));
+    .option("--json", "print JSON")
+    .action(({ json }: { readonly json?: true }) =>
+      context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),
+    );
 }
 
 const DEPLOYED_VM = "2.1.5";
