@@ -1,6 +1,7 @@
 import { DASHBOARDS } from "../alerts/links.ts";
 import { type DashboardSpec, graph, query, stat } from "./panel-spec.ts";
 
+const NO_RELOAD = "The daemons have no configuration that can be read again";
 const JOB = 'job=~"$job"';
 const W = "oracle_watchdog";
 /** Prefixes of the daemons whose configuration can be loaded again. */
@@ -152,6 +153,7 @@ export const PROCESS: DashboardSpec = {
           {
             description: "0 when the last reload failed: the settings before it hold.",
             unit: "none",
+            emptyText: NO_RELOAD,
           },
         ),
         graph(
@@ -162,6 +164,7 @@ export const PROCESS: DashboardSpec = {
           {
             description: "Time since the start or the last successful reload.",
             unit: "s",
+            emptyText: NO_RELOAD,
           },
         ),
         graph("State stored", [query(`min by (instance) (${W}_state_stored{${JOB}})`, "{{instance}}")], {
