@@ -4,6 +4,7 @@ import { decodeModule } from "../../../src/localnet/vm/decode-module.ts";
 import { VmError } from "../../../src/localnet/vm/errors.ts";
 import { GAS_COSTS } from "../../../src/localnet/vm/gas.ts";
 import { F32, F64, newOperator, OP, readOperator, SIGNATURE_OF } from "../../../src/localnet/vm/operators.ts";
+import { readRegion, regionAt } from "../../../src/localnet/vm/regions.ts";
 import { validateFunction } from "../../../src/localnet/vm/validate-function.ts";
 import { type CallOutcome, createVm } from "../../../src/localnet/vm/vm.ts";
 import { runContract } from "../../support/vm/memory-host.ts";
@@ -98,7 +99,7 @@ function differenceOf(result: CallOutcome["result"], plain: Uint8Array | string)
   return `byte ${at} of ${result.length} is ${result[at]} where V8 has ${plain[at]} of ${plain.length}`;
 }
 
-/** Returns the bytes of the result region, or the trap. */
+/** Returns the bytes of the result region, or the trap, or why the region is none. */
 function runPlain(code: Uint8Array): Uint8Array | string {
   const { exports } = new WebAssembly.Instance(new WebAssembly.Module(code), {});
   let pointer: number;
@@ -108,8 +109,12 @@ function runPlain(code: Uint8Array): Uint8Array | string {
     return trapName(errorMessage(thrown));
   }
   const { buffer } = exports.memory;
-  const [offset = 0, , length = 0] = new Uint32Array(buffer.slice(pointer, pointer + 12));
-  return new Uint8Array(buffer, offset, length);
+  try {
+    return readRegion(buffer, regionAt(buffer, pointer >>> 0));
+  } catch (thrown) {
+    // The module has overwritten the description of its result.
+    return errorMessage(thrown);
+  }
 }
 
 /** Texts of V8 and of the deployed VM for the same trap. */
