@@ -9,7 +9,7 @@ import {
   SPECIFIED_POLICY,
 } from "../../../src/watchdog/policy/assessment.ts";
 import type { MonthRecord } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { endRate } from "../../../src/watchdog/policy/forecast.ts";
+import { endRate, forecastOf } from "../../../src/watchdog/policy/forecast.ts";
 import { allowedMisses } from "../../../src/watchdog/policy/headroom.ts";
 import { isAtLeast, type SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
 import { outageMisses, restartMisses, whatIf } from "../../../src/watchdog/policy/what-if.ts";
@@ -396,5 +396,23 @@ describe("rotation", () => {
       least: { full: (DEC18_ONE * 9n) / 10n, none: (DEC18_ONE * 8n) / 10n },
     };
     expect(rotationRisk("2026-11", months("++++++++--"), policy).state).toBe("none");
+  });
+});
+
+describe("a forecast from no block", () => {
+  const none = { good: 0n, bad: 0n, unknown: 0n };
+  const samples = { days: [], hours: [], last: { "6h": none, "24h": none, "3d": none } };
+
+  it("leaves all open while blocks remain", () => {
+    const { low, high } = forecastOf({ good: 0n, bad: 0n, remaining: 1000n }, samples, SPECIFIED_POLICY);
+    expect([low, high]).toEqual([
+      { good: 0n, total: 1000n },
+      { good: 1000n, total: 1000n },
+    ]);
+  });
+
+  it("is made at the end of the month, too", () => {
+    const { low, high } = forecastOf({ good: 0n, bad: 0n, remaining: 0n }, samples, SPECIFIED_POLICY);
+    expect([low.total, high.total]).toEqual([0n, 0n]);
   });
 });
