@@ -25,7 +25,7 @@ export function asUintNumber(field: JsonField): bigint {
   return field.asUint64();
 }
 
-/** Returns an integer of any size (`math.Int`). CosmWasm bindings carry it as text. Absent counts as 0. */
+/** Returns an integer of any size (`math.Int`). CosmWasm bindings carry it as text. An absent one is 0. */
 export function asInteger(field: JsonField): bigint {
   if (!field.isPresent()) return 0n;
   try {
