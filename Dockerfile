@@ -19,13 +19,12 @@ COPY --from=build /build/package.json /opt/relaywatch/
 COPY --from=build /build/node_modules /opt/relaywatch/node_modules
 COPY --from=build /build/config /opt/relaywatch/config
 COPY --from=build /build/dist/build.json /opt/relaywatch/dist/
-COPY --from=build /build/dist/src /opt/relaywatch/dist/src
-COPY --from=build /build/dist/daemons /opt/relaywatch/dist/daemons
+COPY --from=build /build/dist/program /opt/relaywatch/dist/program
 COPY docker/run.sh /run.sh
 COPY docker/healthcheck.mjs /opt/relaywatch/
-RUN chmod 755 /run.sh /opt/relaywatch/dist/src/cli/main.js /opt/relaywatch/dist/src/cli/neutron-query-relayer.js \
-  && ln -s /opt/relaywatch/dist/src/cli/main.js /usr/local/bin/relaywatch \
-  && ln -s /opt/relaywatch/dist/src/cli/neutron-query-relayer.js /bin/neutron_query_relayer
+RUN chmod 755 /run.sh /opt/relaywatch/dist/program/relaywatch.js /opt/relaywatch/dist/program/neutron_query_relayer.js \
+  && ln -s /opt/relaywatch/dist/program/relaywatch.js /usr/local/bin/relaywatch \
+  && ln -s /opt/relaywatch/dist/program/neutron_query_relayer.js /bin/neutron_query_relayer
 
 # Writes to RELAYER_STORAGE_PATH only, so the root file system may be read-only.
 USER node

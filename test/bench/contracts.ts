@@ -1,4 +1,6 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { fromUtf8, utf8 } from "../../src/platform/base/bytes.ts";
 import { VmError } from "../../src/localnet/vm/errors.ts";
 import { createVm, type Vm } from "../../src/localnet/vm/vm.ts";
 import { prepareCall, readBinary, readCalls, type RecordedCall } from "../support/contract-calls.ts";
@@ -13,6 +15,8 @@ import { median, processorMs } from "./measure.ts";
 const FOLDER = process.env.RELAYWATCH_CONTRACTS;
 /** A folder with contracts of neutron-dev-contracts, for blocks with callbacks. */
 const DEV_FOLDER = process.env.RELAYWATCH_DEV_CONTRACTS;
+/** The binary `cyberpunk.wasm` of CosmWasm, which computes argon2. */
+const CYBERPUNK = process.env.RELAYWATCH_CYBERPUNK;
 const CW20 = "5233708c51615537941f38cf0baf70b7eceb7ca0c93fdfe69171cc0d5ef1a14d";
 /** A contract of 679 kB. */
 const LARGE = "c262fc5fae1c9b7b71364181fc1242474780edb2c80cd06db620b5b1c0258674";
@@ -27,6 +31,7 @@ export function benchContracts({ quick }: BenchSettings): readonly BenchRow[] {
     benchLoop(),
     benchMixing(),
     benchSmallCall(quick ? 500 : 5_000),
+    ...(CYBERPUNK === undefined ? [] : [benchArgon2(readFileSync(CYBERPUNK))]),
     ...(FOLDER === undefined ? [] : benchRecorded(FOLDER, quick ? 300 : 5_000)),
     ...(DEV_FOLDER === undefined ? [] : benchCallbacks(DEV_FOLDER, quick)),
   ];
@@ -101,6 +106,31 @@ function benchMixing(): BenchRow {
     unit: "ns",
     note: `${operators} operators a round, with their gas, median of 5 runs`,
     beside: "0.115 ns is what an operator of the reference VM pays for",
+  };
+}
+
+/** Argon2 as the contract `cyberpunk` computes it. */
+function benchArgon2(code: Uint8Array): BenchRow {
+  const vm = createVm();
+  const args = [
+    { block: { height: 1, time: "1", chain_id: "local-1" }, contract: { address: "addr1" } },
+    { sender: "addr2", funds: [] },
+    { argon2: { mem_cost: 256, time_cost: 3 } },
+  ].map((value) => utf8(JSON.stringify(value)));
+  const run = (): { readonly ms: number; readonly gas: bigint } => {
+    const start = processorMs();
+    const { result, gasUsed } = runContract(code, { vm, gasLimit: 10n ** 15n, args });
+    if (result instanceof VmError) throw result;
+    if (!fromUtf8(result).startsWith('{"ok"')) throw new Error(fromUtf8(result));
+    return { ms: processorMs() - start, gas: gasUsed };
+  };
+  const { gas } = run();
+  return {
+    name: "argon2 of a contract, 256 KiB, 3 passes",
+    value: median(Array.from({ length: 15 }, () => run().ms)),
+    unit: "ms",
+    note: `${gas} VM gas, median of 15 runs`,
+    beside: "6.1 ms: cosmwasm-vm 2.2.2 on the same machine",
   };
 }
 

@@ -61,7 +61,7 @@ describe("a command line that cannot work", () => {
     const server = createServer();
     const connected = once(server, "connection");
     const node = `http://127.0.0.1:${await listen(server, 0)}`;
-    const words = ["dist/src/cli/main.js", "query", "staking", "validators", "--node", node];
+    const words = ["dist/program/relaywatch.js", "query", "staking", "validators", "--node", node];
     const child = spawn(process.execPath, words, { stdio: "ignore" });
     await connected;
     child.kill("SIGTERM");
@@ -122,7 +122,7 @@ http: { listen: "127.0.0.1:${ports.relayer}" }
 
   it("ends with 78 also when nobody reads the errors to their end", async () => {
     const many = file("many.yaml", Array.from({ length: 20_000 }, (_, index) => `k${index}: 1\n`).join(""));
-    const script = `set -o pipefail; "${process.execPath}" dist/src/cli/main.js config validate "${many}" | head -1`;
+    const script = `set -o pipefail; "${process.execPath}" dist/program/relaywatch.js config validate "${many}" | head -1`;
     const { status, stdout } = spawnSync("bash", ["-c", script], { encoding: "utf8" });
     expect([stdout.split("\n").length, status]).toEqual([2, 78]);
   });

@@ -37,7 +37,7 @@ describe("relaywatch up on a terminal", async () => {
 
   it("changes one block in place, follows the size of the terminal, and restores the cursor", async () => {
     const up = startInTerminal(
-      `${process.execPath} dist/src/cli/main.js up --port-offset ${home.portOffset}`,
+      `${process.execPath} dist/program/relaywatch.js up --port-offset ${home.portOffset}`,
     );
     try {
       await until("the hint", () =>

@@ -14,8 +14,7 @@ export interface BuildInfo {
 
 /** Reads name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
 export function readBuildInfo(): BuildInfo {
-  const manifest: unknown = JSON.parse(readFileSync(manifestPath(), "utf8"));
-  if (!isRecord(manifest)) throw new Error("package.json is not an object");
+  const manifest = readJson(nearest("package.json") ?? missing());
   const { name, version } = manifest;
   if (typeof name !== "string" || typeof version !== "string")
     throw new Error("package.json has no name or no version");
@@ -24,17 +23,25 @@ export function readBuildInfo(): BuildInfo {
 
 /** `src/platform/process/write-build.mjs` writes the file into `dist`. Sources that run without a build have none. */
 function readCommit(): string | undefined {
-  const path = join(dirname(fileURLToPath(import.meta.url)), "../../../build.json");
-  if (!existsSync(path)) return undefined;
-  const build: unknown = JSON.parse(readFileSync(path, "utf8"));
-  const commit = isRecord(build) ? build["commit"] : undefined;
+  const path = nearest("build.json");
+  const commit = path === undefined ? undefined : readJson(path)["commit"];
   return typeof commit === "string" && commit !== "" ? commit : undefined;
 }
 
-function manifestPath(): string {
+/** Path of a file in the nearest folder above this module, up to that of the package. */
+function nearest(name: string): string | undefined {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
-    const path = join(folder, "package.json");
-    if (existsSync(path)) return path;
-    if (dirname(folder) === folder) throw new Error("no package.json above the program");
+    if (existsSync(join(folder, name))) return join(folder, name);
+    if (existsSync(join(folder, "package.json")) || dirname(folder) === folder) return undefined;
   }
+}
+
+function readJson(path: string): Readonly<Record<string, unknown>> {
+  const value: unknown = JSON.parse(readFileSync(path, "utf8"));
+  if (!isRecord(value)) throw new Error(`${path} is not an object`);
+  return value;
+}
+
+function missing(): never {
+  throw new Error("no package.json above the program");
 }

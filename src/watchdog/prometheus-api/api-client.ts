@@ -1,4 +1,4 @@
-import { PrometheusDriver } from "prometheus-query";
+import type { PrometheusDriver } from "prometheus-query";
 import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
@@ -70,7 +70,7 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
         maxPoints: Math.floor(maxPoints * share),
       };
       let series: readonly Series[] = [];
-      const driver = createDriver(connection, inner, async (body) => {
+      const driver = await createDriver(connection, inner, async (body) => {
         series = await readMatrix(body, limits);
       });
       await driver
@@ -93,11 +93,13 @@ function isBody(value: unknown): value is Body {
  * The library has one set of options for a driver, and no signal: each query has a driver of its own. The library would parse
  * a body as a whole and create a `Date` for each sample; here `onBody` gets the chunks, and the library an empty result.
  */
-function createDriver(
+async function createDriver(
   { url, credentials, tenant, deadlineMs }: PrometheusConnection,
   signal: AbortSignal,
   onBody: (body: Body) => Promise<void>,
-): PrometheusDriver {
+): Promise<PrometheusDriver> {
+  // Only loaded for validators behind such an API: the library is large.
+  const { PrometheusDriver } = await import("prometheus-query");
   return new PrometheusDriver({
     endpoint: url,
     // A list of many validators is too long for a URL.

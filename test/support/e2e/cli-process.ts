@@ -33,7 +33,7 @@ export interface CliHome {
   readonly close: () => Promise<void>;
 }
 
-const MAIN = "dist/src/cli/main.js";
+const MAIN = "dist/program/relaywatch.js";
 
 /**
  * Opens a home with leased ports. In the arguments of a command, `$PORTS` becomes `--port-offset N`.

@@ -80,6 +80,8 @@ export interface RunOptions extends VmOptions {
   readonly gasLimit?: bigint;
   readonly host?: Host;
   readonly message?: Uint8Array;
+  /** All arguments of the entry point, in place of empty ones and `message`. */
+  readonly args?: readonly Uint8Array[];
   readonly stackLimit?: number;
   readonly vm?: Vm;
   readonly recorder?: GasRecorder;
@@ -93,12 +95,12 @@ export function runContract(code: Uint8Array, options: RunOptions = {}): CallOut
     host = new MemoryHost(),
     message = NOTHING,
   } = options;
-  const args = entryPoint === "execute" || entryPoint === "instantiate" ? [NOTHING, NOTHING] : [NOTHING];
+  const before = entryPoint === "execute" || entryPoint === "instantiate" ? [NOTHING, NOTHING] : [NOTHING];
   return (options.vm ?? createVm(options)).call({
     checksum: "code",
     code: () => code,
     entryPoint,
-    args: [...args, message],
+    args: options.args ?? [...before, message],
     gasLimit,
     host,
     recorder: options.recorder,

@@ -1,4 +1,3 @@
-import { createTransport } from "nodemailer";
 import { request } from "undici";
 import { HOUR_MS } from "../../../platform/base/time.ts";
 import { onAbort } from "../../../platform/base/abort.ts";
@@ -122,6 +121,8 @@ const MAX_STEP_MS = 30_000;
 /** A {@link SendMail} over SMTP. One connection for each e-mail: alerts are rare. */
 export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal, rejections }) => {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
+  // Few watchdogs send e-mail, and the library takes long to load.
+  const { createTransport } = await import("nodemailer");
   const transport = createTransport({
     host: server.host,
     port: server.port,
