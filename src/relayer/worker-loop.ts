@@ -103,7 +103,7 @@ type Ran =
 
 /** Starts a cycle over the due queries. One for TX queries is over then. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
-  const { worker, deps, lookAhead } = loop;
+  const { worker, deps, lookAhead, cycles } = loop;
   const states = worker.registry
     .states()
     .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
@@ -117,6 +117,7 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const view = worker.submitter.view(worker.connectionId);
   const own = lookAhead.blocks(view.sendMs);
   const early = deps.type === "kv" ? view.lookAhead(own) : own;
+  if (cycles.count() >= MAX_KV_CYCLES) return "idle";
   const due = dueStates(states, view, { height: localHeight + early, nowMs: worker.clock.monotonicMs() });
   if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
   if (deps.type === "tx") return await runTx(loop, due, signal);
@@ -133,7 +134,6 @@ async function startKv(
   const { worker, cycles } = loop;
   // Without the round trips of a plan, when it is clear before.
   if (due.length * 10 < cycles.queries()) return "idle";
-  if (cycles.count() >= MAX_KV_CYCLES) return "idle";
   const startedMs = worker.clock.monotonicMs();
   const cycle = await planKvCycle(worker, { due, lookAhead, running: cycles.queries() }, signal);
   if (cycle === undefined) {
@@ -180,15 +180,28 @@ function dueStates(
   view: PipelineView,
   at: { readonly height: bigint; readonly nowMs: number },
 ): readonly QueryState[] {
-  return states
-    .filter(({ query }) => view.mayRead(query))
-    .map((state) => {
-      const newest = view.newest(state.query.id);
-      if (newest === undefined) return state;
-      const query = { ...state.query, lastLocalHeight: newest.sentAt + 1n, lastRemoteHeight: newest.at };
-      return { ...state, query, isRequested: false };
-    })
-    .filter((state) => isDue(state, at.height, at.nowMs));
+  const due: QueryState[] = [];
+  // Several times in each block, all queries are looked at, and few are due.
+  for (const state of states) {
+    const { id, updatePeriod } = state.query;
+    if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
+    const newest = view.newest(id);
+    const isFresh = newest !== undefined && at.height < newest.sentAt + updatePeriod;
+    // A query whose values were unchanged can be due sooner.
+    if (isFresh && state.sent.length === 0) continue;
+    const then = newest === undefined ? state : withResult(state, newest);
+    if (isDue(then, at.height, at.nowMs)) due.push(then);
+  }
+  return due;
+}
+
+/** The state of a query whose result is on its path, as it will be when a block has it. */
+function withResult(
+  state: QueryState,
+  { sentAt, at }: NonNullable<ReturnType<PipelineView["newest"]>>,
+): QueryState {
+  const query = { ...state.query, lastLocalHeight: sentAt + 1n, lastRemoteHeight: at };
+  return { ...state, query, isRequested: false };
 }
 
 function recordCycleError(loop: Loop, error: unknown): void {

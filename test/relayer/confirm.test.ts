@@ -152,7 +152,7 @@ describe("a transaction in a block", () => {
     state.batch.shrink();
     const [gas, batch] = [state.block.gas(), state.batch.limits().bytes];
     await end(included);
-    const learned = ["1", "2", "connection-0"].map((key) => Number(state.gas.known(key)));
+    const learned = [1n, 2n, "connection-0"].map((key) => Number(state.gas.known(key)));
     expect(learned.reduce((total, one) => total + one, 0)).toBeCloseTo(
       300_000 - Number(GAS_PER_TRANSACTION),
       -1,

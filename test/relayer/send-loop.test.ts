@@ -209,14 +209,14 @@ describe("what is read for a broadcast", () => {
     for (const id of [1n, 2n]) {
       state.queries.isolated.set(id, "x");
       state.queries.withdrawn.add(id);
-      state.gas.learn([{ key: `${id}`, guess: 1n }], 50n);
+      state.gas.learn([{ key: id, guess: 1n }], 50n);
     }
     state.gas.learn([{ key: "connection-0", guess: 1n }], 50n);
     start(runSending, sample);
     await clock.advance(0);
     expect([...state.queries.isolated.keys()]).toEqual([1n]);
     expect([...state.queries.withdrawn]).toEqual([1n]);
-    expect(["1", "2", "connection-0"].map((key) => state.gas.known(key) !== undefined)).toEqual([
+    expect([1n, 2n, "connection-0"].map((key) => state.gas.known(key) !== undefined)).toEqual([
       true,
       false,
       true,
@@ -574,9 +574,9 @@ describe("the fee market", () => {
     const keys = (id: bigint): bigint => BigInt(queries.get(id)?.query.keys.length ?? 0);
     expect(plans.at(-1)).toEqual([
       101n,
-      state.gas.estimate({ key: "2", guess: 30_000n * keys(2n) }) +
-        state.gas.estimate({ key: "3", guess: 30_000n * keys(3n) }) +
-        state.gas.estimate({ key: "5", guess: 30_000n * keys(5n) }),
+      state.gas.estimate({ key: 2n, guess: 30_000n * keys(2n) }) +
+        state.gas.estimate({ key: 3n, guess: 30_000n * keys(3n) }) +
+        state.gas.estimate({ key: 5n, guess: 30_000n * keys(5n) }),
     ]);
   });
 });

@@ -119,6 +119,7 @@ export async function withDeadline<T>(
 
 /** One for all waits: an error captures a stack, which took longer than the rest of a short wait. */
 const WAIT_IS_OVER = new Error("the wait is over");
+const TIME_IS_OVER = new Error("the time is over");
 
 /**
  * Runs `work` for at most `delayMs` and returns its result, or undefined when the time is over. `work` must stop when
@@ -132,15 +133,19 @@ export async function withTimeout<T>(
 ): Promise<T | undefined> {
   const own = createOwnSignal();
   const unwatch = onAbort(signal, (reason) => own.abort(reason));
-  let timeout: Error | undefined;
+  let isOver = false;
   clock.sleep(delayMs, own.signal).then(
-    () => own.abort((timeout = new Error("the time is over"))),
+    () => {
+      // The signal may have aborted for another reason before.
+      isOver = !own.signal.aborted;
+      return own.abort(TIME_IS_OVER);
+    },
     () => {},
   );
   try {
     return await work(own.signal);
   } catch (error) {
-    if (timeout !== undefined && error === timeout) return undefined;
+    if (isOver && error === TIME_IS_OVER) return undefined;
     throw error;
   } finally {
     unwatch();

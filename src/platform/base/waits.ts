@@ -50,21 +50,28 @@ export interface ChangeSignal {
    * abort.
    */
   readonly changedSince: (version: number, maxMs: number, signal: AbortSignal) => Promise<void>;
+  /** As `changedSince`, for as long as it takes. */
+  readonly changed: (version: number, signal: AbortSignal) => Promise<void>;
 }
 
 /** Creates a signal without changes. */
 export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
   const wakeSignal = createWakeSignal();
   let version = 0;
+  const changed = async (since: number, signal: AbortSignal): Promise<void> => {
+    signal.throwIfAborted();
+    if (version === since) await wakeSignal.next(signal);
+  };
   return {
     version: () => version,
     wake: () => {
       version += 1;
       wakeSignal.wake();
     },
+    changed,
     changedSince: async (since, maxMs, signal) => {
       signal.throwIfAborted();
-      if (version === since) await withTimeout(maxMs, clock, signal, wakeSignal.next);
+      if (version === since) await withTimeout(maxMs, clock, signal, (inner) => changed(since, inner));
     },
   };
 }

@@ -2,21 +2,23 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
 
 /** Something whose gas is learned: a result, or the update of a client. */
 export interface GasItem {
-  /** Equal for what costs about the same each time, for instance the results of one query. */
-  readonly key: string;
+  /** Equal for what costs about the same each time: the id of the query, or of the client's connection. */
+  readonly key: GasKey;
   /** Estimate while nothing is learned about the key. */
   readonly guess: bigint;
 }
+
+type GasKey = bigint | string;
 
 /** Learned gas of results and client updates. */
 export interface GasEstimates {
   readonly estimate: (item: GasItem) => bigint;
   /** Whether something was learned about the key. */
-  readonly known: (key: string) => bigint | undefined;
+  readonly known: (key: GasKey) => bigint | undefined;
   /** Notes that these items used `gas` together, without the fixed gas of their transaction. */
   readonly learn: (items: readonly GasItem[], gas: bigint) => void;
   /** Forgets all keys but these. */
-  readonly keepOnly: (isKept: (key: string) => boolean) => void;
+  readonly keepOnly: (isKept: (key: GasKey) => boolean) => void;
 }
 
 const SCALE = 1_000_000n;
@@ -29,7 +31,7 @@ const SCALE = 1_000_000n;
  * there are any, known items half of it: queries with different callbacks separate as their company changes.
  */
 export function createGasEstimates(): GasEstimates {
-  const learned = new Map<string, bigint>();
+  const learned = new Map<GasKey, bigint>();
   const estimate = ({ key, guess }: GasItem): bigint => learned.get(key) ?? guess;
   const sum = (items: readonly GasItem[]): bigint =>
     items.reduce((total, item) => total + estimate(item), 0n);

@@ -137,7 +137,7 @@ type Place = keyof QueryEntries;
 export function createPipeline(): Pipeline {
   const entries = new Map<number, ExpectedEntry | Entry>();
   const queries = new Map<bigint, QueryEntries>();
-  const places: Record<Place, Set<number>> = {
+  const places: Record<Place, Set<ExpectedEntry | Entry>> = {
     expected: new Set(),
     queued: new Set(),
     planned: new Set(),
@@ -154,7 +154,7 @@ export function createPipeline(): Pipeline {
   /** Takes an entry out of its stage, in all indices. */
   const leave = (entry: ExpectedEntry | Entry): void => {
     const place = placeOf(entry.stage);
-    if (place === undefined || !places[place].delete(entry.id)) return;
+    if (place === undefined || !places[place].delete(entry)) return;
     if (place === "queued" && isProven(entry)) bytes -= entry.result.message.length;
     const { id } = entry.result.query;
     const own = ofQuery(id);
@@ -170,7 +170,7 @@ export function createPipeline(): Pipeline {
       return;
     }
     entries.set(entry.id, entry);
-    places[place].add(entry.id);
+    places[place].add(entry);
     if (place === "queued" && isProven(entry)) bytes += entry.result.message.length;
     const { id } = entry.result.query;
     const own = ofQuery(id);
@@ -184,15 +184,7 @@ export function createPipeline(): Pipeline {
     if (query.type === "tx" || old === undefined) return undefined;
     return isNewer(at, old.result.at) ? old : entry;
   };
-  const all = (place: Place): (ExpectedEntry | Entry)[] => {
-    const found: (ExpectedEntry | Entry)[] = [];
-    for (const id of places[place]) {
-      const entry = entries.get(id);
-      if (entry !== undefined) found.push(entry);
-    }
-    return found;
-  };
-  const proven = (place: Place) => (): readonly Entry[] => all(place).filter(isProven);
+  const proven = (place: Place) => (): readonly Entry[] => [...places[place]].filter(isProven);
   return {
     expect: (results, height) =>
       results.map((result) => {
@@ -244,7 +236,7 @@ export function createPipeline(): Pipeline {
         return enqueue(entry, true) ?? [];
       }),
     ofQuery,
-    expected: () => all("expected"),
+    expected: () => [...places.expected],
     planned: proven("planned"),
     sent: proven("sent"),
     queuedHeads: () => {

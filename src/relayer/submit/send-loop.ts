@@ -95,10 +95,7 @@ async function changedSince(
   signal: AbortSignal,
 ): Promise<void> {
   await withTimeout(maxMs, deps.clock, signal, (inner) =>
-    Promise.race([
-      deps.height.changedSince(seen.height, maxMs, inner),
-      work.changedSince(seen.work, maxMs, inner),
-    ]),
+    Promise.race([deps.height.changed(seen.height, inner), work.changed(seen.work, inner)]),
   );
 }
 
@@ -294,7 +291,7 @@ async function readLimits(state: SubmitterState, rhythm: Rhythm, signal: AbortSi
 function forgetRemoved({ deps, gas, order, queries: { isolated, withdrawn } }: SubmitterState): void {
   const isGone = (id: bigint): boolean => deps.registry.state(id) === undefined;
   // The other keys are those of client updates.
-  gas.keepOnly((key) => !/^\d+$/.test(key) || !isGone(BigInt(key)));
+  gas.keepOnly((key) => typeof key === "string" || !isGone(key));
   for (const id of isolated.keys()) if (isGone(id)) isolated.delete(id);
   order.forget(isGone);
   for (const id of withdrawn) if (isGone(id)) withdrawn.delete(id);

@@ -375,7 +375,7 @@ export function gasOfEntries(state: SubmitterState, entries: readonly Entry[]): 
 
 /** Returns the key and the guess under which the gas of an entry is learned. */
 export function gasItem({ result }: { readonly result: GasParts }): GasItem {
-  return { key: `${result.query.id}`, guess: result.gasGuess };
+  return { key: result.query.id, guess: result.gasGuess };
 }
 
 /** As {@link gasItem}, for a client update. */

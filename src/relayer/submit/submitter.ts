@@ -7,7 +7,7 @@ import { runPreparing, runSending } from "./send-loop.ts";
 import {
   byNeed,
   createSubmitterState,
-  gasOfResults,
+  gasItem,
   recordOutcome,
   resolve,
   type SubmitterDeps,
@@ -141,7 +141,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
       const { planned, queued } = state.pipeline.ofQuery(id);
       for (const entry of [...planned, ...queued]) resolve(state, entry, WITHDRAWN);
     },
-    gasOf: (queryId) => state.gas.known(`${queryId}`),
+    gasOf: state.gas.known,
     status: () => statusOf(state),
     run: async (signal) => {
       await Promise.all([runSending(state, signal), runPreparing(state, signal)]);
@@ -236,7 +236,7 @@ function gasBehind(
   let before = 0n;
   let behind = 0n;
   for (const one of byNeed(state, waiting)) {
-    const gas = gasOf(state, [one]);
+    const gas = gasOfOne(state, one);
     const cut = maxInt(before + gas - maxInt(leaving, before), 0n);
     if (one.result.query.connectionId === connectionId) behind += cut;
     before += gas;
@@ -245,10 +245,11 @@ function gasBehind(
 }
 
 function gasOf(state: SubmitterState, entries: readonly { readonly result: ExpectedResult }[]): bigint {
-  return gasOfResults(
-    state,
-    entries.map(({ result }) => result),
-  );
+  return entries.reduce((total, entry) => total + gasOfOne(state, entry), 0n);
+}
+
+function gasOfOne({ gas }: SubmitterState, entry: { readonly result: ExpectedResult }): bigint {
+  return gas.estimate(gasItem(entry));
 }
 
 /**
@@ -275,7 +276,7 @@ function choose(
     // The one that crosses the limit is read: its gas is an estimate.
     const isFull = before >= leaving + state.block.gas() && own >= ownPart;
     if (one.isCandidate && isFull) break;
-    const oneGas = gasOf(state, [one]);
+    const oneGas = gasOfOne(state, one);
     before += oneGas;
     if (!one.isCandidate) continue;
     own += oneGas;
@@ -292,7 +293,7 @@ function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]):
   const fitting = byNeed(
     state,
     urgent.map((result) => ({ result })),
-  ).filter((one) => (gas += gasOf(state, [one])) <= most);
+  ).filter((one) => (gas += gasOfOne(state, one)) <= most);
   return fitting.map(({ result }) => result);
 }
 
