@@ -4,6 +4,7 @@ import { httpUrl } from "../../src/platform/config/config-fields.ts";
 import type { ConfigReloads } from "../../src/platform/config/config-reloads.ts";
 import { createLastingServer } from "../../src/platform/http/lasting-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
+import { createLastingMetrics } from "../../src/platform/process/lasting-metrics.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
@@ -27,12 +28,13 @@ export async function runIcqRelayer(
   // The process has observers, which exist once and would hold the metrics of ended services.
   const ofProcess = createMetricsRegistry({ build, program: "icq-relayer", processMetrics: true });
   const server = createLastingServer(context);
+  const lasting = createLastingMetrics();
   // Beside the end of the services, which can take as long.
   const unwatch = onAbort(signal, () => void server.close());
   const store = createLastingStore();
   const create = async (next: RelayerConfig, reloader: Reloader | undefined): Promise<Generation> => {
     const registry = Registry.merge([ofProcess]);
-    const parts = { serve: server.serve, openStore: store.open, reloader };
+    const parts = { serve: server.serve, openStore: store.open, reloader, metrics: lasting };
     const relayer = await createRelayer(next, registry, context, parts);
     const { ready } = relayer.http;
     ready.then(

@@ -4,6 +4,7 @@ import { httpUrl } from "../../src/platform/config/config-fields.ts";
 import type { ConfigReloads } from "../../src/platform/config/config-reloads.ts";
 import { createLastingServer } from "../../src/platform/http/lasting-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
+import { createLastingMetrics } from "../../src/platform/process/lasting-metrics.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
@@ -31,6 +32,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   // The process has observers, which exist once and would hold the metrics of ended services.
   const ofProcess = createMetricsRegistry({ build, program: "oracle-watchdog", processMetrics: true });
   const server = createLastingServer(context);
+  const lasting = createLastingMetrics();
   const unwatch = onAbort(signal, () => void server.close());
   // State in memory must outlive a reload, as state on disk does.
   const memory = createMemoryState();
@@ -46,6 +48,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
       serve: server.serve,
       memory,
       reloader,
+      lastingMetrics: lasting,
     });
     isFirst = false;
     const { ready } = watchdog;

@@ -3,7 +3,8 @@ import type { CliContext } from "../platform/cli/cli-context.ts";
 import { waitOption } from "../platform/cli/options.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 import { listLetters, parseLetterName, sendLetter } from "../relayer/cli/api-commands.ts";
-import { readTokenFile, urlOption } from "../relayer/cli/relayer-api-options.ts";
+import { readTokenFile } from "../platform/cli/state-home.ts";
+import { urlOption } from "../relayer/cli/relayer-api-options.ts";
 import { withSettings } from "./program.ts";
 
 interface UrlOptions {
@@ -54,7 +55,8 @@ function startCommand(context: CliContext): Command {
 }
 
 async function resubmit(id: string, hash: string, options: UrlOptions, context: CliContext): Promise<void> {
-  const token = readTokenFile(options.tokenFile)?.reveal();
+  const { tokenFile } = options;
+  const token = tokenFile === undefined ? undefined : readTokenFile(tokenFile).reveal();
   await sendLetter(parseLetterName(`${id}/${hash}`), { url: options.url, token }, context.signal);
   context.print(`Tx queryID=${id} hash=${hash} resubmitted successfully`);
 }

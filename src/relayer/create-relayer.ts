@@ -1,6 +1,7 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { truncateDec18 } from "../platform/base/decimal.ts";
 import { unreachable } from "../platform/base/errors.ts";
+import type { Secret } from "../platform/base/secret.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
@@ -12,6 +13,8 @@ import type { HttpRoute } from "../platform/http/http-route.ts";
 import { controlRoutes } from "../platform/http/control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
+import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
+import { controlTokenOf } from "../platform/process/private-file.ts";
 import { registerReloadMetrics, type Reloader } from "../platform/process/reloadable.ts";
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
@@ -64,6 +67,8 @@ export interface LastingParts {
   readonly serve?: LastingServer["serve"];
   readonly openStore?: typeof openStore;
   readonly reloader?: Reloader | undefined;
+  /** Default: new counters. */
+  readonly metrics?: LastingMetrics;
 }
 
 /**
@@ -79,8 +84,8 @@ export async function createRelayer(
   const config = ofShard(given);
   const { clock, random, logger } = context;
   const connectionIds = config.connections.map(({ id }) => id);
-  const metrics = createRelayerMetrics(metricsRegistry, connectionIds);
-  const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry) : undefined;
+  const metrics = createRelayerMetrics(metricsRegistry, connectionIds, lasting.metrics);
+  const go = config.metrics.go_relayer_names ? createGoMetrics(metricsRegistry, lasting.metrics) : undefined;
   const chains = openChains(config, (part, chainId) => observerOf(metrics, go, part, chainId), context);
   const local = createLocalQueries(chains.local.client, config.chain.name);
   const subscription = followLocalChain(config, chains.local.client.pool.order, context);
@@ -215,9 +220,11 @@ export async function createRelayer(
     openResubmit,
     metrics: metricsRegistry,
   };
-  const page = createRelayerPage(pageDeps, config.http, context);
-  const control = controlRoutes({ ...lasting, logLevel: context.logLevel }, !isOpenControl(config.http));
-  const http = createHttp(config, [...page, ...relayerRoutes(api), ...control], context, lasting.serve);
+  const token = controlTokenOf(config.http.token, config.state_dir);
+  const page = createRelayerPage(pageDeps, token !== undefined, context);
+  const control = controlRoutes({ ...lasting, logLevel: context.logLevel });
+  const routes = [...page, ...relayerRoutes(api), ...control];
+  const http = createHttp(config.http, { routes, token }, context, lasting.serve);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(
     allChains.map(({ chainId, client }) => ({ chainId, pool: client.pool })),
@@ -251,12 +258,11 @@ function watchOf({ connections }: Watches, id: string): ConnectionWatch {
 }
 
 function createHttp(
-  config: RelayerConfig,
-  routes: readonly HttpRoute[],
+  { listen, hosts }: RelayerConfig["http"],
+  { routes, token }: { readonly routes: readonly HttpRoute[]; readonly token: Secret | undefined },
   { logger, portOption = LISTEN_KEY }: DaemonContext,
   serve: LastingServer["serve"] = (options) => createHttpService(options, { logger }),
 ): HttpService {
-  const { listen, hosts, token } = config.http;
   return serve({
     name: "icq-relayer HTTP",
     listen,
@@ -267,14 +273,9 @@ function createHttp(
   });
 }
 
-/** Without a configured token, only programs on this machine may control the relayer. */
-function isOpenControl({ listen, token }: RelayerConfig["http"]): boolean {
-  return token === undefined && isLoopbackName(listen.host);
-}
-
 /** Clients of the Go relayer send no token. Without a configured token, only programs on this machine may resubmit. */
-function isResubmitOpen(http: RelayerConfig["http"]): boolean {
-  return http.open_resubmit ?? isOpenControl(http);
+function isResubmitOpen({ open_resubmit, listen, token }: RelayerConfig["http"]): boolean {
+  return open_resubmit ?? (token === undefined && isLoopbackName(listen.host));
 }
 
 type ChainPart = "local" | "remote";

@@ -9,6 +9,8 @@ import type { HttpRoute } from "../platform/http/http-route.ts";
 import { controlRoutes } from "../platform/http/control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService } from "../platform/http/route-server.ts";
+import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
+import { controlTokenOf } from "../platform/process/private-file.ts";
 import { registerReloadMetrics, type Reloader, type ReloadStatus } from "../platform/process/reloadable.ts";
 import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts";
 import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
@@ -66,6 +68,8 @@ export interface WatchdogDeps {
   /** The state without a folder. Default: an empty one. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
+  /** Default: new counters. */
+  readonly lastingMetrics?: LastingMetrics;
   readonly logLevel?: LogLevelControl;
 }
 
@@ -92,6 +96,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const metrics = createWatchdogMetrics(
     deps.registry,
     config.notify.channels.map(({ name }) => name),
+    deps.lastingMetrics,
   );
   if (deps.reloader !== undefined)
     registerReloadMetrics(deps.registry, "oracle_watchdog", deps.reloader.status);
@@ -175,13 +180,14 @@ function firstOf<T>([first]: readonly T[]): T {
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
   const { config, deps, keeper, notifier, loops, statuses, ledger } = parts;
   const reloadStatus = (): ReloadStatus | undefined => deps.reloader?.status();
+  const token = controlTokenOf(config.token, config.stateDir);
   const serve = deps.serve ?? ((options) => createHttpService(options, deps));
   const server = serve({
     name: "oracle-watchdog HTTP",
     listen: config.listen,
     access: config.hosts === undefined ? {} : { hosts: config.hosts },
     portOption: deps.portOption ?? LISTEN_KEY,
-    ...(config.token === undefined ? {} : { token: config.token }),
+    ...(token === undefined ? {} : { token }),
     routes: [
       ...createWatchdogPage(config, {
         clock: deps.clock,
@@ -192,7 +198,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         alerting: () => keeper.current().alerting,
         reloadStatus,
       }),
-      ...controlRoutes(deps, true),
+      ...controlRoutes(deps),
       ...createWatchdogRoutes({
         reloadStatus,
         statuses,

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
@@ -13,6 +13,7 @@ import { testAccount } from "../support/e2e/test-account.ts";
 const RELOADS = 6;
 const MAX_LIFE_MS = 2_500;
 const TIMEOUT_MS = 180_000;
+const INCLUDED = String.raw`relaywatch_relayer_results_total\{connection_id="connection-0",outcome="included"\}`;
 
 const home = await openCliHome();
 const ports = portsAt(home.portOffset);
@@ -23,6 +24,7 @@ const file = join(home.directory, "relayer.yaml");
 const watchdogFile = join(home.directory, "watchdog.yaml");
 const secret = join(home.directory, "mnemonic");
 const token = join(home.directory, "token");
+const control = ["--url", relayerUrl, "--token-file", token];
 let load: RelayerLoad;
 let relayer: CliProcess;
 
@@ -31,7 +33,7 @@ function writeRelayer(more: Readonly<Record<string, unknown>> = {}, listen = por
     chain: { id: "local-1", rpc: [localnet.rpc.local] },
     signer: { mnemonic: { file: secret } },
     connections: [{ id: "connection-0", chain_id: "remote-1", rpc: [localnet.rpc.remote] }],
-    http: { listen: `127.0.0.1:${listen}` },
+    http: { listen: `127.0.0.1:${listen}`, token: { file: token } },
     ...more,
   };
   writeFileSync(file, stringify(config));
@@ -79,6 +81,10 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
       await until("a first transfer on the local chain", async () =>
         (await auditRelayer(localnet, address)).tx.has(load.txQueryId) ? true : undefined,
       );
+      let results = await until("an included result", async () => {
+        const included = await metric(relayerUrl, INCLUDED);
+        return included > 0 ? included : undefined;
+      });
       for (let reload = 1; reload <= RELOADS; reload++) {
         const from = relayer.stderr().length;
         writeRelayer({ gas: { max_price: `0.${reload}` } });
@@ -88,6 +94,12 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
           from,
           /configuration loaded.*gas\.max_price|gas\.max_price.*configuration loaded/,
         );
+        const now = await until("the metrics", async () => {
+          const value = await metric(relayerUrl, INCLUDED);
+          return Number.isNaN(value) ? undefined : value;
+        });
+        expect(now).toBeGreaterThanOrEqual(results);
+        results = now;
         await sleep(Math.random() * MAX_LIFE_MS);
       }
       await load.stop();
@@ -121,9 +133,30 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     expect(page).toContain("configuration not loaded");
   });
 
+  it("needs the token for what changes something, also on a loopback address", async () => {
+    const post = async (path: string, body?: string) =>
+      (await fetch(`${relayerUrl}${path}`, { method: "POST", ...(body === undefined ? {} : { body }) }))
+        .status;
+    expect(await post("/-/reload")).toBe(401);
+    expect(await post("/-/log-level", '{"level":"debug"}')).toBe(401);
+    expect((await fetch(`${relayerUrl}/-/log-level`)).status).toBe(200);
+    const { code, stderr } = await home.run("relayer", "reload", "$PORTS");
+    expect([code, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /refused \/-\/reload: the token is not that of the daemon; that of \S+control-token is for the localnet; name the configuration with --config/,
+      ),
+    ]);
+    writeRelayer({ gas: { max_price: `0.${RELOADS}` } });
+    expect(await home.run("relayer", "reload", "--config", file)).toMatchObject({
+      code: 0,
+      stdout: "loaded; no key that is applied has changed\n",
+    });
+  });
+
   it("names the keys that need a restart, and applies the others", async () => {
     writeRelayer({ log: { level: "debug" }, retry: { most: "4m" } }, ports.relayer + 1);
-    const { code, stdout } = await home.run("relayer", "reload", "$PORTS");
+    const { code, stdout } = await home.run("relayer", "reload", ...control);
     expect({ code, stdout }).toEqual({
       code: 0,
       stdout: "applied: gas.max_price, retry.most, log.level\nneeds a restart of the process: http.listen\n",
@@ -131,21 +164,21 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     expect(deep(await getJson(`${relayerUrl}/api/status`), ["config", "need_restart"])).toEqual([
       "http.listen",
     ]);
-    expect((await home.run("relayer", "log-level", "$PORTS")).stdout).toBe("debug\n");
-    expect((await home.run("relayer", "log-level", "warn", "$PORTS")).stdout).toBe("warn\n");
+    expect((await home.run("relayer", "log-level", ...control)).stdout).toBe("debug\n");
+    expect((await home.run("relayer", "log-level", "warn", ...control)).stdout).toBe("warn\n");
   });
 
   it(
     "goes back when the services do not start, for instance without a usable key",
     async () => {
       writeRelayer();
-      expect(await home.run("relayer", "reload", "$PORTS")).toMatchObject({ code: 0 });
+      expect(await home.run("relayer", "reload", "--config", file)).toMatchObject({ code: 0 });
       writeFileSync(secret, "no mnemonic");
-      const { code, stderr } = await home.run("relayer", "reload", "$PORTS");
+      const { code, stderr } = await home.run("relayer", "reload", "--config", file);
       expect(code).toBe(1);
       expect(stderr).toContain("the settings are as before");
       writeFileSync(secret, LOCALNET_RELAYER_MNEMONIC);
-      expect(await home.run("relayer", "reload", "$PORTS")).toMatchObject({ code: 0 });
+      expect(await home.run("relayer", "reload", "--config", file)).toMatchObject({ code: 0 });
       await until("the relayer is ready", async () =>
         (await fetch(`${relayerUrl}/readyz`)).status === 200 ? true : undefined,
       );
@@ -168,6 +201,9 @@ describe("reload of a watchdog whose state is in memory", () => {
       const counted = await until("counted blocks", async () =>
         (await good()) > 0 ? await good() : undefined,
       );
+      const scrapes = String.raw`oracle_watchdog_scrapes_total\{source="node",outcome="success"\}`;
+      const scraped = await metric(watchdogUrl, scrapes);
+      expect(scraped).toBeGreaterThan(0);
       const { status } = await fetch(`${watchdogUrl}/-/reload`, { method: "POST" });
       expect(status).toBe(401);
       const maintenance = [{ reason: "upgrade", from: new Date().toISOString(), duration: "1h" }];
@@ -175,6 +211,7 @@ describe("reload of a watchdog whose state is in memory", () => {
       const result = await home.run("watchdog", "reload", "--config", watchdogFile);
       expect([result.stdout, result.stderr].join("")).toBe("applied: alerts.sidecar_down.for, maintenance\n");
       expect(await good()).toBeGreaterThanOrEqual(counted);
+      expect(await metric(watchdogUrl, scrapes)).toBeGreaterThanOrEqual(scraped);
       expect(JSON.stringify(await getJson(`${watchdogUrl}/api/alerts`))).toContain("upgrade");
       writeFileSync(watchdogFile, "interval: soon\n");
       watchdog.kill("SIGHUP");
@@ -194,4 +231,43 @@ describe("reload of a watchdog whose state is in memory", () => {
     },
     TIMEOUT_MS,
   );
+});
+
+describe("a daemon without http.token", () => {
+  it("has a token of its own in state_dir, which its commands find by the configuration", async () => {
+    const state_dir = join(home.directory, "watchdog-state");
+    writeWatchdog({ http: { listen: `127.0.0.1:${ports.watchdog}` }, state_dir });
+    const watchdog = home.start("watchdog", "start", "--config", watchdogFile);
+    await watchdog.printed(/oracle-watchdog/);
+    expect((await fetch(`${watchdogUrl}/-/reload`, { method: "POST" })).status).toBe(401);
+    expect(statSync(join(state_dir, "control-token")).mode & 0o777).toBe(0o600);
+    expect(await home.run("watchdog", "log-level", "warn", "--config", watchdogFile)).toMatchObject({
+      code: 0,
+      stdout: "warn\n",
+    });
+    watchdog.kill("SIGTERM");
+    await watchdog.exited;
+    writeRelayer({
+      http: { listen: `127.0.0.1:${ports.relayer}` },
+      state_dir: join(home.directory, "state-r"),
+    });
+    const own = home.start("relayer", "start", "--config", file);
+    await own.printed(/icq-relayer/);
+    // The mnemonic is not read for that.
+    rmSync(secret);
+    expect(await home.run("relayer", "log-level", "warn", "--config", file)).toMatchObject({ code: 0 });
+    own.kill("SIGTERM");
+    await own.exited;
+  });
+
+  it("controls nothing without state_dir either", async () => {
+    writeFileSync(secret, LOCALNET_RELAYER_MNEMONIC);
+    writeRelayer({ http: { listen: `127.0.0.1:${ports.relayer}` } });
+    const open = home.start("relayer", "start", "--config", file);
+    await open.printed(/icq-relayer/);
+    expect((await fetch(`${relayerUrl}/-/reload`, { method: "POST" })).status).toBe(403);
+    expect((await home.run("relayer", "reload", "--config", file)).stderr).toContain(
+      "has neither http.token nor state_dir: send SIGHUP to reload",
+    );
+  });
 });

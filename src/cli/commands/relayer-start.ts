@@ -9,6 +9,7 @@ import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import {
   addRelayerConfigOptions,
   type RelayerConfigOptions,
+  type SelectedConfig,
   relayerContext,
   selectRelayerConfig,
 } from "../../relayer/cli/relayer-config-options.ts";
@@ -47,14 +48,15 @@ async function takeOver(config: RelayerConfig, daemon: DaemonContext): Promise<v
 
 /** Runs the relayer until it is asked to stop. */
 export async function startRelayer(options: Options, context: CliContext): Promise<void> {
-  const selected = await selectRelayerConfig(options, context);
+  const select = (): Promise<SelectedConfig> => selectRelayerConfig({ ...options, withToken: true }, context);
+  const selected = await select();
   limitHeapGrowth();
   const daemon = await relayerContext(selected, options.logLevel, context);
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
   const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
   const reloads = createConfigReloads(
     selected,
-    () => selectRelayerConfig(options, context),
+    select,
     ({ log }: RelayerConfig) => options.logLevel ?? log.level,
   );
   await runIcqRelayer(selected.config, daemon, printOnce(context), reloads);

@@ -153,7 +153,7 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     await runIcqRelayer(
-      localnetRelayerConfig(ports, stateDir("relayer"), access.hosts).config,
+      localnetRelayerConfig(ports, stateDir("relayer"), access).config,
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, relayer: running };

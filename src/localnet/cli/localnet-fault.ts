@@ -7,7 +7,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
-import { controlToken } from "../../platform/cli/state-home.ts";
+import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 
 interface Options {
   readonly for?: number;
@@ -70,7 +70,13 @@ async function call(
       url: `http://127.0.0.1:${portsAt(portOffset).control}`,
       path,
       hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",
-      ...(sent === undefined ? {} : { body: sent, token: controlToken(portOffset) }),
+      ...(sent === undefined
+        ? {}
+        : {
+            body: sent,
+            token: controlToken(portOffset),
+            tokenHint: `that of ${controlTokenFile(portOffset)} was sent`,
+          }),
     },
     context.signal,
   );

@@ -20,6 +20,8 @@ export interface DaemonRequest {
   /** Statuses from 400 on whose body is a result too. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
+  /** Where the token comes from, or how to name it, for the message when it is missing or wrong. */
+  readonly tokenHint?: string;
   /** Default: 10 s. */
   readonly deadlineMs?: number;
   /** Hint for an unreachable daemon: how to start it or select another one. */
@@ -41,6 +43,14 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   });
   const value = parseJson(text);
   if ((status < 400 || asked.accepts?.includes(status)) && value !== undefined) return value;
+  if (status === 401 || status === 403) {
+    const problem = asked.token === undefined ? "it needs its token" : "the token is not that of the daemon";
+    const rest = asked.tokenHint === undefined ? "" : `; ${asked.tokenHint}`;
+    throw new CliError(
+      EXIT.fatal,
+      `${daemon} at ${new URL(url).host} refused ${asked.path}: ${problem}${rest}`,
+    );
+  }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);

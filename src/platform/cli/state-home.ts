@@ -1,10 +1,9 @@
-import { randomBytes } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { EXIT } from "../base/errors.ts";
-import { Secret } from "../base/secret.ts";
-import { createPrivateDirectory } from "../process/private-file.ts";
+import type { Secret } from "../base/secret.ts";
+import { readOrCreateToken, tokenFileIn } from "../process/private-file.ts";
+import { secretField } from "../config/config-fields.ts";
 import { CliError } from "./cli-error.ts";
 
 /** The localnet's state directory at this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
@@ -21,18 +20,14 @@ export function localnetChainsHome(portOffset: number): string {
 
 /** File with the control API's bearer token. */
 export function controlTokenFile(portOffset: number): string {
-  return join(localnetStateDir(portOffset), "control-token");
+  return tokenFileIn(localnetStateDir(portOffset));
 }
 
 /** Returns this port offset's control token; creates it on the first call. Throws `CliError` if the file is not usable. */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {
-    if (!existsSync(file)) {
-      createPrivateDirectory(localnetStateDir(portOffset));
-      writeFileSync(file, `${randomBytes(32).toString("hex")}\n`, { mode: 0o600, flag: "wx" });
-    }
-    return new Secret(readFileSync(file, "utf8").trim());
+    return readOrCreateToken(file);
   } catch (cause) {
     throw new CliError(
       EXIT.fatal,
@@ -40,4 +35,12 @@ export function controlToken(portOffset: number): Secret {
       { cause },
     );
   }
+}
+
+/** Reads the token from a file. Throws `CliError`. */
+export function readTokenFile(file: string): Secret {
+  const read = secretField().safeParse({ file });
+  if (read.success) return read.data;
+  const reason = read.error.issues[0]?.message ?? "cannot be read";
+  throw new CliError(EXIT.badConfig, `the token in ${file}: ${reason}`);
 }

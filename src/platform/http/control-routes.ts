@@ -12,14 +12,14 @@ export interface ControlDeps {
 }
 
 /**
- * Creates the routes that control a daemon: `POST /-/reload`, `GET` and `POST /-/log-level`. `guarded`: those that change something
- * need the token.
+ * Creates the routes that control a daemon: `POST /-/reload`, `GET` and `POST /-/log-level`. Those that change something need the
+ * token, on a loopback address too: every program and every user of the machine can reach it.
  */
-export function controlRoutes({ reloader, logLevel }: ControlDeps, guarded: boolean): readonly HttpRoute[] {
+export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly HttpRoute[] {
   return [
     ...(reloader === undefined
       ? []
-      : [{ method: "POST", path: "/-/reload", guarded, handle: () => reload(reloader) } as const]),
+      : [{ method: "POST", path: "/-/reload", guarded: true, handle: () => reload(reloader) } as const]),
     ...(logLevel === undefined
       ? []
       : [
@@ -27,7 +27,7 @@ export function controlRoutes({ reloader, logLevel }: ControlDeps, guarded: bool
           {
             method: "POST",
             path: "/-/log-level",
-            guarded,
+            guarded: true,
             handle: ({ body }) => setLevel(logLevel, body),
           } satisfies HttpRoute,
         ]),

@@ -88,7 +88,11 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
 /** The reply to a request that may not use a guarded route, or undefined when it may. */
 function refuse(authorization: string | undefined, token: Secret | undefined): HttpReply | undefined {
   if (token === undefined) {
-    return errorReply(403, "no-token-configured", "this needs a token, and none is configured");
+    return errorReply(
+      403,
+      "no-token-configured",
+      "this needs a token, and none is configured: set http.token or state_dir",
+    );
   }
   if (hasBearerToken(authorization, token)) return undefined;
   const refusal = errorReply(401, "unauthorized", "send the header Authorization: Bearer <token>");

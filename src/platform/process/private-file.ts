@@ -1,5 +1,7 @@
-import { closeSync, existsSync, mkdirSync, openSync } from "node:fs";
-import { dirname } from "node:path";
+import { randomBytes } from "node:crypto";
+import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { Secret } from "../base/secret.ts";
 
 /** Mode of a directory that only this user may enter. */
 const PRIVATE_DIRECTORY_MODE = 0o700;
@@ -28,4 +30,37 @@ export const PRIVATE_FILE_MODE = 0o600;
  */
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "a", PRIVATE_FILE_MODE));
+}
+
+/** Name of the file in a daemon's state directory with the token of the requests that change something. */
+const TOKEN_FILE = "control-token";
+
+/** Path of the token in a daemon's state directory. */
+export function tokenFileIn(stateDir: string): string {
+  return join(stateDir, TOKEN_FILE);
+}
+
+/** The token of a daemon: the configured one, or that of its state directory; undefined without both. Throws as {@link readOrCreateToken}. */
+export function controlTokenOf(
+  configured: Secret | undefined,
+  stateDir: string | undefined,
+): Secret | undefined {
+  return configured ?? (stateDir === undefined ? undefined : readOrCreateToken(tokenFileIn(stateDir)));
+}
+
+/**
+ * Reads the token of a file. Creates the file (mode 0600, 64 hex digits) and its directory when they do not exist. Throws when the
+ * file can neither be read nor created, or is empty.
+ */
+export function readOrCreateToken(file: string): Secret {
+  createPrivateDirectory(dirname(file));
+  try {
+    writeFileSync(file, `${randomBytes(32).toString("hex")}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
+  } catch (error) {
+    // It exists, or another process has just created it.
+    if (!existsSync(file)) throw error;
+  }
+  const text = readFileSync(file, "utf8").trim();
+  if (text === "") throw new Error(`${file} is empty; delete it, and a new token is written`);
+  return new Secret(text);
 }

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
+import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
@@ -29,15 +30,14 @@ const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateCl
 /**
  * Registers the metrics (v0.3.0, `internal/metrics/metrics.go`). Gauges are absent before `readGauges`.
  */
-export function createGoMetrics(registry: Registry): GoMetrics {
-  const registers = [registry];
-  const counter = (name: string, help: string) =>
-    new Counter({ name, help, labelNames: ["type"], registers });
+export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): GoMetrics {
+  const factory = createMetricFactory(registry, lasting);
+  const counter = (name: string, help: string) => factory.counter({ name, help, labelNames: ["type"] });
   const requests = counter("relayer_requests", "Attempts to answer a query.");
   const proofs = counter("relayer_proofs", "Proven results that were included in a block, or not.");
   const submitted = counter("submitted_txs", "Results of TX queries that were included in a block, or not.");
   const histogram = (name: string, help: string) =>
-    new Histogram({ name, help, labelNames: ["method", "type"], buckets: BUCKETS, registers });
+    factory.histogram({ name, help, labelNames: ["method", "type"], buckets: BUCKETS });
   const requestTime = histogram(
     "request_time",
     "Time from the read of the remote chain to the end of an attempt.",

@@ -1,6 +1,10 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import type { Counter, Gauge, Histogram, Registry } from "prom-client";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
-import type { MetricDefinition } from "../../platform/process/metrics.ts";
+import {
+  createMetricFactory,
+  type LastingMetrics,
+  type MetricFactory,
+} from "../../platform/process/lasting-metrics.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
 /** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
@@ -26,15 +30,13 @@ export interface RelayerMetrics {
 }
 
 /** Registers the metrics. The counters of a connection start at 0, so that its first event is visible as an increase. */
-export function createRelayerMetrics(registry: Registry, connectionIds: readonly string[]): RelayerMetrics {
-  const registers = [registry];
-  const counter = <L extends string>(definition: MetricDefinition<L>): Counter<L> =>
-    new Counter({ ...definition, registers });
-  const gauge = <L extends string>(definition: MetricDefinition<L>): Gauge<L> =>
-    new Gauge({ ...definition, registers });
-  const histogram = <L extends string>(
-    definition: MetricDefinition<L> & { readonly buckets: number[] },
-  ): Histogram<L> => new Histogram({ ...definition, registers });
+export function createRelayerMetrics(
+  registry: Registry,
+  connectionIds: readonly string[],
+  lasting?: LastingMetrics,
+): RelayerMetrics {
+  const factory = createMetricFactory(registry, lasting);
+  const { counter, gauge, histogram } = factory;
   const metrics: RelayerMetrics = {
     results: counter({
       question: "Is it active?",
@@ -135,11 +137,15 @@ export function createRelayerMetrics(registry: Registry, connectionIds: readonly
   };
   for (const outcome of ["included", "failed", "refused", "not-included"])
     metrics.transactions.inc({ outcome }, 0);
-  for (const connection_id of connectionIds) startAtZero(metrics, connection_id);
+  for (const connection_id of connectionIds) startAtZero(metrics, connection_id, factory);
   return metrics;
 }
 
-function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
+function startAtZero(
+  metrics: RelayerMetrics,
+  connection_id: string,
+  { begin }: Pick<MetricFactory, "begin">,
+): void {
   for (const outcome of ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES])
     metrics.results.inc({ connection_id, outcome }, 0);
   for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
@@ -149,8 +155,8 @@ function startAtZero(metrics: RelayerMetrics, connection_id: string): void {
   metrics.gasUsed.inc({ connection_id }, 0);
   metrics.fees.inc({ connection_id }, 0);
   metrics.txBytes.inc({ connection_id }, 0);
-  metrics.batchSize.zero({ connection_id });
-  metrics.lateBlocks.zero({ connection_id });
+  begin(metrics.batchSize, { connection_id });
+  begin(metrics.lateBlocks, { connection_id });
 }
 
 /** Creates an observer that counts the RPC traffic with one chain. */

@@ -14,14 +14,16 @@ import {
   RELOAD_REQUEST,
   reloadText,
 } from "../../platform/cli/control-output.ts";
+import { readTokenFile } from "../../platform/cli/state-home.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import { QUERY_STATUSES, type QueryStatus } from "../registry/query-state.ts";
 import {
   addRelayerApiOptions,
+  addRelayerControlOptions,
   askRelayer,
   readRelayer,
-  readTokenFile,
   type RelayerApiOptions,
+  type RelayerControlOptions,
   relayerUrl,
 } from "./relayer-api-options.ts";
 
@@ -84,15 +86,11 @@ interface ResubmitOptions extends RelayerApiOptions {
   readonly tokenFile?: string;
 }
 
-interface ControlOptions extends RelayerApiOptions {
-  readonly tokenFile?: string;
-}
-
 /** `relaywatch relayer reload`. */
 export function reloadCommand(context: CliContext): Command {
-  return addControlOptions(new Command())
+  return addRelayerControlOptions(new Command())
     .addHelpText("after", RELOAD_HELP)
-    .action(async (options: ControlOptions) => {
+    .action(async (options: RelayerControlOptions) => {
       const reply = await askRelayer(RELOAD_REQUEST, options, context.signal);
       context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
     });
@@ -100,17 +98,13 @@ export function reloadCommand(context: CliContext): Command {
 
 /** `relaywatch relayer log-level [LEVEL]`. */
 export function logLevelCommand(context: CliContext): Command {
-  return addControlOptions(new Command())
+  return addRelayerControlOptions(new Command())
     .addArgument(levelArgument())
-    .action(async (level: LogLevel | undefined, options: ControlOptions) => {
+    .action(async (level: LogLevel | undefined, options: RelayerControlOptions) => {
       const change = level === undefined ? {} : { method: "POST" as const, body: { level } };
       const reply = await askRelayer({ path: "/-/log-level", ...change }, options, context.signal);
       context.print(options.json ? stringifyJson(reply, 2) : levelText(reply));
     });
-}
-
-function addControlOptions(command: Command): Command {
-  return addRelayerApiOptions(command).option("--token-file <file>", "file with the relayer's bearer token");
 }
 
 /** `relaywatch relayer dead-letters`. */
@@ -166,7 +160,7 @@ async function resubmitLetters(
     options.all === undefined
       ? names.map(parseLetterName)
       : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
-  const token = readTokenFile(options.tokenFile);
+  const token = options.tokenFile === undefined ? undefined : readTokenFile(options.tokenFile);
   for (const tx of txs) {
     await sendLetter(tx, { url: relayerUrl(options), token: token?.reveal() }, context.signal);
     // The hash alone does not identify a dead letter: two queries may have the same transaction.

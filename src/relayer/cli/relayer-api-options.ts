@@ -2,10 +2,15 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { isPlainHttpUrl, secretField } from "../../platform/config/config-fields.ts";
+import { httpUrl, isPlainHttpUrl, secretField, withoutSecrets } from "../../platform/config/config-fields.ts";
+import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon, type DaemonRequest } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
+import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cli/state-home.ts";
+import { valueAt } from "../../platform/config/effective-config.ts";
+import { tokenFileIn } from "../../platform/process/private-file.ts";
+import { relayerConfigKind } from "../config/relayer-config.ts";
 
 /** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
@@ -39,18 +44,73 @@ export function readRelayer(options: RelayerApiOptions, path: string, signal: Ab
 /** A request to the API. */
 export type RelayerRequest = Pick<DaemonRequest, "path" | "method" | "body" | "deadlineMs">;
 
-/** Sends a request to the API, with the token of the file if one is named. Throws `CliError`. */
+/** Options of a command that changes something in a running relayer. */
+export interface RelayerControlOptions extends RelayerApiOptions {
+  readonly config?: string;
+  readonly tokenFile?: string;
+}
+
+/** Adds the options of {@link RelayerControlOptions} to a command. */
+export function addRelayerControlOptions(command: Command): Command {
+  return addRelayerApiOptions(command)
+    .option("--config <file>", "configuration of the relayer: its address, and where its token is")
+    .option("--token-file <file>", "file with the relayer's bearer token; default: that of --config");
+}
+
+/** Sends a request to the API. One that changes something has the relayer's token. Throws `CliError`. */
 export function askRelayer(
   asked: RelayerRequest,
-  options: RelayerApiOptions & { readonly tokenFile?: string },
+  options: RelayerControlOptions,
   signal: AbortSignal,
 ): Promise<unknown> {
-  const token = readTokenFile(options.tokenFile);
-  const place = { daemon: "icq-relayer", url: relayerUrl(options), hint: HINT };
+  const { url, token, tokenHint } = placeOf(options, asked.method !== undefined);
+  const place = { daemon: "icq-relayer", url, hint: HINT, tokenHint };
   return askDaemon({ ...asked, ...place, ...(token === undefined ? {} : { token }) }, signal);
 }
 
 const HINT = "start it, or select another one with --url or --port-offset";
+
+interface Place {
+  readonly url: string;
+  readonly token?: Secret | undefined;
+  readonly tokenHint: string;
+}
+
+function placeOf(options: RelayerControlOptions, needsToken: boolean): Place {
+  const { config, tokenFile, portOffset = 0 } = options;
+  const configured = config === undefined ? undefined : readPlace(config);
+  const url = options.url ?? configured?.url ?? relayerUrl(options);
+  if (!needsToken) return { url, tokenHint: "" };
+  if (tokenFile !== undefined)
+    return { url, token: readTokenFile(tokenFile), tokenHint: `--token-file is ${tokenFile}` };
+  if (configured !== undefined) return { url, ...configured.token() };
+  if (options.url !== undefined) return { url, tokenHint: "name its file with --token-file" };
+  const tokenHint = `that of ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`;
+  return { url, token: controlToken(portOffset), tokenHint };
+}
+
+/** Reads the address of a configured relayer and the reference to its token, and no other secret. Throws `ConfigError`. */
+function readPlace(file: string): { readonly url: string; readonly token: () => Omit<Place, "url"> } {
+  const { config, input } = withoutSecrets(() => loadDaemonConfig(relayerConfigKind(), file));
+  const { listen } = config.http;
+  const isEverywhere = listen.host === "0.0.0.0" || listen.host === "::";
+  const token = (): Omit<Place, "url"> => {
+    const reference = valueAt(input, ["http", "token"]);
+    if (reference !== undefined) {
+      const read = secretField().safeParse(reference);
+      if (read.success) return { token: read.data, tokenHint: `http.token of ${file} was sent` };
+      throw new CliError(
+        EXIT.badConfig,
+        `${file}: http.token: ${read.error.issues[0]?.message ?? "unreadable"}`,
+      );
+    }
+    if (config.state_dir === undefined)
+      return { tokenHint: `${file} has neither http.token nor state_dir: send SIGHUP to reload` };
+    const path = tokenFileIn(config.state_dir);
+    return { token: readTokenFile(path), tokenHint: `that of ${path} was sent` };
+  };
+  return { url: httpUrl(isEverywhere ? { ...listen, host: "127.0.0.1" } : listen), token };
+}
 
 /** The selected URL. Default: the address in `http.listen`. */
 export function relayerUrl({ url, portOffset = 0 }: RelayerApiOptions): string {
@@ -60,12 +120,4 @@ export function relayerUrl({ url, portOffset = 0 }: RelayerApiOptions): string {
 function parseUrl(text: string): string {
   if (isPlainHttpUrl(text)) return text.replace(/\/+$/, "");
   throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
-}
-
-/** Reads the token from the file `--token-file`. Throws `CliError`. */
-export function readTokenFile(file: string | undefined): Secret | undefined {
-  if (file === undefined) return undefined;
-  const read = secretField().safeParse({ file });
-  if (read.success) return read.data;
-  throw new CliError(EXIT.badConfig, `--token-file: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }

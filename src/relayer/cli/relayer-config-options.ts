@@ -8,6 +8,8 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { daemonContext } from "../../platform/cli/daemon-context.ts";
 import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
+import { controlToken } from "../../platform/cli/state-home.ts";
+import type { Secret } from "../../platform/base/secret.ts";
 import { processSecretSource, type SecretSource } from "../../platform/config/config-fields.ts";
 import { type ParsedConfig, readConfig, readConfigText } from "../../platform/config/config.ts";
 import { type ConfigKind, givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
@@ -33,6 +35,8 @@ export interface RelayerConfigOptions {
   readonly stateDir?: string;
   /** Maximum wait for the chains' endpoints, ms; for `fromEnv`. */
   readonly wait?: number;
+  /** True: the localnet's relayer gets the token of the localnet's control API. */
+  readonly withToken?: true;
 }
 
 /** Adds the options of {@link RelayerConfigOptions} to a command. */
@@ -72,7 +76,8 @@ export async function selectRelayerConfig(
     const parsed = readDaemonConfig(kind, source);
     return { config: parsed.config, parsed, kind };
   }
-  const parsed = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir);
+  const token = options.withToken ? controlToken(options.portOffset) : undefined;
+  const parsed = localnetRelayerConfig(portsAt(options.portOffset), options.stateDir, { token });
   return { config: parsed.config, parsed, kind, portOption: "--port-offset" };
 }
 
@@ -155,22 +160,31 @@ export function queryIdsOption(): Option {
   );
 }
 
-/** Creates the configuration for a localnet on these ports. The public test account `relayer` signs the transactions. */
+const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
+
+/**
+ * Creates the configuration for a localnet on these ports. The public test account `relayer` signs the transactions. `token` opens
+ * the requests that change something; dead letters are sent again without it.
+ */
 export function localnetRelayerConfig(
   ports: Ports,
   stateDir: string | undefined,
-  hosts: readonly string[] = [],
+  { hosts = [], token }: { readonly hosts?: readonly string[]; readonly token?: Secret | undefined } = {},
 ): ParsedConfig<RelayerConfig> {
   const text = `
 chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
 signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
 connections:
   - { id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
-http: { listen: "127.0.0.1:${ports.relayer}", hosts: ${JSON.stringify(hosts)} }
+http:
+  listen: "127.0.0.1:${ports.relayer}"
+  hosts: ${JSON.stringify(hosts)}
+  open_resubmit: true
+  ${token === undefined ? "" : `token: { env: ${TOKEN_VARIABLE} }`}
 ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 `;
-  const secrets = {
-    environment: () => LOCALNET_RELAYER_MNEMONIC,
+  const secrets: SecretSource = {
+    environment: (name) => (name === TOKEN_VARIABLE ? token?.reveal() : LOCALNET_RELAYER_MNEMONIC),
     file: () => unreachable("no file is named"),
   };
   return readConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));

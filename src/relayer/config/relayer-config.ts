@@ -341,7 +341,9 @@ function httpSchema(secrets: SecretSource) {
         .meta({ example: ["relayer.example"], commentedOut: true, reload: "process" }),
       token: secretField(secrets)
         .optional()
-        .describe("bearer token of the requests that change something; a secret")
+        .describe(
+          "bearer token of the requests that change something; default: that in state_dir, control-token; a secret",
+        )
         .meta({ example: { env: "RELAYER_HTTP_TOKEN" }, commentedOut: true }),
       open_resubmit: z
         .boolean()

@@ -8,7 +8,6 @@ import { ago, badge, type Column, dataTable, grouped } from "../../platform/web/
 import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { blocksBehind } from "../api/status-json.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
-import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Activity, ActivitySample } from "./activity.ts";
 import { costSection } from "./cost-section.ts";
@@ -72,10 +71,10 @@ interface PageDeps {
 /** Creates the routes of the page. */
 export function createRelayerPage(
   { status, activity, journal, openResubmit }: PageDeps,
-  { token }: RelayerConfig["http"],
+  hasToken: boolean,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly HttpRoute[] {
-  const resubmit = openResubmit ? "open" : token === undefined ? "nobody" : "token";
+  const resubmit = openResubmit ? "open" : hasToken ? "token" : "nobody";
   return livePageRoutes(
     {
       frame: {

@@ -11,7 +11,8 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
-import { controlToken } from "../../platform/cli/state-home.ts";
+import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cli/state-home.ts";
+import { tokenFileIn } from "../../platform/process/private-file.ts";
 
 /** Options for every command that queries a watchdog. */
 export interface OracleOptions {
@@ -41,6 +42,7 @@ export function placeOptions(): readonly Option[] {
 interface WatchdogPlace {
   readonly url: string;
   readonly token: () => Secret | undefined;
+  readonly tokenHint: string;
   readonly hint: string;
 }
 
@@ -49,15 +51,23 @@ function placeOf({ config, portOffset }: OracleOptions): WatchdogPlace {
     return {
       url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,
       token: () => controlToken(portOffset),
+      tokenHint: `that of ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
       hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
     };
-  const { listen, token } = loadDaemonConfig(watchdogConfigKind, config).config;
+  const { listen, token, stateDir } = loadDaemonConfig(watchdogConfigKind, config).config;
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return {
     url: `http://${UNSPECIFIED.has(host) ? "127.0.0.1" : host}:${listen.port}`,
-    token: () => token,
+    token: () => token ?? (stateDir === undefined ? undefined : readTokenFile(tokenFileIn(stateDir))),
+    tokenHint: tokenHintOf(config, token, stateDir),
     hint: `start it with relaywatch watchdog start --config ${config}`,
   };
+}
+
+function tokenHintOf(file: string, token: Secret | undefined, stateDir: string | undefined): string {
+  if (token !== undefined) return `http.token of ${file} was sent`;
+  if (stateDir !== undefined) return `that of ${tokenFileIn(stateDir)} was sent`;
+  return `${file} has neither http.token nor state_dir`;
 }
 
 /** Wildcard addresses: a server listens on all of the machine's addresses. */
@@ -78,10 +88,17 @@ export function askWatchdog(
   options: OracleOptions,
   context: CliContext,
 ): Promise<unknown> {
-  const { url, token, hint } = placeOf(options);
+  const { url, token, tokenHint, hint } = placeOf(options);
   const secret = call.method === undefined ? undefined : token();
   return askDaemon(
-    { ...call, daemon: "the oracle watchdog", url, hint, ...(secret === undefined ? {} : { token: secret }) },
+    {
+      ...call,
+      daemon: "the oracle watchdog",
+      url,
+      hint,
+      tokenHint,
+      ...(secret === undefined ? {} : { token: secret }),
+    },
     context.signal,
   );
 }

@@ -80,7 +80,9 @@ const fileSchema = z.strictObject({
         .meta({ example: ["watchdog.example"], reload: "process" }),
       token: secretField()
         .optional()
-        .describe("bearer token of the requests that change something, such as silences; a secret")
+        .describe(
+          "bearer token of the requests that change something, such as silences; default: that in state_dir, control-token; a secret",
+        )
         .meta({ example: { env: "ORACLE_WATCHDOG_TOKEN" } }),
     })
     .prefault({})

@@ -1,4 +1,5 @@
-import { Counter, Gauge, Histogram, type Registry } from "prom-client";
+import { Gauge, type Registry } from "prom-client";
+import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
@@ -143,8 +144,13 @@ export interface WatchdogMetrics {
 }
 
 /** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
-export function createWatchdogMetrics(registry: Registry, channels: readonly string[]): WatchdogMetrics {
+export function createWatchdogMetrics(
+  registry: Registry,
+  channels: readonly string[],
+  lasting?: LastingMetrics,
+): WatchdogMetrics {
   const registers = [registry];
+  const factory = createMetricFactory(registry, lasting);
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
     labelNames,
@@ -152,11 +158,11 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
     /** The series that are on the page, by validator and by their label values. */
     shown: new Map<string, ReadonlyMap<string, Series>>(),
   }));
-  const scrapes = new Counter({ ...SCRAPES, registers });
-  const duration = new Histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS, registers });
-  const restarts = new Counter({ ...NODE_RESTARTS, registers });
-  const ping = new Gauge({ ...DEAD_MAN_PING, registers });
-  const attempts = new Counter({ ...NOTIFICATION_ATTEMPTS, registers });
+  const scrapes = factory.counter(SCRAPES);
+  const duration = factory.histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS });
+  const restarts = factory.counter(NODE_RESTARTS);
+  const ping = factory.gauge(DEAD_MAN_PING);
+  const attempts = factory.counter(NOTIFICATION_ATTEMPTS);
   // Zero from the start: Prometheus' rate() and increase() do not count the first appearance of a series.
   for (const source of SOURCE_NAMES)
     for (const outcome of ["success", "failure"]) scrapes.inc({ source, outcome }, 0);

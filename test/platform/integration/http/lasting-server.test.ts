@@ -74,10 +74,11 @@ describe("controlRoutes", () => {
     let level = "info";
     const logLevel = { current: () => "info" as const, set: (next: string) => void (level = next) };
     const server = createLastingServer({ logger: silentLogger });
-    const service = start(server, controlRoutes({ logLevel }, false));
+    const service = start(server, controlRoutes({ logLevel }), new Secret("token"));
     const { port } = await service.ready;
-    const post = async (body: string) =>
-      (await fetch(`http://127.0.0.1:${port}/-/log-level`, { method: "POST", body })).status;
+    const post = async (body: string, headers: Record<string, string> = { authorization: "Bearer token" }) =>
+      (await fetch(`http://127.0.0.1:${port}/-/log-level`, { method: "POST", body, headers })).status;
+    expect([await post('{"level":"debug"}', {}), level]).toEqual([401, "info"]);
     expect([await post('{"level":"debug"}'), level]).toEqual([200, "debug"]);
     expect([await post('{"level":"loud"}'), await post("no"), level]).toEqual([400, 400, "debug"]);
     // The settings are fixed: there is no such route.
