@@ -79,6 +79,16 @@ const LEDGER: Ledger = {
     ],
     nextId: 3,
   },
+  misses: [
+    {
+      fromMs: 1,
+      toMs: 2,
+      good: 0n,
+      bad: 3n,
+      blocks: { from: 9_007_199_254_740_993n, to: 9_007_199_254_740_995n },
+    },
+    { fromMs: 3, toMs: 4, good: 1n, bad: 2n },
+  ],
   anchors: [{ timeMs: 1, height: 2n }],
   progress: { height: 7n, sinceMs: 8, haltId: 2 },
   processes: new Map([

@@ -61,6 +61,7 @@ export function createWatchdogReports(
       days: (...range) => stored((view) => view.days(...range)),
       hours: (...range) => stored((view) => view.hours(...range)),
       minutes: (...range) => stored((view) => view.minutes(...range)),
+      misses: (...range) => stored((view) => view.misses(...range)),
       events: (...range) => stored((view) => view.events(...range)),
     });
   };
@@ -75,7 +76,20 @@ export function createWatchdogReports(
         const alerts = history
           .filter((alert) => alert.validator === validator)
           .map((alert) => toEpisode(alert, states.get(alert.alert)));
-        return [{ ledger, policy: assessment.policy, assessment, alerts }];
+        const pending = present.flatMap(({ rule: { condition, severity }, state }) =>
+          state?.phase === "pending"
+            ? [
+                {
+                  alert: condition.name,
+                  title: condition.title,
+                  severity,
+                  sinceMs: state.sinceMs,
+                  reason: state.reason,
+                },
+              ]
+            : [],
+        );
+        return [{ ledger, policy: assessment.policy, assessment, alerts, pending }];
       });
   };
   return {

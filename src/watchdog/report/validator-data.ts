@@ -24,6 +24,9 @@ export interface AlertEpisode {
   readonly inhibits: readonly string[];
 }
 
+/** An alert whose condition is active, and which does not fire yet. */
+export type PendingAlert = Pick<AlertEpisode, "alert" | "title" | "severity" | "sinceMs" | "reason">;
+
 /** Input of reports on one validator. */
 export interface ValidatorData {
   readonly ledger: LedgerView;
@@ -32,4 +35,6 @@ export interface ValidatorData {
   readonly assessment: Assessment;
   /** Alerts that fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
+  /** Absent: an older watchdog does not say it. */
+  readonly pending?: readonly PendingAlert[];
 }
