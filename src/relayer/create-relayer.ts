@@ -215,7 +215,7 @@ export async function createRelayer(
     openResubmit,
     metrics: metricsRegistry,
   };
-  const page = createRelayerPage(pageDeps, config.http, context);
+  const page = createRelayerPage(pageDeps, config, context);
   const control = controlRoutes({ ...lasting, logLevel: context.logLevel }, !isOpenControl(config.http));
   const http = createHttp(config, [...page, ...relayerRoutes(api), ...control], context, lasting.serve);
   const allChains = [chains.local, ...chains.remotes];

@@ -20,6 +20,7 @@ import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/ledger.ts";
 import { createWatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
+import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
@@ -192,6 +193,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         alerting: () => keeper.current().alerting,
         reloadStatus,
       }),
+      RUNBOOK_ROUTE,
       ...controlRoutes(deps, true),
       ...createWatchdogRoutes({
         reloadStatus,

@@ -76,6 +76,7 @@ describe("watchdog configuration", () => {
           info: [],
         },
         runbooks: "",
+        links: {},
       },
       maintenance: [],
       reports: {
@@ -116,7 +117,12 @@ describe("watchdog configuration", () => {
       staleMs: 60_000,
     });
     expect(backfill).toEqual({ afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 900_000 });
-    const { channels, runbooks, deadMan, ...times } = notify;
+    const { channels, runbooks, deadMan, links, ...times } = notify;
+    expect(links).toEqual({
+      watchdog: "http://127.0.0.1:9998/",
+      relayer: "http://127.0.0.1:9999/",
+      grafana: "http://127.0.0.1:3000/",
+    });
     const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
     expect(reports).toEqual({
       ...ownReports,
@@ -218,6 +224,14 @@ describe("watchdog configuration", () => {
       true,
       undefined,
     ]);
+  });
+
+  it("has the public URLs of the pages, with a slash at their end", () => {
+    const { links } = parse("links: {watchdog: 'https://w.example/x', grafana: 'https://g.example/'}").notify;
+    expect(links).toEqual({ watchdog: "https://w.example/x/", grafana: "https://g.example/" });
+    expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a usable URL");
+    expect(() => parse("links: {relayer: 'http://r.example/?a=1'}")).toThrow("links.relayer: has a query");
+    expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
   });
 
   it("refuses the keys for one validator beside several, and names that are not unique", () => {

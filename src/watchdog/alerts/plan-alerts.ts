@@ -1,4 +1,5 @@
-import { type AlertRule, runbookFile, type ConditionResult } from "../conditions/condition.ts";
+import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
+import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
@@ -6,6 +7,7 @@ import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.t
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
 import type { ChannelSettings } from "../notify/channels/channel.ts";
+import { eventLinks, type LinkRoots } from "../notify/event-links.ts";
 import type { ReminderTimes } from "../notify/notify-config.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
@@ -44,6 +46,8 @@ export interface AlertingOptions {
   readonly reminders: ReminderTimes;
   /** Prefix of runbook file names; empty: the file name alone. */
   readonly runbooks: string;
+  /** Pages that notifications lead to. Absent: none is known. */
+  readonly links?: PublicLinks;
 }
 
 /** Result of {@link planAlerts}. */
@@ -81,7 +85,11 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
     const times = rule.condition.isSettled === true ? [] : options.reminders[rule.severity];
     const kind = dueNotification(current, poll.nowMs, times);
     if (kind === undefined) return current;
-    const event = toEvent(current, kind, { rule, poll, runbooks: options.runbooks });
+    const event = toEvent(current, kind, {
+      rule,
+      poll,
+      links: { ...options.links, runbooks: options.runbooks },
+    });
     events.push(event);
     return withNotification(current, event);
   });
@@ -337,12 +345,11 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
 interface EventContext {
   readonly rule: AlertRule;
   readonly poll: EvaluatedPoll;
-  /** Prefix of runbook file names. */
-  readonly runbooks: string;
+  readonly links: LinkRoots;
 }
 
 /** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
-function toEvent(alert: AlertState, kind: EventKind, { rule, poll, runbooks }: EventContext): AlertEvent {
+function toEvent(alert: AlertState, kind: EventKind, { rule, poll, links }: EventContext): AlertEvent {
   const { condition, severity } = rule;
   const { validator, chainId, nowMs, badBlocks, costOf } = poll;
   const key = alertKey(chainId, validator, alert.alert);
@@ -363,7 +370,7 @@ function toEvent(alert: AlertState, kind: EventKind, { rule, poll, runbooks }: E
     description: condition.description,
     action: condition.action,
     impact: condition.impact,
-    runbook: `${runbooks}${runbookFile(condition.name)}`,
+    ...eventLinks(links, { alert: alert.alert, validator, chainId }),
     cost: costOf(blocks > 0n ? blocks : 0n),
   };
 }

@@ -5,6 +5,7 @@ import {
   issueText,
   parseDurationMs,
 } from "../../platform/config/config-fields.ts";
+import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
@@ -23,6 +24,8 @@ export interface NotifyConfig {
   readonly reminders: ReminderTimes;
   /** Prefix of runbook file names. */
   readonly runbooks: string;
+  /** Pages that notifications lead to; section `links` of the file. */
+  readonly links?: PublicLinks;
   /** Send a test notification to every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
@@ -83,7 +86,9 @@ export const notifySchema = z
       ),
     runbooks: httpUrlField()
       .optional()
-      .describe("URL of the folder of the runbooks; without it, notifications have the file name")
+      .describe(
+        "URL of the folder of the runbooks; default: those that the watchdog serves at links.watchdog, and without that the file name",
+      )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
       .boolean()

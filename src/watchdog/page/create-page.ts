@@ -1,5 +1,6 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { DASHBOARDS, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
@@ -81,6 +82,7 @@ export function createWatchdogPage(
       { path: "/api/alerts", text: "alerts" },
       { path: "/api/silences", text: "silences" },
       { path: "/metrics", text: "metrics" },
+      ...pageLinks(notify.links ?? {}, "watchdog", DASHBOARDS.paid),
     ],
   };
   return livePageRoutes({ frame, content }, clock);
@@ -93,7 +95,7 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
   /** Counts of a validator; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
-  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
   /** undefined when the configuration cannot be loaded again. */
   readonly reloads?: ReloadStatus | undefined;

@@ -5,6 +5,7 @@ import { badge, type Column, dataTable, grouped, statusBanner } from "../../plat
 import type { AlertState } from "../alerts/alert-state.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { runbookFile } from "../conditions/condition.ts";
+import { conditionId, runbookPath } from "../notify/event-links.ts";
 import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";
@@ -83,7 +84,7 @@ interface ConditionContext {
   readonly nowMs: number;
   /** True after the first poll. */
   readonly isPolled: boolean;
-  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
   /** Failed blocks of the validator over all months. */
   readonly badBlocks: bigint;
@@ -114,7 +115,7 @@ function item(alert: OpenAlert, context: ConditionContext): Html {
   const { rule, state, validator } = alert;
   const { condition } = rule;
   const { name, title, description, impact, action } = condition;
-  return html`<li id="condition-${validator}-${name}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
+  return html`<li id="${conditionId(validator, name)}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
 <small class="muted">Since ${timeText(state.sinceMs)}${costText(state, context)}. ${nextText(alert, context)}${
     state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
   }</small>${
@@ -145,9 +146,8 @@ function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html
 }
 
 function runbook(name: string, runbooks: string): Html {
-  const file = runbookFile(name);
-  if (runbooks === "") return html`Runbook: <code>alerts/runbooks/${file}</code>.`;
-  return html`<a href="${runbooks}${file}">Runbook</a>.`;
+  const url = runbooks === "" ? `/${runbookPath(name)}` : `${runbooks}${runbookFile(name)}`;
+  return html`<a href="${url}">Runbook</a>.`;
 }
 
 /** A validator with its pay status and the id of its section. */

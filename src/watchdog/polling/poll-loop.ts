@@ -146,9 +146,9 @@ export function countingOptions(
 }
 
 function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
-  const { channels, reminders, runbooks } = notify;
+  const { channels, reminders, runbooks, links = {} } = notify;
   const eventChannels = channels.filter(({ kind }) => !STATE_KINDS.has(kind));
-  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
+  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, links, intervalMs };
 }
 
 /** A block of the end of a month can be committed so long after it. */

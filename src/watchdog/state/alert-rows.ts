@@ -31,6 +31,8 @@ const alertEvent = z.strictObject({
   action: z.string(),
   impact: z.string(),
   runbook: z.string(),
+  dashboard: z.string().exactOptional(),
+  page: z.string().exactOptional(),
   cost: z.strictObject({ blocks: digits, pay: z.string().exactOptional() }),
 }) satisfies z.ZodType<AlertEvent>;
 

@@ -38,6 +38,10 @@ export interface AlertEvent {
   readonly impact: string;
   /** URL or file name. */
   readonly runbook: string;
+  /** URL of the dashboard. Absent while the root of Grafana is not configured. */
+  readonly dashboard?: string;
+  /** URL of the alert on the watchdog's page. Absent while that of the page is not configured. */
+  readonly page?: string;
   readonly cost: AlertCost;
 }
 

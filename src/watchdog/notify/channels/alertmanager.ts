@@ -103,6 +103,8 @@ function alertJson(
       impact: event.impact,
       action: event.action,
       runbook_url: runbook,
+      ...(event.dashboard === undefined ? {} : { dashboard_url: event.dashboard }),
+      ...(event.page === undefined ? {} : { page_url: event.page }),
       ...(resolvedAtMs === undefined
         ? {}
         : { resolved_summary: `Now: ${event.reason}. ${costText(event.cost)}` }),
