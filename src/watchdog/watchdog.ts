@@ -21,6 +21,7 @@ import { memoryView } from "./ledger/ledger.ts";
 import { createWatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
+import { toEscalation } from "./alerts/notifications.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
@@ -208,6 +209,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         rules: config.alerts.rules,
         validators: config.validators.map(({ target }) => target.name),
         maintenance: config.maintenance,
+        escalation: toEscalation(config.notify),
         test: notifier.test,
       }),
       ...(deps.routes ?? []),

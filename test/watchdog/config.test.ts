@@ -75,6 +75,7 @@ describe("watchdog configuration", () => {
           warning: [43_200_000, 86_400_000],
           info: [],
         },
+        escalation: { minSeverity: "critical", steps: [] },
         runbooks: "",
         links: {},
       },
@@ -224,6 +225,28 @@ describe("watchdog configuration", () => {
       true,
       undefined,
     ]);
+  });
+
+  it("reads the steps of an escalation, and refuses those that cannot be taken", () => {
+    const channels =
+      "channels: [{kind: webhook, name: hook, url: {env: URL}}, {kind: alertmanager, name: am, urls: ['http://a']}]";
+    const escalationOf = (steps: string) => {
+      vi.stubEnv("URL", "http://h");
+      return parse(`notify: {${channels}, escalation: {steps: ${steps}}}`).notify.escalation;
+    };
+    expect(parse("").notify.escalation).toEqual({ minSeverity: "critical", steps: [] });
+    expect(escalationOf("[{after: 15m, channels: [hook]}]").steps).toEqual([
+      { afterMs: 900_000, channels: ["hook"] },
+    ]);
+    expect(() => escalationOf("[{after: 15m, channels: [phone]}]")).toThrow(
+      "notify.escalation.steps.0.channels.0: is no channel that can be escalated to",
+    );
+    expect(() => escalationOf("[{after: 15m, channels: [am]}]")).toThrow(
+      "of another kind than alertmanager: hook",
+    );
+    expect(() => escalationOf("[{after: 1h, channels: [hook]}, {after: 1h, channels: [hook]}]")).toThrow(
+      "notify.escalation.steps.1.after: is not later than the step before",
+    );
   });
 
   it("has the public URLs of the pages, with a slash at their end", () => {

@@ -163,6 +163,7 @@ const FULL: WatchdogState = {
         sinceMs: 4,
         firedAtMs: 5,
         reason: "refused again",
+        acknowledged: { author: "kim", note: "on it", atMs: 6 },
         quietReason: "silenced by me: test",
       },
     ],
@@ -178,7 +179,9 @@ const FULL: WatchdogState = {
         badness: 0.5,
         badBlocksBefore: 9_007_199_254_740_993n,
         quietReason: "muted by sidecar-down",
-        notified: { reminders: 2, badness: 0.25, event: FIRING },
+        notified: { reminders: 2, firstAtMs: 1, badness: 0.25, event: FIRING },
+        acknowledged: { author: "kim", note: 'a "note"', atMs: 4 },
+        escalation: { steps: 1, atMs: 5 },
       },
       {
         validator: "another",

@@ -3,6 +3,7 @@ import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { badge, type Column, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
+import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import { conditionId, runbookPath } from "../notify/event-links.ts";
@@ -88,6 +89,8 @@ interface ConditionContext {
   readonly runbooks: string;
   /** Failed blocks of the validator over all months. */
   readonly badBlocks: bigint;
+  /** Absent: nothing is escalated. */
+  readonly escalation?: Escalation | undefined;
 }
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
@@ -118,11 +121,28 @@ function item(alert: OpenAlert, context: ConditionContext): Html {
   return html`<li id="${conditionId(validator, name)}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
 <small class="muted">Since ${timeText(state.sinceMs)}${costText(state, context)}. ${nextText(alert, context)}${
     state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
-  }</small>${
+  }${acknowledgedText(alert, context)}</small>${
     state.phase !== "resolved" &&
     html`<br>${description} ${impact}<br><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}`
   }</li>
 `;
+}
+
+/** Who works on a firing alert, or when others are notified since nobody does. */
+function acknowledgedText(
+  { rule, state }: OpenAlert,
+  { nowMs, escalation }: ConditionContext,
+): Html | string {
+  if (state.phase !== "firing") return "";
+  const { acknowledged, escalation: taken } = state;
+  if (acknowledged !== undefined)
+    return html` Acknowledged at ${timeText(acknowledged.atMs)} by ${acknowledged.author}: ${acknowledged.note}.`;
+  const escalated = taken && html` Escalated at ${timeText(taken.atMs)}.`;
+  const nextMs = nextEscalationMs(state, rule.severity, escalation);
+  const next =
+    nextMs !== undefined &&
+    html` Escalates ${nextMs > nowMs ? html`at ${timeText(nextMs)}, in ${formatDuration(nextMs - nowMs)},` : "at the next poll"} unless it is acknowledged.`;
+  return html`${escalated}${next}`;
 }
 
 function phaseBadge({ rule: { severity }, state: { phase } }: OpenAlert): Html {

@@ -72,6 +72,11 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
         month_rate_percent: percent(data.assessment.rate),
         tier: data.assessment.tier ?? null,
         firing: firingOf(data).map(({ alert }) => alert),
+        acknowledged: firingOf(data).flatMap(({ alert, acknowledged }) =>
+          acknowledged === undefined
+            ? []
+            : [{ alert, by: acknowledged.text, at: isoTime(acknowledged.atMs) }],
+        ),
         pending: (data.pending ?? []).map(({ alert }) => alert),
         quiet: firingOf(data).flatMap(({ alert, quietNow }) =>
           quietNow === undefined ? [] : [{ alert, reason: quietNow }],
@@ -106,8 +111,8 @@ function outcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
 function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   const firing = validators.flatMap((data) =>
     firingOf(data).map(
-      ({ title, severity, sinceMs, reason, reasonNow = reason, quietNow }) =>
-        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reasonNow}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}`,
+      ({ title, severity, sinceMs, reason, reasonNow = reason, quietNow, acknowledged }) =>
+        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reasonNow}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}${acknowledged === undefined ? "" : ` Acknowledged by ${acknowledged.text}.`}`,
     ),
   );
   const rows = validators.map(({ ledger, assessment }) => [
@@ -261,13 +266,31 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
     return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
   const ofAlerts = alerts.flatMap(
-    ({ title, reason, quietWhenFired, firedAtMs, resolvedAtMs, sinceMs }): readonly Moment[] => [
+    ({
+      title,
+      reason,
+      quietWhenFired,
+      firedAtMs,
+      resolvedAtMs,
+      sinceMs,
+      acknowledged,
+    }): readonly Moment[] => [
       {
         atMs: firedAtMs,
         validator,
         what: "alert",
         text: `${title}: ${reason}${quietWhenFired === undefined ? "" : ` (not notified then: ${quietWhenFired})`}`,
       },
+      ...(acknowledged === undefined
+        ? []
+        : [
+            {
+              atMs: acknowledged.atMs,
+              validator,
+              what: "acknowledged",
+              text: `${title}, by ${acknowledged.text}`,
+            },
+          ]),
       ...(resolvedAtMs === undefined
         ? []
         : [

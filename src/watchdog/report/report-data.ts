@@ -266,6 +266,7 @@ const alert = z.object({
   reasonNow: z.string().exactOptional(),
   quietWhenFired: z.string().exactOptional(),
   quietNow: z.string().exactOptional(),
+  acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   inhibits: z.array(z.string()),
 });
 const bySource = <T extends z.ZodType>(item: T) =>

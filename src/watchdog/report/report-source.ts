@@ -113,11 +113,20 @@ const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]
 
 /** `state`: the alert's present state. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
-  const { validator: _, quietReason, resolvedAtMs, ...rest } = past;
+  const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;
+  const acknowledged = now === undefined ? before : now.acknowledged;
   return {
     ...rest,
     resolvedAtMs,
+    ...(acknowledged === undefined
+      ? {}
+      : {
+          acknowledged: {
+            text: `${acknowledged.author}: ${acknowledged.note}`,
+            atMs: acknowledged.atMs,
+          },
+        }),
     ...(quietReason === undefined ? {} : { quietWhenFired: quietReason }),
     ...(now === undefined ? {} : { reasonNow: now.reason }),
     ...(now?.quietReason === undefined ? {} : { quietNow: now.quietReason }),

@@ -20,6 +20,8 @@ export interface AlertEpisode {
   readonly quietWhenFired?: string;
   /** Why it does not notify now: "silenced by …", "maintenance: …", "muted by …". Only of one that fires. */
   readonly quietNow?: string;
+  /** Who works on it: "kim: new disk", and since when. */
+  readonly acknowledged?: { readonly text: string; readonly atMs: number };
   /** Names of the alerts that it causes. */
   readonly inhibits: readonly string[];
 }

@@ -76,6 +76,15 @@ describe("a handover", () => {
     ]);
   });
 
+  it("says who works on an alert, and when that began", () => {
+    const acknowledged = { text: "kim: new disk", atMs: NOON - HOUR / 2 };
+    const report = handover(episode("Loud", { acknowledged }));
+    expect(report.blocks[1]).toMatchObject({
+      items: [expect.stringMatching(/UTC: because\. Acknowledged by kim: new disk\.$/)],
+    });
+    expect(renderReport(report, "text")).toMatch(/11:30:00 .* acknowledged +Loud, by kim: new disk\n/);
+  });
+
   it("says what is wrong now, and in the timeline what was wrong then", () => {
     const report = handover(episode("Loud", { reason: "26.5 h are left", reasonNow: "11.0 h are left" }));
     expect(report.blocks[1]).toMatchObject({ items: [expect.stringMatching(/UTC: 11\.0 h are left\.$/)] });

@@ -1,7 +1,7 @@
 import type { Severity } from "../../../platform/monitoring/severity.ts";
 
-/** Kinds of notifications. A reminder repeats a firing alert. */
-export const EVENT_KINDS = ["firing", "reminder", "resolved"] as const;
+/** Kinds of notifications. A reminder repeats a firing alert; "escalated" goes to others, since nobody acknowledged it. */
+export const EVENT_KINDS = ["firing", "reminder", "escalated", "resolved"] as const;
 
 /** One of {@link EVENT_KINDS}. */
 export type EventKind = (typeof EVENT_KINDS)[number];

@@ -2,7 +2,12 @@ import { counted, formatFlooredDuration } from "../../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
 
 /** Words of the event kinds in messages. */
-const KIND_WORDS = { firing: "FIRING", reminder: "STILL FIRING", resolved: "RESOLVED" } as const;
+const KIND_WORDS = {
+  firing: "FIRING",
+  reminder: "STILL FIRING",
+  escalated: "NOT ACKNOWLEDGED",
+  resolved: "RESOLVED",
+} as const;
 
 /** A message for people about some events of one validator. */
 export interface AlertMessage {
