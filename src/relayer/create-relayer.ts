@@ -221,7 +221,7 @@ export async function createRelayer(
     metrics: metricsRegistry,
   };
   const token = controlTokenOf(config.http.token, config.state_dir);
-  const page = createRelayerPage(pageDeps, token !== undefined, context);
+  const page = createRelayerPage(pageDeps, { hasToken: token !== undefined, links: config.links }, context);
   const control = controlRoutes({ ...lasting, logLevel: context.logLevel });
   const routes = [...page, ...relayerRoutes(api), ...control];
   const http = createHttp(config.http, { routes, token }, context, lasting.serve);

@@ -14,7 +14,9 @@ import {
 } from "../platform/http/http-route.ts";
 import { reloadJson } from "../platform/http/control-routes.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
-import { alertJson, alertStatuses } from "./alerts/alert-status.ts";
+import { acknowledgementJson, alertJson, alertStatuses } from "./alerts/alert-status.ts";
+import { type AcknowledgeResult, acknowledgeAlerts, withdrawAcknowledgements } from "./alerts/acknowledge.ts";
+import type { Escalation } from "./alerts/notifications.ts";
 import type { AlertingState } from "./alerts/plan-alerts.ts";
 import type { AlertRule } from "./conditions/condition.ts";
 import type { ChannelTest } from "./notify/notifier.ts";
@@ -70,13 +72,14 @@ interface AlertRoutesDeps {
   /** Names of all validators. */
   readonly validators: readonly string[];
   readonly maintenance: readonly MaintenanceWindow[];
+  readonly escalation: Escalation;
   /** Sends a test notification to every channel. */
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
 /**
  * Creates the routes of alerts and silences: `GET /api/alerts`, `GET /api/silences`; with the token
- * `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
+ * `POST /api/alerts/ack`, `POST /api/alerts/unack`, `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
  */
 export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
   return [
@@ -86,6 +89,23 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
       path: "/api/alerts/test",
       guarded: true,
       handle: async ({ signal }) => testReply(await deps.test(signal)),
+    },
+    {
+      method: "POST",
+      path: "/api/alerts/ack",
+      guarded: true,
+      handle: ({ body }) =>
+        changeAcknowledged(
+          acknowledgeAlerts(deps.alerting().alerts, parseBody(body), deps.clock.nowMs()),
+          deps,
+        ),
+    },
+    {
+      method: "POST",
+      path: "/api/alerts/unack",
+      guarded: true,
+      handle: ({ body }) =>
+        changeAcknowledged(withdrawAcknowledgements(deps.alerting().alerts, parseBody(body)), deps),
     },
     { method: "GET", path: "/api/silences", handle: () => jsonReply(200, { silences: silencesJson(deps) }) },
     {
@@ -104,9 +124,9 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
 }
 
 function alertsJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
-  const { alerting, rules, validators, maintenance } = deps;
+  const { alerting, rules, validators, maintenance, escalation } = deps;
   return {
-    alerts: alertStatuses(alerting().alerts, rules, validators).map(alertJson),
+    alerts: alertStatuses(alerting().alerts, rules, validators).map((one) => alertJson(one, escalation)),
     silences: silencesJson(deps),
     dead_letters: deadLettersJson(alerting()),
     maintenance: maintenance.map(({ reason, validators: names, durationMs }) => ({
@@ -156,6 +176,24 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   if (problem !== undefined) return notStored("the silence is not created", problem);
   logger.info("silence created", silenceJson(silence));
   return jsonReply(201, silenceJson(silence));
+}
+
+/** Stores alerts that were acknowledged, or whose acknowledgement was withdrawn. */
+function changeAcknowledged(
+  result: AcknowledgeResult,
+  { alerting, change, logger }: AlertRoutesDeps,
+): HttpReply {
+  if ("refused" in result) return errorReply(400, "not-acknowledged", result.refused);
+  const problem = change({ ...alerting(), alerts: result.alerts });
+  if (problem !== undefined) return notStored("nothing is acknowledged", problem);
+  const alerts = result.changed.map(({ validator, alert, acknowledged }) => ({
+    validator,
+    name: alert,
+    acknowledged: acknowledged === undefined ? null : acknowledgementJson(acknowledged),
+  }));
+  for (const one of alerts)
+    logger.info(one.acknowledged === null ? "acknowledgement withdrawn" : "alert acknowledged", one);
+  return jsonReply(200, { alerts });
 }
 
 function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps): HttpReply {

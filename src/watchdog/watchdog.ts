@@ -22,6 +22,8 @@ import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/ledger.ts";
 import { createWatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
+import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
+import { toEscalation } from "./alerts/notifications.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
@@ -198,6 +200,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         alerting: () => keeper.current().alerting,
         reloadStatus,
       }),
+      RUNBOOK_ROUTE,
       ...controlRoutes(deps),
       ...createWatchdogRoutes({
         reloadStatus,
@@ -212,6 +215,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         rules: config.alerts.rules,
         validators: config.validators.map(({ target }) => target.name),
         maintenance: config.maintenance,
+        escalation: toEscalation(config.notify),
         test: notifier.test,
       }),
       ...(deps.routes ?? []),

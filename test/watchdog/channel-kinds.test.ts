@@ -27,6 +27,28 @@ describe.each(CHANNEL_KINDS.map((kind) => [kind.kind, kind] as const))(
       expect(exampleOf(kind)).toMatchObject({ kind: name, name: kind.example.name });
     });
 
+    it("has the links of an event in the notification of its begin and of its end", async () => {
+      const sent: unknown[] = [];
+      const channel = createChannel(exampleOf(kind), {
+        post: async ({ body }) => {
+          sent.push(body);
+          return { status: 200 };
+        },
+        mail: async (_server, mail) => {
+          sent.push(mail);
+        },
+      });
+      const links = {
+        runbook: "https://runbooks.example/sidecar-down.md",
+        dashboard: "https://grafana.example/d/fleet?var-validator=default",
+        page: "https://watchdog.example/#condition-default-sidecar-down",
+      };
+      for (const event of ["firing", "resolved"] as const) {
+        await channel.send([alertEvent({ ...links, kind: event })], new AbortController().signal);
+        for (const link of Object.values(links)) expect(JSON.stringify(sent.at(-1))).toContain(link);
+      }
+    });
+
     it("creates a channel that sends alerts, and reports only when it takes them", async () => {
       const channel = createChannel(exampleOf(kind), deps);
       const { signal } = new AbortController();

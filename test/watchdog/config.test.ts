@@ -75,7 +75,9 @@ describe("watchdog configuration", () => {
           warning: [43_200_000, 86_400_000],
           info: [],
         },
+        escalation: { minSeverity: "critical", steps: [] },
         runbooks: "",
+        links: {},
       },
       maintenance: [],
       reports: {
@@ -116,7 +118,12 @@ describe("watchdog configuration", () => {
       staleMs: 60_000,
     });
     expect(backfill).toEqual({ afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 900_000 });
-    const { channels, runbooks, deadMan, ...times } = notify;
+    const { channels, runbooks, deadMan, links, ...times } = notify;
+    expect(links).toEqual({
+      watchdog: "http://127.0.0.1:9998/",
+      relayer: "http://127.0.0.1:9999/",
+      grafana: "http://127.0.0.1:3000/",
+    });
     const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
     expect(reports).toEqual({
       ...ownReports,
@@ -218,6 +225,36 @@ describe("watchdog configuration", () => {
       true,
       undefined,
     ]);
+  });
+
+  it("reads the steps of an escalation, and refuses those that cannot be taken", () => {
+    const channels =
+      "channels: [{kind: webhook, name: hook, url: {env: URL}}, {kind: alertmanager, name: am, urls: ['http://a']}]";
+    const escalationOf = (steps: string) => {
+      vi.stubEnv("URL", "http://h");
+      return parse(`notify: {${channels}, escalation: {steps: ${steps}}}`).notify.escalation;
+    };
+    expect(parse("").notify.escalation).toEqual({ minSeverity: "critical", steps: [] });
+    expect(escalationOf("[{after: 15m, channels: [hook]}]").steps).toEqual([
+      { afterMs: 900_000, channels: ["hook"] },
+    ]);
+    expect(() => escalationOf("[{after: 15m, channels: [phone]}]")).toThrow(
+      "notify.escalation.steps.0.channels.0: is no channel that can be escalated to",
+    );
+    expect(() => escalationOf("[{after: 15m, channels: [am]}]")).toThrow(
+      "of another kind than alertmanager: hook",
+    );
+    expect(() => escalationOf("[{after: 1h, channels: [hook]}, {after: 1h, channels: [hook]}]")).toThrow(
+      "notify.escalation.steps.1.after: is not later than the step before",
+    );
+  });
+
+  it("has the public URLs of the pages, with a slash at their end", () => {
+    const { links } = parse("links: {watchdog: 'https://w.example/x', grafana: 'https://g.example/'}").notify;
+    expect(links).toEqual({ watchdog: "https://w.example/x/", grafana: "https://g.example/" });
+    expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a usable URL");
+    expect(() => parse("links: {relayer: 'http://r.example/?a=1'}")).toThrow("links.relayer: has a query");
+    expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
   });
 
   it("refuses the keys for one validator beside several, and names that are not unique", () => {

@@ -48,6 +48,15 @@ describe("a joined view", () => {
     expect(hoursOf(6, 9, recent)).toHaveLength(3);
   });
 
+  it("has the ranges of bad blocks that memory has, and older ones of the file", () => {
+    const range = (toMs: number, bad: bigint) => ({ fromMs: toMs - 5, toMs, good: 0n, bad });
+    const stored = ledgerViewOf({ misses: [range(10, 1n), range(20, 1n)] });
+    const both = joinedView(ledgerViewOf({ misses: [range(20, 2n), range(30, 3n)] }), stored);
+    expect(both.misses(0, 40)).toEqual([range(10, 1n), range(20, 2n), range(30, 3n)]);
+    expect(both.misses(20, 40)).toEqual([range(20, 2n), range(30, 3n)]);
+    expect(joinedView(ledgerViewOf({}), stored).misses(0, 20)).toEqual([range(10, 1n)]);
+  });
+
   it("has all of the file when memory has nothing", () => {
     expect(hoursOf(0, 9, joinedView(ledgerViewOf({}), FILE))).toHaveLength(4);
   });

@@ -79,6 +79,16 @@ const LEDGER: Ledger = {
     ],
     nextId: 3,
   },
+  misses: [
+    {
+      fromMs: 1,
+      toMs: 2,
+      good: 0n,
+      bad: 3n,
+      blocks: { from: 9_007_199_254_740_993n, to: 9_007_199_254_740_995n },
+    },
+    { fromMs: 3, toMs: 4, good: 1n, bad: 2n },
+  ],
   anchors: [{ timeMs: 1, height: 2n }],
   progress: { height: 7n, sinceMs: 8, haltId: 2 },
   processes: new Map([
@@ -153,6 +163,7 @@ const FULL: WatchdogState = {
         sinceMs: 4,
         firedAtMs: 5,
         reason: "refused again",
+        acknowledged: { author: "kim", note: "on it", atMs: 6 },
         quietReason: "silenced by me: test",
       },
     ],
@@ -168,7 +179,9 @@ const FULL: WatchdogState = {
         badness: 0.5,
         badBlocksBefore: 9_007_199_254_740_993n,
         quietReason: "muted by sidecar-down",
-        notified: { reminders: 2, badness: 0.25, event: FIRING },
+        notified: { reminders: 2, firstAtMs: 1, badness: 0.25, event: FIRING },
+        acknowledged: { author: "kim", note: 'a "note"', atMs: 4 },
+        escalation: { steps: 1, atMs: 5 },
       },
       {
         validator: "another",

@@ -1,7 +1,8 @@
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { type Check, COMMANDS } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { type Check, runbookText } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { conditionChecks } from "../../watchdog/monitoring/condition-runbook.ts";
 import { ALERTS } from "./rules.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { DASHBOARD_SPECS } from "./dashboard-files.ts";
@@ -33,30 +34,21 @@ export function runbookIndex(): string {
 /** A runbook's checks, beginning with the one that all watchdog alerts share. */
 export function checksOf({ name, component, runbook }: AlertSpec): readonly Check[] {
   const condition = CONDITIONS.find((one) => one.name === name);
-  if (condition === undefined || component === "relaywatch" || runbook.reason === undefined)
-    return runbook.checks;
-  const text = "Confirm it, and see which other alerts fire for the same cause:";
-  return [{ text, run: "why", sample: whySample(condition, runbook.reason) }, ...runbook.checks];
+  return condition === undefined || component === "relaywatch" ? runbook.checks : conditionChecks(condition);
 }
 
 function page(alerts: readonly AlertSpec[]): string {
   const [alert] = alerts;
   if (alert === undefined) throw new Error("a runbook without an alert");
-  const { runbook } = alert;
   const condition = CONDITIONS.find((one) => one.name === alert.name);
   return [
-    `# ${alert.summary.slice(0, -1)}`,
-    "## Meaning",
-    condition?.description ?? plain(alert.description),
-    "## Impact",
-    impact(alert, condition),
-    "## Diagnosis",
-    ...checksOf(alert).map((one, index) => step(one, index + 1)),
-    "## Mitigation",
-    runbook.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
-    "## Afterwards",
-    runbook.after.map((text) => `- ${text}`).join("\n"),
-    ...(runbook.fault === undefined ? [] : [rehearsal(runbook.fault)]),
+    runbookText({
+      title: alert.summary.slice(0, -1),
+      meaning: condition?.description ?? plain(alert.description),
+      impact: impact(alert, condition),
+      checks: checksOf(alert),
+      body: alert.runbook,
+    }),
     "## Rule",
     `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard))].join(", ")}.`,
     rule(alerts, condition),
@@ -89,35 +81,4 @@ function plain(description: string): string {
 function impact(alert: AlertSpec, condition: Condition | undefined): string {
   const paid = condition === undefined ? "" : " [How blocks become pay](../README.md#how-blocks-become-pay).";
   return `${alert.impact}${paid}`;
-}
-
-function step({ text, run, sample }: Check, number: number): string {
-  if (run === undefined) return `${number}. ${text}`;
-  const output = sample === undefined ? "" : `\n\n   \`\`\`text\n${indent(sample)}\n   \`\`\``;
-  return `${number}. ${text}\n\n   \`\`\`sh\n${indent(COMMANDS[run].line)}\n   \`\`\`${output}`;
-}
-
-function indent(text: string): string {
-  return text
-    .split("\n")
-    .map((line) => (line === "" ? "" : `   ${line}`))
-    .join("\n");
-}
-
-function whySample({ title, severity }: Condition, reason: string): string {
-  const heading = `default: ${title} (${severity})`;
-  return [
-    "Why\n===\n",
-    heading,
-    "-".repeat(heading.length),
-    "",
-    `Since 2026-11-22 05:54 UTC: ${reason}.`,
-    "",
-    "Misses of this month",
-    "--------------------",
-  ].join("\n");
-}
-
-function rehearsal(fault: string): string {
-  return `To rehearse it on a localnet: \`relaywatch localnet fault ${fault}\`, and \`relaywatch localnet fault --off\` to end it.`;
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import {
   amountField,
@@ -193,6 +194,7 @@ function fieldsSchema(secrets: SecretSource) {
       })
       .prefault({})
       .describe("the metrics page"),
+    links: linksSchema,
     log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
   });
 }

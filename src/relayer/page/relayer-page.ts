@@ -1,6 +1,8 @@
+import type { RelayerConfig } from "../config/relayer-config.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { DASHBOARDS, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import { type PageContent, timeText } from "../../platform/web/page-shell.ts";
@@ -71,7 +73,7 @@ interface PageDeps {
 /** Creates the routes of the page. */
 export function createRelayerPage(
   { status, activity, journal, openResubmit }: PageDeps,
-  hasToken: boolean,
+  { hasToken, links }: { readonly hasToken: boolean } & Pick<RelayerConfig, "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly HttpRoute[] {
   const resubmit = openResubmit ? "open" : hasToken ? "token" : "nobody";
@@ -88,6 +90,7 @@ export function createRelayerPage(
           { path: "/unsuccessful-txs", text: "dead letters" },
           { path: "/metrics", text: "metrics" },
           { path: "/readyz", text: "readiness" },
+          ...pageLinks(links, "relayer", DASHBOARDS.relayer),
         ],
       },
       content: (view) =>

@@ -8,6 +8,8 @@ import type { CurrentAlert } from "../notify/channels/channel.ts";
 export interface NotifiedState {
   /** Number of reminders so far. */
   readonly reminders: number;
+  /** Time of the first notification. Older programs did not store it. */
+  readonly firstAtMs?: number;
   /** Badness at the last notification. */
   readonly badness?: number;
   /** The last notification that was queued. */
@@ -37,6 +39,17 @@ export interface AlertState {
   readonly quietReason?: string;
   /** Absent: nobody was notified. */
   readonly notified?: NotifiedState;
+  /** Who works on it. Absent: nobody said so. */
+  readonly acknowledged?: Acknowledgement;
+  /** Steps of the escalation that were taken. Absent: none. */
+  readonly escalation?: { readonly steps: number; readonly atMs: number };
+}
+
+/** Somebody works on an alert. It holds until the alert ends. */
+export interface Acknowledgement {
+  readonly author: string;
+  readonly note: string;
+  readonly atMs: number;
 }
 
 /** Times of one evaluation of one alert. */
@@ -140,11 +153,19 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
 
 /** Returns the alerts of which people were notified, with their present reasons. A quiet alert is not among them. */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
-  return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs }) => {
+  return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
       return [];
     const event = { ...notified.event, reason };
-    return [{ event, ...(resolvedAtMs === undefined ? {} : { resolvedAtMs }) }];
+    return [
+      {
+        event,
+        ...(resolvedAtMs === undefined ? {} : { resolvedAtMs }),
+        ...(acknowledged === undefined
+          ? {}
+          : { acknowledged: `${acknowledged.author}: ${acknowledged.note}` }),
+      },
+    ];
   });
 }
 
@@ -164,6 +185,8 @@ export interface PastAlert {
   readonly reason: string;
   /** Why nobody was notified when it fired: "silenced by …". Absent when it could notify. */
   readonly quietReason?: string;
+  /** The last acknowledgement. Absent: none. */
+  readonly acknowledged?: Acknowledgement;
 }
 
 /** Stored alerts of all validators at most: years of a healthy validator, a year of one that flaps daily. */
@@ -183,12 +206,27 @@ export function recordAlerts(
     past.validator === validator && past.resolvedAtMs === undefined;
   const known = new Set(history.filter(isOpen).map(keyOf));
   const begun = [...firing.values()].filter((alert) => !known.has(keyOf(alert)));
-  const ended = history.some((past) => isOpen(past) && !firing.has(keyOf(past)));
-  if (begun.length === 0 && !ended) return history;
-  const closed = history.map((past) =>
-    isOpen(past) && !firing.has(keyOf(past)) ? { ...past, resolvedAtMs: nowMs } : past,
-  );
+  const isChanged = history.some((past) => {
+    if (!isOpen(past)) return false;
+    const now = firing.get(keyOf(past));
+    return now === undefined || isNewer(now, past);
+  });
+  if (begun.length === 0 && !isChanged) return history;
+  const closed = history.map((past) => {
+    if (!isOpen(past)) return past;
+    const now = firing.get(keyOf(past));
+    if (now === undefined) return { ...past, resolvedAtMs: nowMs };
+    return isNewer(now, past) ? { ...past, acknowledged: now.acknowledged } : past;
+  });
   return [...closed, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))].slice(-MAX_ALERTS);
+}
+
+/** True if an alert was acknowledged since it was recorded. One that is withdrawn stays in the history: it was true then. */
+function isNewer(
+  now: AlertState,
+  past: PastAlert,
+): now is AlertState & { readonly acknowledged: Acknowledgement } {
+  return now.acknowledged !== undefined && now.acknowledged.atMs !== past.acknowledged?.atMs;
 }
 
 /** Identifies one alert of a validator: the same condition can be active again later. */

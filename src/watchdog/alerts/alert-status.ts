@@ -1,5 +1,6 @@
-import { isoTimeOrNull } from "../../platform/base/time.ts";
-import type { AlertState } from "./alert-state.ts";
+import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import type { Acknowledgement, AlertState } from "./alert-state.ts";
+import { type Escalation, nextEscalationMs } from "./notifications.ts";
 import { alertName, type AlertRule, runbookFile } from "../conditions/condition.ts";
 
 /** One alert of one validator, also an inactive one. */
@@ -23,7 +24,10 @@ export function alertStatuses(
 }
 
 /** Encodes an alert with its state as JSON. Times are ISO 8601. `quiet` says why the alert does not notify. */
-export function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
+export function alertJson(
+  { validator, rule, state }: AlertStatus,
+  escalation?: Escalation,
+): Readonly<Record<string, unknown>> {
   const { condition, severity, forMs, resolveForMs, limits } = rule;
   return {
     name: condition.name,
@@ -38,6 +42,9 @@ export function alertJson({ validator, rule, state }: AlertStatus): Readonly<Rec
     reason: state?.reason ?? null,
     quiet: state?.quietReason ?? null,
     notified_at: isoTimeOrNull(state?.notified?.event.atMs),
+    acknowledged: state?.acknowledged === undefined ? null : acknowledgementJson(state.acknowledged),
+    escalated_at: isoTimeOrNull(state?.escalation?.atMs),
+    escalates_at: isoTimeOrNull(state && nextEscalationMs(state, severity, escalation)),
     when: condition.when,
     description: condition.description,
     impact: condition.impact,
@@ -48,4 +55,13 @@ export function alertJson({ validator, rule, state }: AlertStatus): Readonly<Rec
     thresholds: limits,
     inhibits: condition.inhibits,
   };
+}
+
+/** Encodes an acknowledgement as JSON. */
+export function acknowledgementJson({
+  author,
+  note,
+  atMs,
+}: Acknowledgement): Readonly<Record<string, unknown>> {
+  return { author, note, at: isoTime(atMs) };
 }

@@ -1,24 +1,17 @@
-import { type AlertRule, runbookFile, type ConditionResult } from "../conditions/condition.ts";
+import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
-import type { ChannelSettings } from "../notify/channels/channel.ts";
-import type { ReminderTimes } from "../notify/notify-config.ts";
+import type { AlertCost, AlertEvent } from "../notify/channels/alert-event.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import type { Observation } from "../sources/observation.ts";
-import {
-  advanceAlert,
-  type AlertState,
-  recordAlerts,
-  type NotifiedState,
-  type PastAlert,
-} from "./alert-state.ts";
+import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
+import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
 
 /** State of alerting that survives a restart. */
 export interface AlertingState {
@@ -35,15 +28,11 @@ export interface AlertingState {
 export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox: [], history: [] };
 
 /** Configuration of alerting. */
-export interface AlertingOptions {
+export interface AlertingOptions extends NotificationOptions {
   readonly rules: readonly AlertRule[];
   /** Time after the end of a cause in which its consequences do not begin. */
   readonly graceMs: number;
-  readonly channels: readonly ChannelSettings[];
   readonly maintenance: readonly MaintenanceWindow[];
-  readonly reminders: ReminderTimes;
-  /** Prefix of runbook file names; empty: the file name alone. */
-  readonly runbooks: string;
 }
 
 /** Result of {@link planAlerts}. */
@@ -75,16 +64,11 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
     silences: state.silences,
     maintenance: options.maintenance,
   });
-  const events: AlertEvent[] = [];
-  const alerts = advanced.map(({ rule, alert }) => {
-    const current = withQuiet(alert, quietReasonOf(alert));
-    const times = rule.condition.isSettled === true ? [] : options.reminders[rule.severity];
-    const kind = dueNotification(current, poll.nowMs, times);
-    if (kind === undefined) return current;
-    const event = toEvent(current, kind, { rule, poll, runbooks: options.runbooks });
-    events.push(event);
-    return withNotification(current, event);
-  });
+  const planned = advanced.map(({ rule, alert }) =>
+    planNotifications(withQuiet(alert, quietReasonOf(alert)), { rule, poll, options }),
+  );
+  const alerts = planned.map(({ alert }) => alert);
+  const notifications = planned.flatMap((one) => one.notifications);
   return {
     state: {
       alerts: sameOr(state.alerts, [
@@ -92,10 +76,13 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
         ...alerts,
       ]),
       silences: sameOr(state.silences, withoutExpired(state.silences, poll.nowMs)),
-      outbox: enqueue(state.outbox, events, options.channels),
+      outbox: notifications.reduce(
+        (outbox, { event, channels }) => enqueue(outbox, [event], channels),
+        state.outbox,
+      ),
       history: recordAlerts(state.history, alerts, poll, options.rules),
     },
-    events,
+    events: notifications.map(({ event }) => event),
   };
 }
 
@@ -291,94 +278,10 @@ function centsText(cents: bigint): string {
   return `${cents / 100n}.${(cents % 100n).toString().padStart(2, "0")}`;
 }
 
-/** Growth of the badness since the last notification that brings the next reminder forward. */
-const WORSE_FACTOR = 1.5;
-
-/** Share of the time between reminders after which a worse alert is repeated. */
-const WORSE_SHARE = 0.25;
-
-/** Returns the notification that is due for an alert now; undefined when none is. */
-function dueNotification(
-  alert: AlertState,
-  nowMs: number,
-  reminders: readonly number[],
-): EventKind | undefined {
-  const { phase, notified, quietReason } = alert;
-  // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
-  if (phase === "resolved")
-    return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
-  // While the condition is clear or not seen, nobody can act on it, and a reminder says nothing new.
-  if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
-  if (notified === undefined) return "firing";
-  return isReminderDue(alert, notified, reminders, nowMs) ? "reminder" : undefined;
-}
-
-function isReminderDue(
-  { badness }: AlertState,
-  last: NotifiedState,
-  times: readonly number[],
-  nowMs: number,
-): boolean {
-  const waitMs = times[Math.min(last.reminders, times.length - 1)];
-  if (waitMs === undefined) return false;
-  const isWorse =
-    badness !== undefined && last.badness !== undefined && badness >= last.badness * WORSE_FACTOR;
-  return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
-}
-
-/** Records a notification in the state of its alert. */
-function withNotification(alert: AlertState, event: AlertEvent): AlertState {
-  const { badness } = alert;
-  const reminders = (alert.notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
-  return { ...alert, notified: { reminders, event, ...(badness === undefined ? {} : { badness }) } };
-}
-
-/** Input of an event besides the state of its alert. */
-interface EventContext {
-  readonly rule: AlertRule;
-  readonly poll: EvaluatedPoll;
-  /** Prefix of runbook file names. */
-  readonly runbooks: string;
-}
-
-/** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
-function toEvent(alert: AlertState, kind: EventKind, { rule, poll, runbooks }: EventContext): AlertEvent {
-  const { condition, severity } = rule;
-  const { validator, chainId, nowMs, badBlocks, costOf } = poll;
-  const key = alertKey(chainId, validator, alert.alert);
-  const number = kind === "reminder" ? `-${(alert.notified?.reminders ?? 0) + 1}` : "";
-  const blocks = badBlocks - alert.badBlocksBefore;
-  return {
-    id: `${key}/${alert.sinceMs}/${kind}${number}`,
-    key,
-    alert: alert.alert,
-    kind,
-    severity,
-    validator,
-    chainId,
-    title: condition.title,
-    sinceMs: alert.sinceMs,
-    atMs: nowMs,
-    reason: alert.reason,
-    description: condition.description,
-    action: condition.action,
-    impact: condition.impact,
-    runbook: `${runbooks}${runbookFile(condition.name)}`,
-    cost: costOf(blocks > 0n ? blocks : 0n),
-  };
-}
-
 /** One poll of one validator, evaluated. */
-interface EvaluatedPoll {
-  readonly validator: string;
-  readonly chainId: string;
-  readonly nowMs: number;
+interface EvaluatedPoll extends NotifiedPoll {
   /** Up to this time between two polls, a condition is treated as active in between. */
   readonly gapMs: number;
   /** By name of the condition. */
   readonly results: ReadonlyMap<string, ConditionResult>;
-  /** Failed blocks of the validator so far, over all months. */
-  readonly badBlocks: bigint;
-  /** Cost of the last `blocks` failed blocks. */
-  readonly costOf: (blocks: bigint) => AlertCost;
 }

@@ -27,6 +27,8 @@ export function alertsCommand(context: CliContext): Command {
   return new Command()
     .addCommand(listCommand(context))
     .addCommand(testCommand(context))
+    .addCommand(ackCommand(context))
+    .addCommand(unackCommand(context))
     .addCommand(silenceCommand(context))
     .addCommand(unsilenceCommand(context))
     .addCommand(backtestCommand(context));
@@ -47,6 +49,8 @@ const silenceReply = z.object({
   ends_at: z.string(),
 });
 
+const acknowledged = z.object({ author: z.string(), note: z.string(), at: z.string() });
+
 const listReply = z.object({
   alerts: z.array(
     z.object({
@@ -59,6 +63,10 @@ const listReply = z.object({
       resolved_at: z.string().nullable().default(null),
       reason: z.string().nullable(),
       quiet: z.string().nullable(),
+      // An older watchdog does not say the next three.
+      acknowledged: acknowledged.nullable().default(null),
+      escalated_at: z.string().nullable().default(null),
+      escalates_at: z.string().nullable().default(null),
     }),
   ),
   silences: z.array(silenceReply),
@@ -111,7 +119,22 @@ function alertLine(alert: ListedAlert): string {
   const from = since === null ? "" : ` since ${formatMinute(Date.parse(since))} UTC`;
   const time = resolvedAt === null ? from : ` at ${formatMinute(Date.parse(resolvedAt))} UTC`;
   const cause = reason === null ? "" : `: ${reason}`;
-  return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}`;
+  return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
+}
+
+/** Who works on an alert, or who is notified next since nobody does. */
+function careText({
+  acknowledged: by,
+  escalated_at: escalatedAt,
+  escalates_at: escalatesAt,
+}: ListedAlert): string {
+  if (by !== null) return `; acknowledged at ${utcMinute(by.at)} by ${by.author}: ${by.note}`;
+  const past = escalatedAt === null ? "" : `; escalated at ${utcMinute(escalatedAt)}`;
+  return escalatesAt === null ? past : `${past}; not acknowledged, escalates at ${utcMinute(escalatesAt)}`;
+}
+
+function utcMinute(time: string): string {
+  return `${formatMinute(Date.parse(time))} UTC`;
 }
 
 function silenceLine({
@@ -147,6 +170,61 @@ function testCommand(context: CliContext): Command {
         context.print(`${channel} (${kind}): ${error === null ? "accepted" : `failed: ${error}`}`);
     if (channels.some(({ error }) => error !== null)) throw new CheckExit(EXIT.fatal);
   });
+}
+
+const ackReply = z.object({
+  alerts: z.array(
+    z.object({ validator: z.string(), name: z.string(), acknowledged: acknowledged.nullable() }),
+  ),
+});
+
+interface AckOptions extends Options {
+  readonly note: string;
+  readonly author: string;
+}
+
+function ackCommand(context: CliContext): Command {
+  return alertCommand(
+    "ack",
+    "acknowledge firing alerts: no reminder and no escalation until they end; the others on call see who works on them",
+  )
+    .argument("[name...]", "alert names; without one, all that fire")
+    .requiredOption("--note <text>", "what is being done, for the others on call")
+    .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
+    .action(async (names: readonly string[], options: AckOptions) => {
+      const body = { ...selected(names, options), author: options.author, note: options.note };
+      printAcknowledged(
+        await askWatchdog({ path: "/api/alerts/ack", method: "POST", body }, options, context),
+        options,
+        context,
+      );
+    });
+}
+
+function unackCommand(context: CliContext): Command {
+  return alertCommand("unack", "withdraw acknowledgements: reminders and escalation go on")
+    .argument("[name...]", "alert names; without one, all that fire")
+    .action(async (names: readonly string[], options: Options) => {
+      const body = selected(names, options);
+      printAcknowledged(
+        await askWatchdog({ path: "/api/alerts/unack", method: "POST", body }, options, context),
+        options,
+        context,
+      );
+    });
+}
+
+function selected(names: readonly string[], { validator }: Options) {
+  return { alerts: names, validators: validator === undefined ? [] : [validator] };
+}
+
+function printAcknowledged(reply: unknown, { json }: Options, context: CliContext): void {
+  if (json) context.print(stringifyJson(reply, 2));
+  else
+    for (const { validator, name, acknowledged: by } of ackReply.parse(reply).alerts)
+      context.print(
+        `${validator}  ${name}  ${by === null ? "not acknowledged any more" : `acknowledged by ${by.author}: ${by.note}`}`,
+      );
 }
 
 interface SilenceOptions extends Options {

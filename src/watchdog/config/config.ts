@@ -10,6 +10,7 @@ import {
   secretField,
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
+import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
 import { type AlertsConfig, alertsSchema } from "../conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "../notify/notify-config.ts";
 import type { BackfillOptions } from "../prometheus-api/backfill.ts";
@@ -116,6 +117,7 @@ const fileSchema = z.strictObject({
   validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
   notify: notifySchema.describe("receivers of notifications, and when they get them"),
+  links: linksSchema,
   maintenance: z
     .array(maintenanceField)
     .max(100)
@@ -161,7 +163,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     limits: { deadlineMs: file.sources.deadline, maxPageBytes: file.sources.max_page_bytes },
     validators: toValidators(file),
     alerts: file.alerts,
-    notify: file.notify,
+    notify: { ...file.notify, links: file.links },
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
     log: file.log,

@@ -1,5 +1,6 @@
 import type { Month } from "../../platform/base/month.ts";
 import type { BlockCounts } from "./block-counts.ts";
+import type { MissRange } from "./miss-ranges.ts";
 
 /**
  * Joins what is in memory with what is older than it. Memory has every month, and of the rollups all since its oldest one. It is
@@ -23,6 +24,11 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
     days: (...range) => joined("days", ...range),
     hours: (...range) => joined("hours", ...range),
     minutes: (...range) => joined("minutes", ...range),
+    misses: (fromMs, toMs) => {
+      const beginMs = Math.min(memory.misses(0, toMs)[0]?.toMs ?? toMs, toMs);
+      const older = fromMs < beginMs ? stored.misses(fromMs, beginMs) : [];
+      return [...older, ...memory.misses(fromMs, toMs)];
+    },
     events: (fromMs, toMs) => joinedEvents(memory.events(fromMs, toMs), stored.events(fromMs, toMs)),
   };
 }
@@ -135,6 +141,8 @@ export interface LedgerView {
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
   /** Stored for 12 hours. Counted for "calls" only. */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
+  /** Ranges of blocks with bad ones among them whose last block is in the range of time. The newest 50,000 are stored. */
+  readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
   /** Events that overlap the range. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }

@@ -18,6 +18,7 @@ import {
   type Progress,
 } from "./ledger-events.ts";
 import type { LedgerEvent, LedgerSource, LedgerView, Rollup } from "./ledger-view.ts";
+import { addMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
 import {
   type CountOptions,
   countPoll,
@@ -34,6 +35,8 @@ export interface Ledger {
   readonly chainId?: string;
   readonly sources: Readonly<Record<LedgerSource, SourceLedger>>;
   readonly events: EventList;
+  /** Recent blocks of "calls" with bad ones among them, oldest first. */
+  readonly misses: readonly MissRange[];
   readonly anchors: readonly Anchor[];
   readonly progress?: Progress;
   /** Processes as the pages last showed them, by node name. */
@@ -52,6 +55,7 @@ export interface Anchor {
 export const EMPTY_LEDGER: Ledger = {
   sources: { calls: EMPTY_SOURCE, votes: EMPTY_SOURCE, revenue: EMPTY_SOURCE },
   events: NO_EVENTS,
+  misses: [],
   anchors: [],
   processes: new Map(),
 };
@@ -107,6 +111,7 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
     ...(chainId === undefined ? {} : { chainId }),
     sources: { calls: calls.source, votes: votes.source, revenue: revenue.source },
     events: addEvents(ledger.events, [...eventsOf(ledger, calls, observation, options), ...events]),
+    misses: addMisses(ledger.misses, calls.counts, ledger.sources.calls.checkpoint, calls.source.checkpoint),
     processes,
     anchors: anchorsOf(ledger, calls),
   };
@@ -362,7 +367,7 @@ function medianBlockTime(intervals: readonly BlockInterval[]): number {
 
 /** Creates a view of the rollups in memory: all months, 62 days by day, 3 days by hour, 12 hours by minute. */
 export function memoryView(validator: string, ledger: Ledger): LedgerView {
-  const { sources, events, chainId } = ledger;
+  const { sources, events, chainId, misses } = ledger;
   const { minute, hour } = sources.calls.rollups;
   return {
     validator,
@@ -372,6 +377,7 @@ export function memoryView(validator: string, ledger: Ledger): LedgerView {
     days: (fromMs, toMs, source = "calls") => within(sources[source].rollups.day, fromMs, toMs),
     hours: (fromMs, toMs) => within(hour, fromMs, toMs),
     minutes: (fromMs, toMs) => within(minute, fromMs, toMs),
+    misses: (fromMs, toMs) => missesWithin(misses, fromMs, toMs),
     events: (from, to) => events.recent.filter(({ fromMs, toMs }) => toMs >= from && fromMs < to),
   };
 }

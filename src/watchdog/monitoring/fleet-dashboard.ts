@@ -26,6 +26,7 @@ export const FLEET: DashboardSpec = {
           {
             description: "Validators with a counted block this month.",
             unit: "none",
+            width: 3,
           },
         ),
         ...(["full", "proportional", "none"] as const).map((tier) =>
@@ -41,6 +42,7 @@ export const FLEET: DashboardSpec = {
               description: `Validators whose month is in the tier ${tier} now.`,
               unit: "none",
               seriesColors: { [tier]: TIER_COLORS[tier] },
+              width: 3,
             },
           ),
         ),
@@ -52,11 +54,41 @@ export const FLEET: DashboardSpec = {
             ["red", 1],
           ],
         }),
+        stat(
+          "Not acknowledged",
+          [
+            query(
+              `sum(1 - oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"}) or vector(0)`,
+              "alerts",
+            ),
+          ],
+          {
+            description: "Critical alerts that fire and that nobody acknowledged.",
+            unit: "none",
+            colors: [
+              ["green", undefined],
+              ["red", 1],
+            ],
+          },
+        ),
         stat("Silences", [query('sum(oracle_watchdog_active_silences{job=~"$job"})', "silences")], {
           description: "Silences that are active now.",
           unit: "none",
         }),
         ALERTS_TABLE,
+        graph(
+          "Escalations",
+          [
+            query(
+              `max by (validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0`,
+              "{{validator}}: {{alert}}",
+            ),
+          ],
+          {
+            description: "Steps of the escalation that were taken, since nobody acknowledged the alert.",
+            unit: "none",
+          },
+        ),
         {
           kind: "table",
           title: "Validators",

@@ -1,7 +1,7 @@
 import { alertName, type Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { dashboardOf } from "../notify/event-links.ts";
 
 /**
  * The watchdog's alerts, from its table of conditions. The watchdog has evaluated durations and hysteresis already, so the rules
@@ -29,14 +29,10 @@ function watchdogAlert(condition: Condition): AlertSpec {
     expr: (times) =>
       `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
     for: "0s",
-    dashboard: isAboutPay(name) ? DASHBOARDS.paid : DASHBOARDS.fleet,
+    dashboard: dashboardOf(name),
     inhibits,
     scope: ["chain_id", "validator"],
     runbook,
     example: { fires: [{ series, from: 1 }], clears: [{ series, from: 0 }] },
   };
-}
-
-function isAboutPay(name: string): boolean {
-  return /-reward-|^rotation/.test(name);
 }

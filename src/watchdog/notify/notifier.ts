@@ -8,6 +8,7 @@ import type { Channel, CurrentAlert } from "./channels/channel.ts";
 import { postJson, type PostJson, safeText, type SendMail, sendSmtp } from "./channels/transport.ts";
 import { runDeadMan, type WorkState } from "./dead-man.ts";
 import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
+import { eventLinks, type LinkRoots } from "./event-links.ts";
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps {
@@ -46,7 +47,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   const all = config.channels.map((one) => createOne(one, config.groupWaitMs, { ...deps, post, mail }));
   const channels = all.map(({ channel }) => channel);
   const test = (reason: string, signal: AbortSignal): Promise<readonly ChannelTest[]> =>
-    testChannels(channels, { clock, reason }, signal);
+    testChannels(channels, { clock, reason, links: { ...config.links, runbooks: config.runbooks } }, signal);
   return {
     services: [
       ...all.map(({ service }) => service),
@@ -112,6 +113,8 @@ interface TestOptions {
   readonly clock: Clock;
   /** Why there is a test, as the last part of a sentence. */
   readonly reason: string;
+  /** Links that the test shows. */
+  readonly links: LinkRoots;
 }
 
 /**
@@ -120,10 +123,10 @@ interface TestOptions {
  */
 export async function testChannels(
   channels: readonly Channel[],
-  { clock, reason }: TestOptions,
+  options: TestOptions,
   signal: AbortSignal,
 ): Promise<readonly ChannelTest[]> {
-  const events = testEvents(clock.nowMs(), reason);
+  const events = testEvents(options.clock.nowMs(), options);
   return Promise.all(
     channels.map(async ({ name, kind, deadlineMs, maxEvents, send }) => {
       try {
@@ -141,7 +144,13 @@ export async function testChannels(
 }
 
 /** The two events of a test. Each test has ids of its own, so that a receiver shows it again. */
-function testEvents(nowMs: number, reason: string): readonly AlertEvent[] {
+function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
+  const { dashboard, page } = eventLinks(roots, { alert: "test", validator: "test", chainId: "test" });
+  const links = {
+    runbook: roots.runbooks || roots.watchdog || "none",
+    ...(dashboard === undefined ? {} : { dashboard }),
+    ...(page === undefined ? {} : { page: roots.watchdog ?? page }),
+  };
   const firing: AlertEvent = {
     id: `test/${nowMs}/firing`,
     key: `test/${nowMs}`,
@@ -154,10 +163,10 @@ function testEvents(nowMs: number, reason: string): readonly AlertEvent[] {
     sinceMs: nowMs,
     atMs: nowMs,
     reason,
+    ...links,
     description: "This is a test. No alert fires.",
     action: "Nothing.",
     impact: "None.",
-    runbook: "none",
     cost: { blocks: 0n },
   };
   return [firing, { ...firing, id: `test/${nowMs}/resolved`, kind: "resolved", reason: "the test is over" }];

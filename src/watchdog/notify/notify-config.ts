@@ -5,10 +5,12 @@ import {
   issueText,
   parseDurationMs,
 } from "../../platform/config/config-fields.ts";
+import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
+import { type EscalationConfig, escalationSchema, refuseEscalation } from "./escalation-config.ts";
 
 /**
  * Times between the reminders of a firing alert, ms, by severity: the longer an alert lasts, the less often it is repeated. The
@@ -21,8 +23,11 @@ export interface NotifyConfig {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
   readonly reminders: ReminderTimes;
+  readonly escalation: EscalationConfig;
   /** Prefix of runbook file names. */
   readonly runbooks: string;
+  /** Pages that notifications lead to; section `links` of the file. */
+  readonly links?: PublicLinks;
   /** Send a test notification to every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
@@ -81,9 +86,12 @@ export const notifySchema = z
       .describe(
         "reminders of firing alerts by severity; one comes earlier, after a quarter of its time, when the alert got worse by half",
       ),
+    escalation: escalationSchema,
     runbooks: httpUrlField()
       .optional()
-      .describe("URL of the folder of the runbooks; without it, notifications have the file name")
+      .describe(
+        "URL of the folder of the runbooks; default: those that the watchdog serves at links.watchdog, and without that the file name",
+      )
       .meta({ example: "https://validator.example/runbooks/" }),
     test_at_start: z
       .boolean()
@@ -96,6 +104,7 @@ export const notifySchema = z
       ),
   })
   .prefault({})
+  .superRefine(refuseEscalation)
   .superRefine((file, context) => {
     const names = file.channels.map(({ name }) => name);
     for (const [index, name] of names.entries()) {
@@ -109,6 +118,7 @@ export const notifySchema = z
       channels: file.channels,
       groupWaitMs: file.group_wait,
       reminders: file.reminders,
+      escalation: file.escalation,
       runbooks: file.runbooks === undefined ? "" : file.runbooks.replace(/\/?$/, "/"),
       ...(file.test_at_start ? { testsAtStart: true } : {}),
       ...(file.dead_man === undefined ? {} : { deadMan: toDeadMan(file.dead_man) }),

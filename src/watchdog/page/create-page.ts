@@ -1,10 +1,12 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { DASHBOARDS, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import { badge, grouped, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
+import { type Escalation, toEscalation } from "../alerts/notifications.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
@@ -60,6 +62,7 @@ export function createWatchdogPage(
       history: alerting().history,
       maintenance,
       runbooks: notify.runbooks,
+      escalation: toEscalation(notify),
       nowMs: clock.nowMs(),
       pollMs: longestPollMs(config),
       reloads: reloadStatus?.(),
@@ -81,6 +84,7 @@ export function createWatchdogPage(
       { path: "/api/alerts", text: "alerts" },
       { path: "/api/silences", text: "silences" },
       { path: "/metrics", text: "metrics" },
+      ...pageLinks(notify.links ?? {}, "watchdog", DASHBOARDS.paid),
     ],
   };
   return livePageRoutes({ frame, content }, clock);
@@ -93,8 +97,10 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
   /** Counts of a validator; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
-  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
+  /** Absent: nothing is escalated. */
+  readonly escalation?: Escalation;
   /** undefined when the configuration cannot be loaded again. */
   readonly reloads?: ReloadStatus | undefined;
 }
@@ -159,10 +165,10 @@ function payLine({ current, assessment }: WatchdogStatus): Html {
 }
 
 function validatorDetails(status: WatchdogStatus, input: WatchdogPageInput): Html {
-  const { nowMs, runbooks } = input;
+  const { nowMs, runbooks, escalation } = input;
   const badBlocks = status.months.reduce((sum, { counts }) => sum + counts.bad, 0n);
   return html`${payFacts(status)}
-${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, isPolled: status.polledAtMs !== undefined })}
+${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
 ${monthPlots(status, input)}
 ${sourceSection(status, nowMs)}

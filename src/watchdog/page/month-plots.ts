@@ -1,5 +1,4 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
-import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { counted } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
@@ -9,7 +8,7 @@ import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.t
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
-import { causesOf, type Explanations } from "../report/causes.ts";
+import { causesOf, type Explanations, explanationsOf } from "../report/causes.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
 
 /**
@@ -140,9 +139,9 @@ export function worstHours(ledger: LedgerView, month: Month, alerts: Explanation
     .toSorted((a, b) => Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown))
     .slice(0, WORST);
   if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
-  const explanations = { alerts, events: ledger.events(startMs, endMs) };
+  const explanations = explanationsOf(ledger, alerts, startMs, endMs);
   const causes = (hour: Rollup): string =>
-    causesOf([hour], explanations, ledger.minutes(hour.startMs, hour.startMs + HOUR_MS))
+    causesOf([hour], explanations)
       .map(({ cause, bad }) => `${cause}: ${grouped(bad)}`)
       .join(", ");
   const columns: readonly Column<Rollup>[] = [

@@ -3,8 +3,10 @@ import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { badge, type Column, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
+import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { runbookFile } from "../conditions/condition.ts";
+import { conditionId, runbookPath } from "../notify/event-links.ts";
 import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";
@@ -83,10 +85,12 @@ interface ConditionContext {
   readonly nowMs: number;
   /** True after the first poll. */
   readonly isPolled: boolean;
-  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
   /** Failed blocks of the validator over all months. */
   readonly badBlocks: bigint;
+  /** Absent: nothing is escalated. */
+  readonly escalation?: Escalation | undefined;
 }
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
@@ -114,14 +118,31 @@ function item(alert: OpenAlert, context: ConditionContext): Html {
   const { rule, state, validator } = alert;
   const { condition } = rule;
   const { name, title, description, impact, action } = condition;
-  return html`<li id="condition-${validator}-${name}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
+  return html`<li id="${conditionId(validator, name)}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
 <small class="muted">Since ${timeText(state.sinceMs)}${costText(state, context)}. ${nextText(alert, context)}${
     state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
-  }</small>${
+  }${acknowledgedText(alert, context)}</small>${
     state.phase !== "resolved" &&
     html`<br>${description} ${impact}<br><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}`
   }</li>
 `;
+}
+
+/** Who works on a firing alert, or when others are notified since nobody does. */
+function acknowledgedText(
+  { rule, state }: OpenAlert,
+  { nowMs, escalation }: ConditionContext,
+): Html | string {
+  if (state.phase !== "firing") return "";
+  const { acknowledged, escalation: taken } = state;
+  if (acknowledged !== undefined)
+    return html` Acknowledged at ${timeText(acknowledged.atMs)} by ${acknowledged.author}: ${acknowledged.note}.`;
+  const escalated = taken && html` Escalated at ${timeText(taken.atMs)}.`;
+  const nextMs = nextEscalationMs(state, rule.severity, escalation);
+  const next =
+    nextMs !== undefined &&
+    html` Escalates ${nextMs > nowMs ? html`at ${timeText(nextMs)}, in ${formatDuration(nextMs - nowMs)},` : "at the next poll"} unless it is acknowledged.`;
+  return html`${escalated}${next}`;
 }
 
 function phaseBadge({ rule: { severity }, state: { phase } }: OpenAlert): Html {
@@ -145,9 +166,8 @@ function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html
 }
 
 function runbook(name: string, runbooks: string): Html {
-  const file = runbookFile(name);
-  if (runbooks === "") return html`Runbook: <code>alerts/runbooks/${file}</code>.`;
-  return html`<a href="${runbooks}${file}">Runbook</a>.`;
+  const url = runbooks === "" ? `/${runbookPath(name)}` : `${runbooks}${runbookFile(name)}`;
+  return html`<a href="${url}">Runbook</a>.`;
 }
 
 /** A validator with its pay status and the id of its section. */

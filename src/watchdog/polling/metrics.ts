@@ -77,6 +77,18 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: alertSeries("pending"),
   },
   {
+    name: "oracle_watchdog_alert_acknowledged",
+    help: "1 if somebody acknowledged the firing alert, 0 if not. Absent while it does not fire.",
+    labelNames: ["validator", "chain_id", "alert", "severity"],
+    values: firingSeries(({ acknowledged }) => (acknowledged === undefined ? 0 : 1)),
+  },
+  {
+    name: "oracle_watchdog_alert_escalation_steps",
+    help: "Steps of the escalation that were taken, since nobody acknowledged the firing alert. Absent while it does not fire.",
+    labelNames: ["validator", "chain_id", "alert", "severity"],
+    values: firingSeries(({ escalation }) => escalation?.steps ?? 0),
+  },
+  {
     name: "oracle_watchdog_last_poll_timestamp_seconds",
     help: "Time of the last poll of the validator's sources. Absent before the first one.",
     labelNames: ["validator"],
@@ -209,5 +221,15 @@ function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {
         alert: rule.condition.name,
         severity: rule.severity,
       }),
+    );
+}
+
+/** One series for each firing alert. */
+function firingSeries(value: (state: AlertState) => number): StatusGauge["values"] {
+  return ({ alerts, chainId = "" }) =>
+    alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>
+      state?.phase === "firing"
+        ? [series(value(state), { validator, chain_id: chainId, alert: condition.name, severity })]
+        : [],
     );
 }

@@ -1,6 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
+import { toEscalation } from "../alerts/notifications.ts";
 import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
@@ -63,7 +64,7 @@ export function createPollLoop(
     policy: validator.policy,
     ...countingOptions(config, validator),
   };
-  const channels = options.alerts.channels.map((channel) => channel.name);
+  const channels = config.notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind)).map((one) => one.name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
   let nodeReadMs: number | undefined;
@@ -146,9 +147,21 @@ export function countingOptions(
 }
 
 function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
-  const { channels, reminders, runbooks } = notify;
-  const eventChannels = channels.filter(({ kind }) => !STATE_KINDS.has(kind));
-  return { ...alerts, channels: eventChannels, maintenance, reminders, runbooks, intervalMs };
+  const { channels, reminders, runbooks, links = {} } = notify;
+  const all = channels.filter(({ kind }) => !STATE_KINDS.has(kind));
+  const escalation = toEscalation(notify);
+  const escalated = new Set(escalation.steps.flatMap((step) => step.channels));
+  const eventChannels = all.filter((channel) => !escalated.has(channel));
+  return {
+    ...alerts,
+    channels: eventChannels,
+    escalation,
+    maintenance,
+    reminders,
+    runbooks,
+    links,
+    intervalMs,
+  };
 }
 
 /** A block of the end of a month can be committed so long after it. */

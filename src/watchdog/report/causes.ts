@@ -1,13 +1,20 @@
-import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
-import type { LedgerEvent, Rollup } from "../ledger/ledger-view.ts";
+import { HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import { monthOf } from "../../platform/base/month.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { formatCents, formatCount, formatMinute, formatRoundedDuration } from "../../platform/base/text.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
+import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Policy, rewardCents } from "../policy/assessment.ts";
-import type { AlertEpisode } from "./validator-data.ts";
+import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Time with many bad blocks. */
 export interface Incident {
   readonly fromMs: number;
   readonly toMs: number;
+  /** First and last block with a bad one among them; absent when only hours are known. */
+  readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly bad: bigint;
   /** The cause of most of its bad blocks. */
   readonly cause: string;
@@ -28,16 +35,39 @@ export type ExplainingAlert = Pick<AlertEpisode, "alert" | "sinceMs" | "inhibits
   readonly resolvedAtMs?: number | undefined;
 };
 
-/** Alerts and events that explain bad blocks. */
+/** Alerts and events that explain bad blocks, and which blocks those are. */
 export interface Explanations {
   readonly alerts: readonly ExplainingAlert[];
   readonly events: readonly LedgerEvent[];
+  /** Blocks of the time in question; those of older times are not known. */
+  readonly misses: readonly MissRange[];
+  /** Minutes of the time in question. Used where `misses` are not known. */
+  readonly minutes: readonly Rollup[];
+}
+
+/** Reads what explains the bad blocks of a range of time. */
+export function explanationsOf(
+  ledger: LedgerView,
+  alerts: readonly ExplainingAlert[],
+  fromMs: number,
+  toMs: number,
+): Explanations {
+  return {
+    alerts,
+    // A sidecar that stops costs blocks before its event.
+    events: ledger.events(fromMs - HOUR_MS, toMs),
+    misses: ledger.misses(fromMs, toMs),
+    minutes: ledger.minutes(fromMs, toMs),
+  };
 }
 
 /** Share of bad blocks that makes an hour part of an incident: the budget of the full tier is 2 %. */
 const INCIDENT_PERCENT = 2n;
 
-/** Joins consecutive hours with at least 2 % bad blocks. Oldest first. */
+/**
+ * Joins consecutive hours with at least 2 % bad blocks. Oldest first. An incident is as long as the blocks that are known to be bad, or
+ * else as its hours.
+ */
 export function incidentsOf(hours: readonly Rollup[], explanations: Explanations): readonly Incident[] {
   const runs: Rollup[][] = [];
   for (const hour of hours) {
@@ -47,40 +77,88 @@ export function incidentsOf(hours: readonly Rollup[], explanations: Explanations
     if (last?.at(-1)?.startMs === hour.startMs - HOUR_MS) last.push(hour);
     else runs.push([hour]);
   }
-  return runs.map((run) => ({
-    fromMs: run[0]?.startMs ?? 0,
-    toMs: (run.at(-1)?.startMs ?? 0) + HOUR_MS,
-    bad: run.reduce((sum, { counts }) => sum + counts.bad, 0n),
-    cause: causesOf(run, explanations)[0]?.cause ?? NO_CAUSE,
-  }));
+  const rangesIn = rangesByHour(explanations.misses);
+  return runs.map((run) => {
+    const bad = run.reduce((sum, { counts }) => sum + counts.bad, 0n);
+    const ranges = run.flatMap(({ startMs }) => rangesIn(startMs, HOUR_MS));
+    return {
+      fromMs: run[0]?.startMs ?? 0,
+      toMs: (run.at(-1)?.startMs ?? 0) + HOUR_MS,
+      ...(badOf(ranges) === bad ? extentOf(ranges) : {}),
+      bad,
+      cause: causesOf(run, explanations)[0]?.cause ?? NO_CAUSE,
+    };
+  });
+}
+
+function extentOf(ranges: readonly MissRange[]): Partial<Pick<Incident, "fromMs" | "toMs" | "blocks">> {
+  const [first, last] = [ranges[0], ranges.at(-1)];
+  if (first === undefined || last === undefined) return {};
+  const hasBlocks = first.blocks !== undefined && last.blocks !== undefined;
+  return {
+    fromMs: first.fromMs,
+    toMs: last.toMs,
+    ...(hasBlocks ? { blocks: { from: first.blocks.from, to: last.blocks.to } } : {}),
+  };
 }
 
 /**
- * Assigns bad blocks to causes, those of an hour whose minutes are known minute by minute. A cause gets no more of an hour's bad blocks
- * than the blocks that came while it lasted, in the order of {@link rangesOf}; what is left has no known cause. Greatest count first.
+ * Assigns bad blocks to causes, range of blocks by range of blocks; by minute where these are not known, and by hour where those are not
+ * either. A cause gets no more of the bad blocks than the blocks that came while it lasted, in the order of {@link rangesOf}; what is left
+ * has no known cause. Greatest count first. `spanMs` is the length of the rollups.
  */
 export function causesOf(
-  hours: readonly Rollup[],
+  rollups: readonly Rollup[],
   explanations: Explanations,
-  minutes: readonly Rollup[] = [],
+  spanMs: number = HOUR_MS,
 ): readonly CauseCount[] {
   const sums = new Map<string, bigint>();
-  const ranges = rangesOf(explanations);
-  const add = (rollup: Rollup, spanMs: number): void => {
-    for (const { cause, bad } of assign(rollup, spanMs, ranges))
-      sums.set(cause, (sums.get(cause) ?? 0n) + bad);
+  const causes = rangesOf(explanations);
+  const add = (part: Blocks): void => {
+    for (const { cause, bad } of assign(part, causes)) sums.set(cause, (sums.get(cause) ?? 0n) + bad);
   };
-  // Minutes alone, without their hours.
-  if (hours.length === 0) for (const minute of minutes) add(minute, MINUTE_MS);
-  for (const hour of hours) {
-    const own = minutes.filter(({ startMs }) => startMs >= hour.startMs && startMs < hour.startMs + HOUR_MS);
-    const isWhole = own.reduce((sum, { counts }) => sum + counts.bad, 0n) === hour.counts.bad;
-    if (isWhole) for (const minute of own) add(minute, MINUTE_MS);
-    else add(hour, HOUR_MS);
+  const rangesIn = rangesByHour(explanations.misses);
+  for (const rollup of rollups) {
+    const { startMs, counts } = rollup;
+    if (counts.bad === 0n) continue;
+    const ranges = rangesIn(startMs, spanMs);
+    const minutes = explanations.minutes.filter(
+      (minute) => minute.startMs >= startMs && minute.startMs < startMs + spanMs,
+    );
+    const badByMinute = minutes.reduce((sum, minute) => sum + minute.counts.bad, 0n);
+    if (badOf(ranges) === counts.bad) ranges.forEach(add);
+    else if (badByMinute === counts.bad) for (const minute of minutes) add(blocksOf(minute, MINUTE_MS));
+    else add(blocksOf(rollup, spanMs));
   }
   return [...sums]
     .map(([cause, bad]) => ({ cause, bad }))
     .toSorted((a, b) => (a.bad === b.bad ? (a.cause < b.cause ? -1 : 1) : a.bad > b.bad ? -1 : 1));
+}
+
+/** Blocks of a time, some of them bad. */
+type Blocks = Omit<MissRange, "blocks">;
+
+function blocksOf({ startMs, counts: { good, bad } }: Rollup, spanMs: number): Blocks {
+  return { fromMs: startMs, toMs: startMs + spanMs, good, bad };
+}
+
+function badOf(ranges: readonly MissRange[]): bigint {
+  return ranges.reduce((sum, { bad }) => sum + bad, 0n);
+}
+
+/** Returns a function that finds the ranges that end in a span of at most an hour. */
+function rangesByHour(
+  ranges: readonly MissRange[],
+): (startMs: number, spanMs: number) => readonly MissRange[] {
+  const byHour = new Map<number, MissRange[]>();
+  for (const range of ranges) {
+    const hour = Math.floor(range.toMs / HOUR_MS);
+    const own = byHour.get(hour);
+    if (own === undefined) byHour.set(hour, [range]);
+    else own.push(range);
+  }
+  return (startMs, spanMs) =>
+    missesWithin(byHour.get(Math.floor(startMs / HOUR_MS)) ?? [], startMs, startMs + spanMs);
 }
 
 /** Returns what bad blocks cost a month: its pay if they had been good, less its pay. */
@@ -91,26 +169,98 @@ export function costCents(policy: Policy, { good, bad }: BlockCounts, missed: bi
   return rewardCents(policy, { good: good + own, total }) - rewardCents(policy, { good, total });
 }
 
+/** An incident, and the pay that its month would have had without its bad blocks, less the pay that it has. */
+export type CostedIncident = Incident & { readonly costCents: bigint };
+
+/** Returns the incidents of some hours with their cost. */
+export function costedIncidents(
+  { ledger, policy }: Pick<ValidatorData, "ledger" | "policy">,
+  hours: readonly Rollup[],
+  explanations: Explanations,
+): readonly CostedIncident[] {
+  const months = new Map(ledger.months().map(({ month, counts }) => [month, counts]));
+  return incidentsOf(hours, explanations).map((incident) => {
+    const counts = months.get(monthOf(incident.fromMs)) ?? NO_BLOCKS;
+    return { ...incident, costCents: costCents(policy, counts, incident.bad) };
+  });
+}
+
+/** Incidents that are listed at most; the rest is counted. */
+const MAX_INCIDENTS = 10;
+
+/** The worst incidents of one validator as a table, oldest first: when, which blocks, and what they cost. */
+export function incidentBlocks(incidents: readonly CostedIncident[]): readonly ReportBlock[] {
+  if (incidents.length === 0) return [];
+  const worst = incidents.toSorted((a, b) => (a.bad > b.bad ? -1 : 1)).slice(0, MAX_INCIDENTS);
+  const rest = incidents.length - worst.length;
+  const hasBlocks = worst.some(({ blocks }) => blocks !== undefined);
+  const columns = [
+    { title: "Incident from (UTC)" },
+    { title: "Within", align: "right" },
+    ...(hasBlocks ? [{ title: "Blocks" } as const] : []),
+    { title: "Missed", align: "right" },
+    { title: "Cost", align: "right" },
+    { title: "An hour", align: "right" },
+    { title: "Cause" },
+  ] as const;
+  const rows = worst
+    .toSorted((a, b) => a.fromMs - b.fromMs)
+    .map(({ fromMs, toMs, blocks, bad, cause, costCents: cost }) => [
+      formatMinute(fromMs),
+      formatRoundedDuration(toMs - fromMs),
+      ...(hasBlocks ? [blocks === undefined ? "–" : `${blocks.from}–${blocks.to}`] : []),
+      formatCount(bad),
+      formatCents(cost),
+      formatCents(costPerHour(cost, toMs - fromMs)),
+      cause,
+    ]);
+  return [
+    { kind: "table", columns, rows },
+    ...(rest === 0 ? [] : [{ kind: "text", text: `${rest} smaller incidents are not listed.` } as const]),
+  ];
+}
+
+/** Encodes an incident. Amounts, counts and heights are decimal strings. */
+export function incidentJson({
+  fromMs,
+  toMs,
+  blocks,
+  bad,
+  cause,
+  costCents: cost,
+}: CostedIncident): JsonObject {
+  return {
+    from: isoTime(fromMs),
+    to: isoTime(toMs),
+    blocks: blocks === undefined ? null : { from: String(blocks.from), to: String(blocks.to) },
+    misses: String(bad),
+    cost_cents: String(cost),
+    cost_per_hour_cents: String(costPerHour(cost, toMs - fromMs)),
+    cause,
+  };
+}
+
 /** Cost of an hour of an incident, rounded down. */
-export function costPerHour(cents: bigint, timeMs: number): bigint {
+function costPerHour(cents: bigint, timeMs: number): bigint {
   return timeMs <= 0 ? cents : (cents * BigInt(HOUR_MS)) / BigInt(Math.round(timeMs));
 }
 
 function assign(
-  { startMs, counts }: Rollup,
-  spanMs: number,
-  ranges: readonly CauseRange[],
+  { fromMs: beginMs, toMs: endMs, good, bad }: Blocks,
+  causes: readonly CauseRange[],
 ): readonly CauseCount[] {
-  const blocks = Number(counts.good + counts.bad);
-  let left = counts.bad;
+  const blocks = Number(good + bad);
+  // All blocks of a reading can have come in one instant.
+  const spanMs = Math.max(1, endMs - beginMs);
+  let left = bad;
   const found: CauseCount[] = [];
-  for (const { cause, fromMs, toMs } of ranges) {
-    const overlapMs = Math.min(toMs, startMs + spanMs) - Math.max(fromMs, startMs);
+  for (const { cause, fromMs, toMs } of causes) {
+    const overlapMs = Math.min(toMs, beginMs + spanMs) - Math.max(fromMs, beginMs);
     if (left === 0n || overlapMs <= 0) continue;
     const capacity = BigInt(Math.ceil((blocks * overlapMs) / spanMs));
-    const bad = left < capacity ? left : capacity;
-    found.push({ cause, bad });
-    left -= bad;
+    const part = left < capacity ? left : capacity;
+    found.push({ cause, bad: part });
+    left -= part;
   }
   return left === 0n ? found : [...found, { cause: NO_CAUSE, bad: left }];
 }
@@ -134,7 +284,7 @@ const RECONNECT_MS = 11_000;
  * no cause. Nor is an alert that another one in the same time explains. While a node restarts its blocks are unknown, not bad: it
  * explains those after its start.
  */
-function rangesOf({ alerts, events }: Explanations): readonly CauseRange[] {
+function rangesOf({ alerts, events }: Pick<Explanations, "alerts" | "events">): readonly CauseRange[] {
   const own = alerts.filter(({ alert }) => !isSymptom(alert));
   const roots = own.filter(
     (one) => !own.some((other) => other.inhibits.includes(one.alert) && overlaps(other, one)),

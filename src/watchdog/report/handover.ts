@@ -1,11 +1,26 @@
-import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
-import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
-import { type CauseCount, causesOf } from "./causes.ts";
+import {
+  formatCents,
+  formatCount,
+  formatRoundedDuration,
+  formatMinute,
+  formatTime,
+} from "../../platform/base/text.ts";
+import {
+  type CauseCount,
+  causesOf,
+  costCents,
+  type CostedIncident,
+  costedIncidents,
+  explanationsOf,
+  incidentBlocks,
+  incidentJson,
+} from "./causes.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -48,10 +63,21 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
       validators: shifts.map(({ data, counts }) => ({
         validator: data.ledger.validator,
         blocks: countsJson(counts),
-        misses_by_cause: causesIn(data, shift).map(({ cause, bad }) => ({ cause, misses: String(bad) })),
+        misses_by_cause: causesIn(data, shift).map(({ cause, bad }) => ({
+          cause,
+          misses: String(bad),
+          cost_cents: String(costOf(data, bad)),
+        })),
+        incidents: incidentsIn(data, shift).map(incidentJson),
         month_rate_percent: percent(data.assessment.rate),
         tier: data.assessment.tier ?? null,
         firing: firingOf(data).map(({ alert }) => alert),
+        acknowledged: firingOf(data).flatMap(({ alert, acknowledged }) =>
+          acknowledged === undefined
+            ? []
+            : [{ alert, by: acknowledged.text, at: isoTime(acknowledged.atMs) }],
+        ),
+        pending: (data.pending ?? []).map(({ alert }) => alert),
         quiet: firingOf(data).flatMap(({ alert, quietNow }) =>
           quietNow === undefined ? [] : [{ alert, reason: quietNow }],
         ),
@@ -85,8 +111,8 @@ function outcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
 function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   const firing = validators.flatMap((data) =>
     firingOf(data).map(
-      ({ title, severity, sinceMs, reason, reasonNow = reason, quietNow }) =>
-        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reasonNow}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}`,
+      ({ title, severity, sinceMs, reason, reasonNow = reason, quietNow, acknowledged }) =>
+        `${data.ledger.validator}: ${title} (${severity}), active since ${formatMinute(sinceMs)} UTC: ${reasonNow}.${quietNow === undefined ? "" : ` Nobody is notified: ${quietNow}.`}${acknowledged === undefined ? "" : ` Acknowledged by ${acknowledged.text}.`}`,
     ),
   );
   const rows = validators.map(({ ledger, assessment }) => [
@@ -95,8 +121,18 @@ function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[]
     assessment.tier ?? "–",
     ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
   ]);
+  const pending = validators.flatMap((data) =>
+    (data.pending ?? []).map(
+      ({ title, severity, sinceMs, reason }) =>
+        `${data.ledger.validator}: ${title} (${severity}) is pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
+    ),
+  );
+  const items = [...firing, ...pending];
   return [
-    firing.length === 0 ? { kind: "text", text: "No alert fires." } : { kind: "list", items: firing },
+    ...(firing.length === 0
+      ? [{ kind: "text", text: pending.length === 0 ? "No alert fires." : "No alert fires yet." } as const]
+      : []),
+    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
     {
       kind: "table",
       columns: [
@@ -160,24 +196,42 @@ function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly
 }
 
 /** Causes of the misses of the shift, by minute as far as minutes are stored. */
-function causesIn({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): readonly CauseCount[] {
-  const explanations = { alerts, events: ledger.events(fromMs - HOUR_MS, toMs) };
-  if (toMs - fromMs > MINUTES_MS)
-    return causesOf(
-      ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs),
-      explanations,
-      ledger.minutes(fromMs, toMs),
-    );
-  return causesOf([], explanations, ledger.minutes(fromMs, toMs));
+function causesIn(data: ValidatorData, shift: Shift): readonly CauseCount[] {
+  const { ledger, alerts } = data;
+  const { fromMs, toMs } = shift;
+  const explanations = explanationsOf(ledger, alerts, Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
+  return causesOf(rollupsIn(data, shift), explanations, toMs - fromMs > MINUTES_MS ? HOUR_MS : MINUTE_MS);
+}
+
+/** Incidents that end in the shift, with the cost of the whole of each. */
+function incidentsIn(data: ValidatorData, { fromMs, toMs }: Shift): readonly CostedIncident[] {
+  const { ledger, alerts } = data;
+  // An incident that began before the shift is shown from its begin.
+  const beginMs = Math.floor(fromMs / DAY_MS) * DAY_MS;
+  const explanations = explanationsOf(ledger, alerts, beginMs, toMs);
+  return costedIncidents(data, ledger.hours(beginMs, toMs), explanations).filter(
+    (incident) => incident.toMs > fromMs,
+  );
+}
+
+/** Cost of missed blocks for the present month. */
+function costOf({ policy, assessment }: ValidatorData, missed: bigint): bigint {
+  return costCents(policy, assessment.counts, missed);
 }
 
 function causeBlocks(validators: readonly ValidatorData[], shift: Shift): readonly ReportBlock[] {
   const items = validators.flatMap((data) =>
     causesIn(data, shift).map(
-      ({ cause, bad }) => `${data.ledger.validator}: ${formatCount(bad)} missed: ${cause}`,
+      ({ cause, bad }) =>
+        `${data.ledger.validator}: ${formatCount(bad)} missed: ${cause}, cost ${formatCents(costOf(data, bad))}`,
     ),
   );
-  return items.length === 0 ? [] : [{ kind: "list", items }];
+  const tables = validators.flatMap((data) => {
+    const blocks = incidentBlocks(incidentsIn(data, shift));
+    const name = { kind: "text", text: `Incidents of ${data.ledger.validator}:` } as const;
+    return validators.length > 1 && blocks.length > 0 ? [name, ...blocks] : blocks;
+  });
+  return [...(items.length === 0 ? [] : [{ kind: "list", items } as const]), ...tables];
 }
 
 function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
@@ -212,13 +266,31 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
     return { atMs: event.fromMs, validator, what: event.kind, text: `${node}${text}` };
   });
   const ofAlerts = alerts.flatMap(
-    ({ title, reason, quietWhenFired, firedAtMs, resolvedAtMs, sinceMs }): readonly Moment[] => [
+    ({
+      title,
+      reason,
+      quietWhenFired,
+      firedAtMs,
+      resolvedAtMs,
+      sinceMs,
+      acknowledged,
+    }): readonly Moment[] => [
       {
         atMs: firedAtMs,
         validator,
         what: "alert",
         text: `${title}: ${reason}${quietWhenFired === undefined ? "" : ` (not notified then: ${quietWhenFired})`}`,
       },
+      ...(acknowledged === undefined
+        ? []
+        : [
+            {
+              atMs: acknowledged.atMs,
+              validator,
+              what: "acknowledged",
+              text: `${title}, by ${acknowledged.text}`,
+            },
+          ]),
       ...(resolvedAtMs === undefined
         ? []
         : [

@@ -9,7 +9,7 @@ import {
   type Rollup,
 } from "../ledger/ledger-view.ts";
 import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessment.ts";
-import { type CauseCount, causesOf, costCents, type Incident, incidentsOf } from "./causes.ts";
+import { type CauseCount, type CostedIncident, causesOf, costedIncidents, explanationsOf } from "./causes.ts";
 import { allowedMisses } from "../policy/headroom.ts";
 import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -39,9 +39,6 @@ export interface MonthFacts {
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
 
-/** An incident, and the pay that the month would have had without its bad blocks, less the pay that it has. */
-type CostedIncident = Incident & { readonly costCents: bigint };
-
 /** Collects the facts of a month. Undefined when no block of the month is counted. Linear in the hours of the month. */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
   const { ledger, policy } = data;
@@ -61,6 +58,8 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
+  // Minutes are stored for 12 hours: with them, the facts would change when they are deleted.
+  const explanations = { ...explanationsOf(ledger, alerts, fromMs, toMs), events, minutes: [] };
   const rate = successRate(record.counts);
   return {
     validator: ledger.validator,
@@ -73,11 +72,8 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
     payCents: rate && payByCurve(policy, rate),
     days: daysOf(ledger.days(fromMs, toMs), fromMs, toMs),
     badByHour: badByHourOf(hours),
-    incidents: incidentsOf(hours, { alerts, events }).map((incident) => ({
-      ...incident,
-      costCents: costCents(policy, record.counts, incident.bad),
-    })),
-    causes: causesOf(hours, { alerts, events }),
+    incidents: costedIncidents(data, hours, explanations),
+    causes: causesOf(hours, explanations),
     events,
     alerts,
     sources: LEDGER_SOURCES.flatMap((source) => sourceRate(data, month, source)),

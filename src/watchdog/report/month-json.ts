@@ -5,7 +5,7 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
-import { costCents, costPerHour } from "./causes.ts";
+import { costCents, incidentJson } from "./causes.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
@@ -47,14 +47,7 @@ export function monthJson(facts: MonthFacts): JsonObject {
     days: facts.days.flatMap((day) =>
       day === undefined ? [] : [{ day: isoTime(day.startMs).slice(0, 10), ...countsJson(day.counts) }],
     ),
-    incidents: facts.incidents.map(({ fromMs, toMs, bad, cause, costCents: cost }) => ({
-      from: isoTime(fromMs),
-      to: isoTime(toMs),
-      misses: String(bad),
-      cost_cents: String(cost),
-      cost_per_hour_cents: String(costPerHour(cost, toMs - fromMs)),
-      cause,
-    })),
+    incidents: facts.incidents.map(incidentJson),
     tier_changes: tierChanges(facts),
     alerts: facts.alerts.map(alertJson),
     events: facts.events.map(eventJson),

@@ -1,16 +1,10 @@
 import type { Month } from "../../platform/base/month.ts";
-import {
-  counted,
-  formatCents,
-  formatCount,
-  formatRoundedDuration,
-  formatMinute,
-} from "../../platform/base/text.ts";
+import { counted, formatCents, formatCount, formatMinute } from "../../platform/base/text.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { costCents, costPerHour } from "./causes.ts";
+import { costCents, incidentBlocks } from "./causes.ts";
 import { formatRate, monthJson } from "./month-json.ts";
 import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { ValidatorData } from "./validator-data.ts";
@@ -100,7 +94,7 @@ function courseBlocks(facts: MonthFacts): readonly ReportBlock[] {
       text: `${facts.validator}: ${formatRate(facts.rate)}, tier ${facts.tier ?? "unknown"}`,
     },
     missesBlock(facts),
-    ...incidentBlocks(facts),
+    ...incidentBlocks(facts.incidents),
     ...alertBlocks(facts),
     ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
   ];
@@ -337,41 +331,6 @@ function most(values: readonly (number | undefined)[]): number {
 
 function indexOfMost(values: readonly (number | undefined)[]): number {
   return values.indexOf(most(values));
-}
-
-/** Incidents that are listed at most; the rest is counted. */
-const MAX_INCIDENTS = 10;
-
-/** The worst incidents, oldest first. */
-function incidentBlocks({ incidents }: MonthFacts): readonly ReportBlock[] {
-  if (incidents.length === 0) return [];
-  const worst = incidents.toSorted((a, b) => (a.bad > b.bad ? -1 : 1)).slice(0, MAX_INCIDENTS);
-  const rest = incidents.length - worst.length;
-  const rows = worst
-    .toSorted((a, b) => a.fromMs - b.fromMs)
-    .map(({ fromMs, toMs, bad, cause, costCents: cost }) => [
-      formatMinute(fromMs),
-      formatRoundedDuration(toMs - fromMs),
-      formatCount(bad),
-      formatCents(cost),
-      formatCents(costPerHour(cost, toMs - fromMs)),
-      cause,
-    ]);
-  return [
-    {
-      kind: "table",
-      columns: [
-        { title: "Incident from (UTC)" },
-        { title: "Within", align: "right" },
-        { title: "Missed", align: "right" },
-        { title: "Cost", align: "right" },
-        { title: "An hour", align: "right" },
-        { title: "Cause" },
-      ],
-      rows,
-    },
-    ...(rest === 0 ? [] : [{ kind: "text", text: `${rest} smaller incidents are not listed.` } as const]),
-  ];
 }
 
 /** Returns the outcome of a month: a problem when a validator is not paid in full. */

@@ -197,6 +197,7 @@ export function createPastViews(ledger: LedgerView, hours: readonly Rollup[]): (
         hours
           .filter(({ startMs }) => startMs + HOUR_MS > fromMs && startMs < Math.min(toMs, nowMs))
           .map((hour) => partOf(hour, fromMs, Math.min(toMs, nowMs))),
+      misses: (fromMs, toMs) => ledger.misses(fromMs, Math.min(toMs, nowMs)),
       events: (fromMs, toMs) => ledger.events(fromMs, Math.min(toMs, nowMs)),
     };
   };

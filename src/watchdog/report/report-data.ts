@@ -18,6 +18,7 @@ import {
   type MonthRecord,
   type Rollup,
 } from "../ledger/ledger-view.ts";
+import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
 import { CURVES, type Policy } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -88,9 +89,11 @@ const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
  * of the assessment.
  */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
-  const { ledger, policy, assessment, alerts } = data;
+  const { ledger, policy, assessment, alerts, pending = [] } = data;
+  // The incidents of a shift are read from the start of its day.
+  const beginMs = Math.floor(range.fromMs / DAY_MS) * DAY_MS;
   const since = (beforeMs: number): [number, number] => [
-    Math.min(range.fromMs, nowMs - beforeMs),
+    Math.min(beginMs, nowMs - beforeMs),
     Math.max(range.toMs, nowMs + 1),
   ];
   const days = (source: LedgerSource) => ledger.days(...since(ASSESSED.days), source).map(encodeRollup);
@@ -106,7 +109,8 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
     days: Object.fromEntries(LEDGER_SOURCES.map((source) => [source, days(source)])),
     hours: ledger.hours(...since(ASSESSED.hours)).map(encodeRollup),
     minutes: ledger.minutes(...since(ASSESSED.minutes)).map(encodeRollup),
-    events: ledger.events(range.fromMs, range.toMs).map(({ kind, fromMs, toMs, node, text }) => ({
+    misses: ledger.misses(beginMs, range.toMs).map(encodeMisses),
+    events: ledger.events(beginMs - HOUR_MS, range.toMs).map(({ kind, fromMs, toMs, node, text }) => ({
       kind,
       from: fromMs,
       to: toMs,
@@ -114,6 +118,7 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
       ...(node === undefined ? {} : { node }),
     })),
     alerts: alerts.map((alert) => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? null })),
+    pending,
   };
 }
 
@@ -121,7 +126,7 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
 export function parseValidatorData(value: unknown): ValidatorData {
   const wire = wireData.parse(value);
   const ledger = toView(wire);
-  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts } = wire;
+  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts, pending } = wire;
   return {
     ledger,
     policy,
@@ -129,7 +134,14 @@ export function parseValidatorData(value: unknown): ValidatorData {
     alerts: alerts.map(
       (alert): AlertEpisode => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? undefined }),
     ),
+    ...(pending === undefined ? {} : { pending }),
   };
+}
+
+/** `[from ms, to ms, good, bad]`, and the first and the last height when they are known. */
+function encodeMisses({ fromMs, toMs, blocks, good, bad }: MissRange): readonly (number | string)[] {
+  const heights = blocks === undefined ? [] : [String(blocks.from), String(blocks.to)];
+  return [fromMs, toMs, String(good), String(bad), ...heights];
 }
 
 function encodePolicy({ curve, least, leastSigned, fullRewardCents, source }: Policy): JsonObject {
@@ -187,6 +199,20 @@ const rollup = z
       ...(rest.length === 6 ? { backfilled: { good: rest[3], bad: rest[4], unknown: rest[5] } } : {}),
     }),
   );
+const missRange = z
+  .union([
+    z.tuple([z.number(), z.number(), integer, integer]),
+    z.tuple([z.number(), z.number(), integer, integer, integer, integer]),
+  ])
+  .transform(
+    ([fromMs, toMs, good, bad, ...heights]): MissRange => ({
+      fromMs,
+      toMs,
+      ...(heights.length === 0 ? {} : { blocks: { from: heights[0], to: heights[1] } }),
+      good,
+      bad,
+    }),
+  );
 const month = z
   .object({
     month: z.string(),
@@ -240,6 +266,7 @@ const alert = z.object({
   reasonNow: z.string().exactOptional(),
   quietWhenFired: z.string().exactOptional(),
   quietNow: z.string().exactOptional(),
+  acknowledged: z.object({ text: z.string(), atMs: z.number() }).exactOptional(),
   inhibits: z.array(z.string()),
 });
 const bySource = <T extends z.ZodType>(item: T) =>
@@ -254,8 +281,13 @@ const wireData = z.object({
   days: bySource(rollup),
   hours: z.array(rollup),
   minutes: z.array(rollup),
+  // An older watchdog has none.
+  misses: z.array(missRange).default([]),
   events: z.array(event),
   alerts: z.array(alert),
+  pending: z
+    .array(alert.pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true }))
+    .exactOptional(),
 });
 
 function toView(wire: z.output<typeof wireData>): LedgerView {
@@ -266,6 +298,7 @@ function toView(wire: z.output<typeof wireData>): LedgerView {
     days: (fromMs, toMs, source = "calls") => within(wire.days[source], fromMs, toMs),
     hours: (fromMs, toMs) => within(wire.hours, fromMs, toMs),
     minutes: (fromMs, toMs) => within(wire.minutes, fromMs, toMs),
+    misses: (fromMs, toMs) => missesWithin(wire.misses, fromMs, toMs),
     events: (fromMs, toMs) => wire.events.filter((one) => one.toMs >= fromMs && one.fromMs < toMs),
   };
 }

@@ -61,6 +61,7 @@ export function createWatchdogReports(
       days: (...range) => stored((view) => view.days(...range)),
       hours: (...range) => stored((view) => view.hours(...range)),
       minutes: (...range) => stored((view) => view.minutes(...range)),
+      misses: (...range) => stored((view) => view.misses(...range)),
       events: (...range) => stored((view) => view.events(...range)),
     });
   };
@@ -75,7 +76,20 @@ export function createWatchdogReports(
         const alerts = history
           .filter((alert) => alert.validator === validator)
           .map((alert) => toEpisode(alert, states.get(alert.alert)));
-        return [{ ledger, policy: assessment.policy, assessment, alerts }];
+        const pending = present.flatMap(({ rule: { condition, severity }, state }) =>
+          state?.phase === "pending"
+            ? [
+                {
+                  alert: condition.name,
+                  title: condition.title,
+                  severity,
+                  sinceMs: state.sinceMs,
+                  reason: state.reason,
+                },
+              ]
+            : [],
+        );
+        return [{ ledger, policy: assessment.policy, assessment, alerts, pending }];
       });
   };
   return {
@@ -99,11 +113,20 @@ const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]
 
 /** `state`: the alert's present state. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
-  const { validator: _, quietReason, resolvedAtMs, ...rest } = past;
+  const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;
+  const acknowledged = now === undefined ? before : now.acknowledged;
   return {
     ...rest,
     resolvedAtMs,
+    ...(acknowledged === undefined
+      ? {}
+      : {
+          acknowledged: {
+            text: `${acknowledged.author}: ${acknowledged.note}`,
+            atMs: acknowledged.atMs,
+          },
+        }),
     ...(quietReason === undefined ? {} : { quietWhenFired: quietReason }),
     ...(now === undefined ? {} : { reasonNow: now.reason }),
     ...(now?.quietReason === undefined ? {} : { quietNow: now.quietReason }),

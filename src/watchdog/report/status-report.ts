@@ -8,7 +8,17 @@ import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { countsJson, formatRate, percent, policyJson } from "./month-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
-import { type CauseCount, causesOf, NO_CAUSE } from "./causes.ts";
+import {
+  type CauseCount,
+  causesOf,
+  costCents,
+  costedIncidents,
+  type CostedIncident,
+  explanationsOf,
+  incidentBlocks,
+  incidentJson,
+  NO_CAUSE,
+} from "./causes.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -225,7 +235,7 @@ export function whyReport(now: OracleNow): Report {
   const roots = rootsOf(now.alerts);
   const explained = new Set(roots.flatMap(({ caused }) => caused));
   const pending = now.alerts.filter((alert) => alert.state === "pending" && !explained.has(alert));
-  const months = now.validators.map((data) => ({ data, sums: monthCauses(data) }));
+  const months = now.validators.map(monthMisses);
   return {
     title: "Why",
     outcome: statusOutcome(now),
@@ -236,14 +246,20 @@ export function whyReport(now: OracleNow): Report {
         : roots.flatMap(rootBlocks)),
       ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
       { kind: "heading", text: "Misses of this month" },
-      { kind: "list", items: months.map(({ data, sums }) => causeText(data, sums)) },
+      ...missBlocks(months),
     ],
     data: {
       report: "why",
       alerts: now.alerts.map(activeAlertJson),
-      misses: months.map(({ data, sums }) => ({
+      misses: months.map(({ data, sums, incidents }) => ({
         validator: data.ledger.validator,
-        by_cause: sums.map(({ cause, bad }) => ({ cause, misses: String(bad) })),
+        cost_cents: String(costCents(data.policy, data.assessment.counts, data.assessment.counts.bad)),
+        by_cause: sums.map(({ cause, bad }) => ({
+          cause,
+          misses: String(bad),
+          cost_cents: String(costCents(data.policy, data.assessment.counts, bad)),
+        })),
+        incidents: incidents.map(incidentJson),
       })),
     },
     csv: {
@@ -312,15 +328,34 @@ function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
   return { kind: "list", items };
 }
 
-function monthCauses({ ledger, assessment, alerts }: ValidatorData) {
-  const fromMs = monthStartMs(assessment.month);
-  const toMs = nextMonthMs(fromMs);
-  const explanations = { alerts, events: ledger.events(fromMs, toMs) };
-  return causesOf(ledger.hours(fromMs, toMs), explanations, ledger.minutes(fromMs, toMs));
+/** What cost a validator its misses of this month. */
+interface MonthMisses {
+  readonly data: ValidatorData;
+  readonly sums: readonly CauseCount[];
+  readonly incidents: readonly CostedIncident[];
 }
 
-function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCount[]): string {
-  const { bad } = assessment.counts;
+function monthMisses(data: ValidatorData): MonthMisses {
+  const { ledger, assessment, alerts } = data;
+  const fromMs = monthStartMs(assessment.month);
+  const toMs = nextMonthMs(fromMs);
+  const hours = ledger.hours(fromMs, toMs);
+  const explanations = explanationsOf(ledger, alerts, fromMs, toMs);
+  return { data, sums: causesOf(hours, explanations), incidents: costedIncidents(data, hours, explanations) };
+}
+
+/** Months of several validators: their misses by cause, and the incidents of each. */
+function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
+  return months.flatMap(({ data, sums, incidents }) => [
+    { kind: "list", items: [causeText(data, sums)] } as const,
+    ...incidentBlocks(incidents),
+  ]);
+}
+
+function causeText({ ledger, assessment, policy }: ValidatorData, sums: readonly CauseCount[]): string {
+  const { counts } = assessment;
+  const { bad } = counts;
+  const cost = costCents(policy, counts, bad);
   const known = sums.reduce((sum, cause) => sum + cause.bad, 0n);
   const parts = [
     ...sums.map(({ cause, bad: missed }) =>
@@ -329,7 +364,8 @@ function causeText({ ledger, assessment }: ValidatorData, sums: readonly CauseCo
     // Estimated blocks are not in the hours.
     ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),
   ];
-  return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}.`;
+  const lost = bad === 0n ? "" : `, cost ${formatCents(cost)} of ${formatCents(policy.fullRewardCents)}`;
+  return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${lost}.`;
 }
 
 const wireAlert = z.object({

@@ -20,9 +20,14 @@ export interface AlertEpisode {
   readonly quietWhenFired?: string;
   /** Why it does not notify now: "silenced by …", "maintenance: …", "muted by …". Only of one that fires. */
   readonly quietNow?: string;
+  /** Who works on it: "kim: new disk", and since when. */
+  readonly acknowledged?: { readonly text: string; readonly atMs: number };
   /** Names of the alerts that it causes. */
   readonly inhibits: readonly string[];
 }
+
+/** An alert whose condition is active, and which does not fire yet. */
+export type PendingAlert = Pick<AlertEpisode, "alert" | "title" | "severity" | "sinceMs" | "reason">;
 
 /** Input of reports on one validator. */
 export interface ValidatorData {
@@ -32,4 +37,6 @@ export interface ValidatorData {
   readonly assessment: Assessment;
   /** Alerts that fired, oldest first. */
   readonly alerts: readonly AlertEpisode[];
+  /** Absent: an older watchdog does not say it. */
+  readonly pending?: readonly PendingAlert[];
 }

@@ -2,7 +2,7 @@ import type Database from "libsql";
 import { z } from "zod";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
-import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
+import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
 import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
@@ -31,6 +31,8 @@ const alertEvent = z.strictObject({
   action: z.string(),
   impact: z.string(),
   runbook: z.string(),
+  dashboard: z.string().exactOptional(),
+  page: z.string().exactOptional(),
   cost: z.strictObject({ blocks: digits, pay: z.string().exactOptional() }),
 }) satisfies z.ZodType<AlertEvent>;
 
@@ -38,6 +40,12 @@ const alertEvent = z.strictObject({
 const queuedEvent = alertEvent.extend({
   dead: z.strictObject({ atMs: z.number(), reason: z.string() }).exactOptional(),
 });
+
+const acknowledgement = z.strictObject({
+  author: z.string(),
+  note: z.string(),
+  atMs: z.number(),
+}) satisfies z.ZodType<Acknowledgement>;
 
 const alertState = z
   .strictObject({
@@ -57,10 +65,13 @@ const alertState = z
     notified: z
       .strictObject({
         reminders: z.number(),
+        firstAtMs: z.number().exactOptional(),
         badness: z.number().exactOptional(),
         event: alertEvent,
       })
       .exactOptional(),
+    acknowledged: acknowledgement.exactOptional(),
+    escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
   })
   .transform((stored): AlertState => {
     const { mutedAtMs: _, ...state } = stored;
@@ -77,6 +88,7 @@ const pastAlert = z.strictObject({
   resolvedAtMs: z.number().exactOptional(),
   reason: z.string(),
   quietReason: z.string().exactOptional(),
+  acknowledged: acknowledgement.exactOptional(),
 }) satisfies z.ZodType<PastAlert>;
 
 const bodyRow = z.object({ body: z.string() });

@@ -102,5 +102,6 @@ export function decodeLedgerBody(text: string): Ledger {
     ...(params === undefined ? {} : { params }),
     processes: new Map(parsed.processes.map(({ node, value }) => [node, value])),
     events: { recent: [], nextId: nextEventId },
+    misses: [],
   };
 }

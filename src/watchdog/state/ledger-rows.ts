@@ -12,6 +12,7 @@ import {
   type Rollup,
   type Tally,
 } from "../ledger/ledger-view.ts";
+import { MAX_RECENT_RANGES, type MissRange } from "../ledger/miss-ranges.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { decodeLedgerBody, encodeLedgerBody } from "./ledger-body.ts";
 
@@ -43,6 +44,14 @@ const eventRow = z.object({
   node: z.string().nullable(),
   text: z.string(),
 });
+const missRow = z.object({
+  from_ms: integer,
+  to_ms: integer,
+  first_height: integer.nullable(),
+  last_height: integer.nullable(),
+  good: integer,
+  bad: integer,
+});
 const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 
 /** Hours are stored for this long, days for ever. */
@@ -72,6 +81,7 @@ function readLedger(database: Database.Database, validator: string, body: string
     ...ledger,
     sources: { calls: withRollups("calls"), votes: withRollups("votes"), revenue: withRollups("revenue") },
     events: { ...ledger.events, recent: recent.toReversed() },
+    misses: readMisses(database, validator),
   };
 }
 
@@ -177,6 +187,69 @@ export function readEvents(
     }));
 }
 
+/** Reads ranges of blocks with bad ones among them, oldest first: those that end in [fromMs, toMs), or else those of the memory. */
+export function readMisses(
+  database: Database.Database,
+  validator: string,
+  within?: { readonly fromMs: number; readonly toMs: number },
+): readonly MissRange[] {
+  const rows =
+    within === undefined
+      ? database
+          .prepare("SELECT * FROM miss_ranges WHERE validator = ? ORDER BY from_ms DESC LIMIT ?")
+          .safeIntegers()
+          .all(validator, MAX_RECENT_RANGES)
+          .toReversed()
+      : database
+          .prepare(
+            "SELECT * FROM miss_ranges WHERE validator = ? AND from_ms >= ? AND to_ms >= ? AND to_ms < ? ORDER BY from_ms",
+          )
+          .safeIntegers()
+          // A range is at most two minutes long.
+          .all(validator, Math.floor(within.fromMs) - 2 * SPANS.minute, within.fromMs, within.toMs);
+  return z
+    .array(missRow)
+    .parse(rows)
+    .map(({ from_ms, to_ms, first_height: from, last_height: to, good, bad }) => ({
+      fromMs: Number(from_ms),
+      toMs: Number(to_ms),
+      ...(from === null || to === null ? {} : { blocks: { from, to } }),
+      good,
+      bad,
+    }));
+}
+
+/** Ranges of one validator that the file has at most: a month that loses blocks in every minute. */
+const MAX_STORED_RANGES = 50_000;
+
+function writeMisses(
+  database: Database.Database,
+  validator: string,
+  ranges: readonly MissRange[],
+  before: readonly MissRange[],
+): void {
+  const known = new Set(before);
+  const insert = prepared(database, "INSERT OR REPLACE INTO miss_ranges VALUES (?, ?, ?, ?, ?, ?, ?)");
+  for (const range of ranges) {
+    if (known.has(range)) continue;
+    const { fromMs, toMs, blocks, good, bad } = range;
+    insert.run(
+      validator,
+      Math.round(fromMs),
+      Math.round(toMs),
+      blocks?.from ?? null,
+      blocks?.to ?? null,
+      good,
+      bad,
+    );
+  }
+  prepared(
+    database,
+    `DELETE FROM miss_ranges WHERE validator = ? AND from_ms <
+       (SELECT from_ms FROM miss_ranges WHERE validator = ? ORDER BY from_ms DESC LIMIT 1 OFFSET ?)`,
+  ).run(validator, validator, MAX_STORED_RANGES - 1);
+}
+
 function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
   const backfilled = {
     good: row.backfilled_good,
@@ -206,6 +279,7 @@ export function writeLedger(
       ledger.sources[source].rollups,
       before.sources[source].rollups,
     );
+  if (ledger.misses !== before.misses) writeMisses(database, validator, ledger.misses, before.misses);
   const known = new Map(before.events.recent.map((event) => [event.id, event]));
   for (const event of ledger.events.recent) {
     if (known.get(event.id) === event) continue;

@@ -83,6 +83,10 @@ export const MIGRATIONS: readonly string[] = [
    ALTER TABLE rollups ADD COLUMN backfilled_good INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_bad INTEGER NOT NULL DEFAULT 0;
    ALTER TABLE rollups ADD COLUMN backfilled_unknown INTEGER NOT NULL DEFAULT 0;`,
+  // Version 7 had bad blocks by minute, hour and day only.
+  `CREATE TABLE miss_ranges (
+     validator TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, first_height INTEGER, last_height INTEGER,
+     good INTEGER NOT NULL, bad INTEGER NOT NULL, PRIMARY KEY (validator, from_ms)) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */

@@ -10,7 +10,7 @@ import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
 import { decodeLedgerBody } from "./ledger-body.ts";
-import { readEvents, readLedgers, readMonths, readRollups, writeLedger } from "./ledger-rows.ts";
+import { readEvents, readLedgers, readMisses, readMonths, readRollups, writeLedger } from "./ledger-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
 
@@ -203,6 +203,7 @@ function viewOf(database: Database.Database, validator: string, chainId: string 
     hours: (fromMs, toMs) => readRollups(database, { validator, source: calls, span: "hour" }, fromMs, toMs),
     minutes: (fromMs, toMs) =>
       readRollups(database, { validator, source: calls, span: "minute" }, fromMs, toMs),
+    misses: (fromMs, toMs) => readMisses(database, validator, { fromMs, toMs }),
     events: (fromMs, toMs) =>
       readEvents(
         database,

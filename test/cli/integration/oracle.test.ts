@@ -58,6 +58,20 @@ const routes: readonly HttpRoute[] = [
   },
   {
     method: "POST",
+    path: "/api/alerts/:change",
+    guarded: true,
+    handle: ({ body, params }) => {
+      const { alerts, validators, author, note } = JSON.parse(new TextDecoder().decode(body));
+      const by = params["change"] === "ack" ? { author, note, at: "2026-10-20T04:00:00.000Z" } : null;
+      return alerts.includes("nothing")
+        ? errorReply(400, "not-acknowledged", 'no alert "nothing" fires')
+        : jsonReply(200, {
+            alerts: [{ validator: validators[0] ?? "all", name: "sidecar-down", acknowledged: by }],
+          });
+    },
+  },
+  {
+    method: "POST",
     path: "/api/silences",
     guarded: true,
     handle: ({ body }) => {
@@ -264,7 +278,7 @@ describe("why", () => {
     seeMonth();
     const { out } = await cli("why");
     expect(out).toContain("Nothing fires.");
-    expect(out).toContain("- validator-02: 95.6140 %, 72,000 missed (72,000 sidecar-down).");
+    expect(out).toContain("- validator-02: 95.6140 %, 72,000 missed (72,000 sidecar-down), cost ");
   });
 });
 
@@ -335,6 +349,30 @@ describe("alerts", () => {
     );
     expect((await cli("alerts", "list", "--validator", "validator-01")).out).not.toContain("delivered");
     world.letters = [];
+  });
+
+  it("are acknowledged with a note, which the list shows, and the acknowledgement is withdrawn", async () => {
+    seeMonth();
+    const acked = await cli("alerts", "ack", "sidecar-down", "--note", "new disk", "--author", "ann");
+    expect(acked).toMatchObject({ exitCode: 0, out: "all  sidecar-down  acknowledged by ann: new disk" });
+    expect((await cli("alerts", "unack", "--validator", "v")).out).toBe(
+      "v  sidecar-down  not acknowledged any more",
+    );
+    const unknown = await cli("alerts", "ack", "nothing", "--note", "x");
+    expect([unknown.exitCode, unknown.message]).toEqual([
+      1,
+      expect.stringContaining('no alert "nothing" fires'),
+    ]);
+    expect((await cli("alerts", "ack")).exitCode).toBe(2);
+    const by = { author: "ann", note: "new disk", at: "2026-10-20T04:00:00.000Z" };
+    const open = { acknowledged: null, escalated_at: "2026-10-20T03:15:00.000Z", escalates_at: null };
+    world.alerts = [
+      { ...SIDECAR_DOWN, acknowledged: by },
+      { ...NO_PRICES, ...open },
+    ];
+    const { out } = await cli("alerts", "list");
+    expect(out).toContain("; acknowledged at 2026-10-20 04:00 UTC by ann: new disk");
+    expect(out).toContain("; escalated at 2026-10-20 03:15 UTC");
   });
 
   it("are silenced and unsilenced with the token, by somebody, for a reason", async () => {

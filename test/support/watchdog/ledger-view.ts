@@ -6,6 +6,7 @@ import type {
   MonthRecord,
   Rollup,
 } from "../../../src/watchdog/ledger/ledger-view.ts";
+import { type MissRange, missesWithin } from "../../../src/watchdog/ledger/miss-ranges.ts";
 
 /** Contents of a ledger view. */
 export interface LedgerContents {
@@ -13,6 +14,7 @@ export interface LedgerContents {
   readonly days?: readonly Rollup[];
   readonly hours?: readonly Rollup[];
   readonly minutes?: readonly Rollup[];
+  readonly misses?: readonly MissRange[];
   readonly events?: readonly LedgerEvent[];
 }
 
@@ -29,6 +31,7 @@ export function ledgerViewOf(contents: LedgerContents, validator = "validator"):
     days: within(contents.days),
     hours: within(contents.hours),
     minutes: within(contents.minutes),
+    misses: (fromMs, toMs) => missesWithin(contents.misses ?? [], fromMs, toMs),
     events: (from, to) => (contents.events ?? []).filter(({ fromMs, toMs }) => toMs >= from && fromMs < to),
   };
 }

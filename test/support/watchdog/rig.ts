@@ -77,6 +77,7 @@ export function rigConfig({ chainId, ...extra }: RigOptions = {}): WatchdogConfi
       ],
       groupWaitMs: 0,
       reminders: { critical: [], warning: [], info: [] },
+      escalation: { minSeverity: "critical", steps: [] },
       runbooks: "",
     },
     maintenance: [],

@@ -5,6 +5,8 @@ import {
   EMPTY_ALERTING,
   planAlerts,
 } from "../../../src/watchdog/alerts/plan-alerts.ts";
+import { acknowledgeAlerts, withdrawAcknowledgements } from "../../../src/watchdog/alerts/acknowledge.ts";
+import type { Escalation } from "../../../src/watchdog/alerts/notifications.ts";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import {
   active,
@@ -397,5 +399,103 @@ describe("the outbox", () => {
     const once = play([DOWN], { from: before, startMinute: 1 }).state;
     const twice = play([DOWN], { from: { ...before, outbox: once.outbox }, startMinute: 1 }).state;
     expect(twice.outbox).toEqual(once.outbox);
+  });
+});
+
+describe("an alert that nobody acknowledges", () => {
+  const PHONE: ChannelSettings = { ...CHANNEL, name: "phone" };
+  const BOSS: ChannelSettings = { ...CHANNEL, name: "boss" };
+  const escalation: Escalation = {
+    minSeverity: "critical",
+    steps: [
+      { afterMs: 15 * MINUTE, channels: [PHONE] },
+      { afterMs: 30 * MINUTE, channels: [BOSS] },
+    ],
+  };
+  const options = { escalation, reminders: { critical: [10 * MINUTE], warning: [], info: [] } };
+  const outboxOf = ({ state }: ReturnType<typeof play>) =>
+    state.outbox.map(({ channel, event: { kind, atMs } }) => `${atMs / MINUTE} ${channel} ${kind}`);
+  /** The state with every firing alert acknowledged. */
+  const acknowledged = (state: AlertingState): AlertingState => {
+    const result = acknowledgeAlerts(state.alerts, { author: "kim", note: "new disk" }, 0);
+    return "refused" in result ? expect.unreachable(result.refused) : { ...state, alerts: result.alerts };
+  };
+
+  it("is escalated step by step, to the channels of the steps only, and so is its end", () => {
+    const played = play([...times(40, DOWN), ...times(3, NOTHING)], { options });
+    expect(outboxOf(played)).toEqual([
+      "0 all firing",
+      "10 all reminder",
+      "15 phone escalated",
+      "20 all reminder",
+      "30 all reminder",
+      "30 boss escalated",
+      "40 all resolved",
+      "40 phone resolved",
+      "40 boss resolved",
+    ]);
+    const ids = played.state.outbox
+      .filter(({ event }) => event.kind === "escalated")
+      .map(({ event }) => event.id);
+    expect(ids).toEqual(["c-1/default/sidecar-down/0/escalated-1", "c-1/default/sidecar-down/0/escalated-2"]);
+    // Who was never reached hears nothing of the end.
+    const short = play([...times(20, DOWN), ...times(3, NOTHING)], { options });
+    expect(outboxOf(short).filter((text) => text.endsWith("resolved"))).toEqual([
+      "20 all resolved",
+      "20 phone resolved",
+    ]);
+  });
+
+  it("has neither reminders nor escalation once it is acknowledged, until it fires again", () => {
+    const first = play(times(6, DOWN), { options });
+    const on = { from: acknowledged(first.state), startMinute: 6, options };
+    const rest = play([...times(60, DOWN), ...times(3, NOTHING), ...times(20, DOWN)], on);
+    expect(rest.sent).toEqual([
+      "66 sidecar-down resolved",
+      "69 sidecar-down firing",
+      "79 sidecar-down reminder",
+      "84 sidecar-down escalated",
+    ]);
+    expect(rest.state.history.map((past) => past.acknowledged?.note)).toEqual(["new disk", undefined]);
+  });
+
+  it("goes on from its first notification when the acknowledgement is withdrawn", () => {
+    const first = play(times(6, DOWN), { options });
+    const quiet = play(times(20, DOWN), { from: acknowledged(first.state), startMinute: 6, options });
+    const result = withdrawAcknowledgements(quiet.state.alerts, {});
+    const from = "refused" in result ? expect.unreachable() : { ...quiet.state, alerts: result.alerts };
+    expect(play(times(2, DOWN), { from, startMinute: 26, options }).sent).toEqual([
+      "26 sidecar-down reminder",
+      "26 sidecar-down escalated",
+    ]);
+  });
+
+  it("is not escalated while it is silenced or muted, below the severity, or without a condition that is seen", () => {
+    const silences = [silence({ endsAtMs: 60 * MINUTE })];
+    const from = { ...EMPTY_ALERTING, silences };
+    expect(play(times(59, DOWN), { from, options }).sent).toEqual([]);
+    expect(play(times(59, SLOW), { options }).sent.join()).not.toContain("escalated");
+    const cleared = play([...times(10, DOWN), ...times(20, { "sidecar-down": undefined })], {
+      options: { ...options, escalation: { ...escalation, minSeverity: "info", steps: [] } },
+    });
+    expect(cleared.sent.join()).not.toContain("escalated");
+  });
+
+  it("names what fires when a request selects something else", () => {
+    const { state } = play(times(6, DOWN), { options });
+    const refusedOf = (body: unknown) => {
+      const result = acknowledgeAlerts(state.alerts, body, 0);
+      return "refused" in result ? result.refused : undefined;
+    };
+    expect(refusedOf({ author: "kim", note: "x", alerts: ["sidecar-slow"] })).toBe(
+      'no alert "sidecar-slow" fires; firing: sidecar-down',
+    );
+    expect(refusedOf({ author: "kim", note: "x", validators: ["b"] })).toBe("no such alert of b fires");
+    expect(refusedOf({ author: "kim" })).toMatch(
+      /^note: .*; send \{"alerts": \[…\], "author": …, "note": …\}$/,
+    );
+    expect(refusedOf({ author: "kim", note: "two\nlines" })).toMatch(/^note: is not one line/);
+    expect(acknowledgeAlerts([], { author: "kim", note: "x" }, 0)).toEqual({ refused: "no alert fires" });
+    expect(withdrawAcknowledgements(state.alerts, {})).toEqual({ refused: "no alert is acknowledged" });
   });
 });

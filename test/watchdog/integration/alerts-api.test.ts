@@ -1,7 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
 import { createWatchdogReports } from "../../../src/watchdog/report/report-source.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
@@ -100,6 +102,83 @@ describe("a notification that the receiver rejects", () => {
   });
 });
 
+describe("an acknowledgement", () => {
+  const ACK = { alerts: ["sidecar-down"], author: "kim", note: "new disk" };
+  const shownOf = async (name: string): Promise<unknown> => {
+    const { json } = await call("GET", "/api/alerts", undefined, "");
+    return z
+      .object({ alerts: z.array(z.looseObject({ name: z.string() })) })
+      .parse(json)
+      .alerts.find((alert) => alert.name === name);
+  };
+
+  it("is stored with its note before it is confirmed, holds over a restart, and can be withdrawn", async () => {
+    world.set("sidecar-down", true);
+    await clock.advance(3 * MINUTE);
+    expect(await call("POST", "/api/alerts/ack", { ...ACK, alerts: ["clock-skew"] })).toMatchObject({
+      status: 400,
+      json: {
+        error: "not-acknowledged",
+        message: expect.stringMatching(/^no alert "clock-skew" fires; firing: /),
+      },
+    });
+    const acknowledged = { author: "kim", note: "new disk", at: "2026-11-21T12:03:00.000Z" };
+    expect(await call("POST", "/api/alerts/ack", ACK)).toEqual({
+      status: 200,
+      json: { alerts: [{ validator: "default", name: "sidecar-down", acknowledged }] },
+    });
+    // What the file has now is what a killed process leaves.
+    const copy = mkdtempSync(join(tmpdir(), "relaywatch-copy-"));
+    for (const name of readdirSync(folder))
+      if (name.startsWith("oracle-watchdog.sqlite")) copyFileSync(join(folder, name), join(copy, name));
+    const store = openSqliteState(copy);
+    expect(store.load().alerting.alerts.filter(({ acknowledged: by }) => by !== undefined)).toMatchObject([
+      { alert: "sidecar-down", acknowledged: { author: "kim", note: "new disk" } },
+    ]);
+    store.close();
+    rmSync(copy, { recursive: true });
+    await rig.stop();
+    rig = await start();
+    await clock.advance(MINUTE);
+    expect(await shownOf("sidecar-down")).toMatchObject({ state: "firing", acknowledged });
+    expect(await (await fetch(rig.url)).text()).toContain("by kim: new disk.");
+    const metrics = await rig.registry.metrics();
+    expect(metrics).toMatch(/^oracle_watchdog_alert_acknowledged\{.*alert="sidecar-down".*\} 1$/m);
+    expect(await call("POST", "/api/alerts/unack", { alerts: ["sidecar-down"] })).toMatchObject({
+      status: 200,
+    });
+    expect(await shownOf("sidecar-down")).toMatchObject({ acknowledged: null });
+  });
+
+  it("keeps an alert from being escalated to the channel of the step", async () => {
+    await rig.stop();
+    const config = rigConfig({ stateDir: folder, token: new Secret(TOKEN) });
+    const [hook = expect.unreachable()] = config.notify.channels;
+    const channels = [hook, { ...hook, name: "phone" }];
+    const escalation = {
+      minSeverity: "critical",
+      steps: [{ afterMs: 10 * MINUTE, channels: ["phone"] }],
+    } as const;
+    const escalating = { ...config, notify: { ...config.notify, channels, escalation } };
+    rig = await startRig(escalating, clock, world, receiver);
+    world.set("sidecar-down", true);
+    await clock.advance(5 * MINUTE);
+    expect(await shownOf("sidecar-down")).toMatchObject({
+      acknowledged: null,
+      escalated_at: null,
+      escalates_at: expect.stringMatching(/^2026-11-21T12:1[12]:/),
+    });
+    expect(await (await fetch(rig.url)).text()).toMatch(/Escalates at .* unless it is acknowledged\./);
+    await clock.advance(10 * MINUTE);
+    const kinds = receiver.alerts.filter(({ alert }) => alert === "sidecar-down").map(({ kind }) => kind);
+    expect(kinds).toEqual(["firing", "escalated"]);
+    expect(receiver.texts.join("\n")).toContain("[NOT ACKNOWLEDGED, critical] Sidecar down");
+    expect(await rig.registry.metrics()).toMatch(
+      /^oracle_watchdog_alert_escalation_steps\{.*alert="sidecar-down".*\} 1$/m,
+    );
+  });
+});
+
 describe("silences", () => {
   it("are created, listed, kept over a restart, and deleted", async () => {
     const created = await call("POST", "/api/silences", { ...SILENCE, alerts: ["sidecar-down"] });
@@ -193,6 +272,8 @@ describe("routes that change something", () => {
     ["POST", "/api/silences"],
     ["DELETE", "/api/silences/x"],
     ["POST", "/api/alerts/test"],
+    ["POST", "/api/alerts/ack"],
+    ["POST", "/api/alerts/unack"],
   ])("need the token: %s %s", async (method, path) => {
     expect((await call(method, path, SILENCE, "")).status).toBe(401);
     expect((await call(method, path, SILENCE, "wrong")).status).toBe(401);

@@ -355,7 +355,7 @@ describe("a test of all channels", () => {
         channelOf("pagerduty", { routing_key: secret(SECRET), url: receiver.url }),
         channelOf("webhook", { url: secret(`http://127.0.0.1:1/${SECRET}`) }),
       ],
-      { clock: systemClock, reason: "a test" },
+      { clock: systemClock, reason: "a test", links: { runbooks: "" } },
       signal,
     );
     expect(results).toEqual([

@@ -262,7 +262,7 @@ describe("the watchdog's page", () => {
     expect(text).toMatch(/43\u202f092 blocks missed since/);
     const order = [...text.matchAll(/id="condition-default-([\w-]+)"/g)].map(([, name]) => name);
     expect(order).toEqual(["sidecar-down", "oracle-calls-failing", "full-reward-at-risk", "grpc-closed"]);
-    expect(shown(TROUBLED)).toContain("<code>alerts/runbooks/sidecar-down.md</code>");
+    expect(shown(TROUBLED)).toContain('<a href="/runbooks/sidecar-down.md">Runbook</a>');
     expect(shown(HEALTHY)).toContain(`None of ${CONDITIONS.length} conditions held at the last poll.`);
   });
 

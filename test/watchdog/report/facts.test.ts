@@ -1,6 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
-import { causesOf, costCents, incidentsOf, isSymptom } from "../../../src/watchdog/report/causes.ts";
+import {
+  causesOf,
+  costCents,
+  type Explanations,
+  incidentsOf,
+  isSymptom,
+} from "../../../src/watchdog/report/causes.ts";
+import type { MissRange } from "../../../src/watchdog/ledger/miss-ranges.ts";
 import { monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
@@ -47,6 +54,19 @@ function dataOf(contents: LedgerContents, alerts: readonly AlertEpisode[] = []):
 
 const hour = (index: number, bad: bigint) => rollup(START + index * HOUR, { good: 3600n - bad, bad });
 
+const explain = (
+  alerts: Explanations["alerts"],
+  events: Explanations["events"] = [],
+  misses: Explanations["misses"] = [],
+): Explanations => ({ alerts, events, misses, minutes: [] });
+
+/** Blocks of one second each from a second of the first hour on. */
+function missRange(second: number, good: bigint, bad: bigint): MissRange {
+  const [from, to] = [BigInt(second), BigInt(second) + good + bad];
+  const fromMs = START + second * 1000;
+  return { fromMs, toMs: fromMs + Number(good + bad) * 1000, blocks: { from: from + 1n, to }, good, bad };
+}
+
 describe("causes", () => {
   const hours = [hour(0, 3600n), hour(1, 3600n), hour(2, 100n), hour(3, 71n), hour(5, 72n)];
   const alerts = [
@@ -61,7 +81,7 @@ describe("causes", () => {
 
   it("are the alert that causes the others, an event, or none", () => {
     // The last hour of the alert begins 30 s before it is seen; its 100th block is of the next one.
-    expect(causesOf(hours, { alerts, events })).toEqual([
+    expect(causesOf(hours, explain(alerts, events))).toEqual([
       { cause: "sidecar-down", bad: 7200n },
       { cause: "no known cause", bad: 232n },
       { cause: "node-restart", bad: 11n },
@@ -74,17 +94,54 @@ describe("causes", () => {
     const counts = { good: 3540n, bad: 60n };
     const both = [rollup(START, counts), rollup(START + HOUR, { good: 0n, bad: 7n })];
     const minutes = [minute(10, 20n), minute(50, 40n), minute(90, 5n)];
-    expect(causesOf(both, { alerts: quarter, events: [] }, minutes)).toEqual([
+    expect(causesOf(both, { ...explain(quarter), minutes })).toEqual([
       { cause: "no known cause", bad: 47n },
       { cause: "sidecar-down", bad: 20n },
     ]);
-    expect(causesOf(both, { alerts: quarter, events: [] }, minutes.slice(1))).toEqual([
+    expect(causesOf(both, { ...explain(quarter), minutes: minutes.slice(1) })).toEqual([
       { cause: "sidecar-down", bad: 60n },
       { cause: "no known cause", bad: 7n },
     ]);
-    expect(causesOf([], { alerts: quarter, events: [] }, minutes)).toEqual([
+    expect(causesOf(minutes, explain(quarter), 60_000)).toEqual([
       { cause: "no known cause", bad: 45n },
       { cause: "sidecar-down", bad: 20n },
+    ]);
+  });
+
+  it("are those of each range of blocks, whatever else happened in the same hour", () => {
+    // The sidecar is down from 10:00 to 10:20 in its hour, and the node restarts at 40:00.
+    const down = [alert("sidecar-down", 1 / 6, 1 / 6 + 20 / 3600)];
+    const restart = {
+      kind: "node-restart",
+      fromMs: START + 2_400_000,
+      toMs: START + 2_410_000,
+      text: "",
+    } as const;
+    const misses = [missRange(600, 0n, 20n), missRange(2412, 2n, 3n), missRange(3000, 4n, 1n)];
+    const [first] = [hour(0, 24n)];
+    expect(causesOf([first], explain(down, [restart], misses))).toEqual([
+      { cause: "sidecar-down", bad: 20n },
+      { cause: "node-restart", bad: 3n },
+      { cause: "no known cause", bad: 1n },
+    ]);
+    // Without the ranges, the restart gets what is left of the hour.
+    expect(causesOf([first], explain(down, [restart]))).toEqual([{ cause: "sidecar-down", bad: 24n }]);
+    // Ranges that are not those of all bad blocks are not used.
+    expect(causesOf([hour(0, 25n)], explain(down, [restart], misses))).toEqual([
+      { cause: "sidecar-down", bad: 25n },
+    ]);
+  });
+
+  it("make an incident as long as its blocks", () => {
+    const misses = [missRange(600, 1n, 59n), missRange(660, 0n, 60n)];
+    expect(incidentsOf([hour(0, 119n)], explain([], [], misses))).toEqual([
+      {
+        fromMs: START + 600_000,
+        toMs: START + 720_000,
+        blocks: { from: 601n, to: 720n },
+        bad: 119n,
+        cause: "no known cause",
+      },
     ]);
   });
 
@@ -92,14 +149,14 @@ describe("causes", () => {
     // 20 minutes of the sidecar, and a restart of the node in the same hour.
     const down = [alert("sidecar-down", 0.25, 0.25 + 1 / 3)];
     const restart = { kind: "node-restart", fromMs: START + 60_000, toMs: START + 84_000, text: "" } as const;
-    expect(causesOf([hour(0, 1300n)], { alerts: down, events: [restart] })).toEqual([
+    expect(causesOf([hour(0, 1300n)], explain(down, [restart]))).toEqual([
       { cause: "sidecar-down", bad: 1230n },
       { cause: "no known cause", bad: 59n },
       { cause: "node-restart", bad: 11n },
     ]);
     // A restart of the sidecar, before the one of the node: 25 s, and the time to stop and to connect again.
     const sidecar = { kind: "sidecar-restart", fromMs: START, toMs: START + 25_000, text: "" } as const;
-    expect(causesOf([hour(0, 40n)], { alerts: [], events: [restart, sidecar] })).toEqual([
+    expect(causesOf([hour(0, 40n)], explain([], [restart, sidecar]))).toEqual([
       { cause: "sidecar-restart", bad: 36n },
       { cause: "node-restart", bad: 4n },
     ]);
@@ -108,7 +165,7 @@ describe("causes", () => {
   it("are no alert about the count or about what cannot be seen, and failing calls only when nothing else is known", () => {
     const symptoms = ["any-reward-fast-burn", "full-reward-at-risk", "cannot-see-prices", "rotation-risk"];
     const all = [...symptoms.map((name) => alert(name, 0, 1)), alert("oracle-calls-failing", 0, 1)];
-    expect(causesOf([hour(0, 50n)], { alerts: all.slice(0, -1), events: [] })).toEqual([
+    expect(causesOf([hour(0, 50n)], explain(all.slice(0, -1)))).toEqual([
       { cause: "no known cause", bad: 50n },
     ]);
     const restart = {
@@ -117,7 +174,7 @@ describe("causes", () => {
       toMs: START + 61_000,
       text: "",
     } as const;
-    expect(causesOf([hour(0, 50n)], { alerts: all, events: [restart] })).toEqual([
+    expect(causesOf([hour(0, 50n)], explain(all, [restart]))).toEqual([
       { cause: "oracle-calls-failing", bad: 30n },
       { cause: "sidecar-restart", bad: 20n },
     ]);
@@ -145,7 +202,7 @@ describe("causes", () => {
   });
 
   it("of consecutive hours with at least 2 % misses are one incident", () => {
-    expect(incidentsOf(hours, { alerts: [], events: [] })).toEqual([
+    expect(incidentsOf(hours, explain([]))).toEqual([
       { fromMs: START, toMs: START + 3 * HOUR, bad: 7300n, cause: "no known cause" },
       { fromMs: START + 5 * HOUR, toMs: START + 6 * HOUR, bad: 72n, cause: "no known cause" },
     ]);

@@ -59,6 +59,32 @@ describe("a handover", () => {
     expect(report.outcome).toBe("problem");
   });
 
+  it("says that no alert fires only while none is pending", () => {
+    const [data = expect.unreachable("no validator")] = sampleValidators(1, 1, NOON);
+    const shift = { fromMs: NOON - HOUR, toMs: NOON };
+    const { title, reason, sinceMs, alert, severity } = episode("Slow");
+    const pending = [{ title, reason, sinceMs, alert, severity }];
+    const blocks = (given: typeof pending) =>
+      handoverReport([{ ...data, alerts: [], pending: given }], shift).blocks;
+    expect(blocks([])[1]).toEqual({ kind: "text", text: "No alert fires." });
+    expect(blocks(pending).slice(1, 3)).toEqual([
+      { kind: "text", text: "No alert fires yet." },
+      {
+        kind: "list",
+        items: ["validator-01: Slow (critical) is pending since 2026-10-12 10:00 UTC: because."],
+      },
+    ]);
+  });
+
+  it("says who works on an alert, and when that began", () => {
+    const acknowledged = { text: "kim: new disk", atMs: NOON - HOUR / 2 };
+    const report = handover(episode("Loud", { acknowledged }));
+    expect(report.blocks[1]).toMatchObject({
+      items: [expect.stringMatching(/UTC: because\. Acknowledged by kim: new disk\.$/)],
+    });
+    expect(renderReport(report, "text")).toMatch(/11:30:00 .* acknowledged +Loud, by kim: new disk\n/);
+  });
+
   it("says what is wrong now, and in the timeline what was wrong then", () => {
     const report = handover(episode("Loud", { reason: "26.5 h are left", reasonNow: "11.0 h are left" }));
     expect(report.blocks[1]).toMatchObject({ items: [expect.stringMatching(/UTC: 11\.0 h are left\.$/)] });

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { REPORT_FORMATS } from "../../../src/platform/report/document.ts";
+import { type MissRange, missesWithin } from "../../../src/watchdog/ledger/miss-ranges.ts";
 import { encodeValidatorData, parseValidatorData } from "../../../src/watchdog/report/report-data.ts";
 import { handoverReport } from "../../../src/watchdog/report/handover.ts";
 import { monthCloseReport } from "../../../src/watchdog/report/month-report.ts";
@@ -64,10 +65,16 @@ describe("reports", () => {
         ledger
           .hours(...range)
           .map((hour, index) => (index % 2 === 0 ? hour : { ...hour, backfilled: count }));
+      const known: readonly MissRange[] = [
+        { fromMs: OCTOBER.fromMs, toMs: OCTOBER.fromMs + 5, good: 1n, bad: 2n },
+        { fromMs: OCTOBER.fromMs, toMs: OCTOBER.toMs - 1, good: 0n, bad: 3n, blocks: { from: 7n, to: 9n } },
+      ];
+      const misses = (...part: [number, number]) => missesWithin(known, ...part);
       const encoded = JSON.stringify(
-        encodeValidatorData({ ...data, ledger: { ...ledger, hours } }, OCTOBER, NOVEMBER),
+        encodeValidatorData({ ...data, ledger: { ...ledger, hours, misses } }, OCTOBER, NOVEMBER),
       );
       const sent = parseValidatorData(JSON.parse(encoded)).ledger;
+      expect(sent.misses(OCTOBER.fromMs, OCTOBER.toMs)).toEqual(known);
       const range = [OCTOBER.fromMs, OCTOBER.toMs] as const;
       expect(sent.hours(...range)).toEqual(hours(...range));
       expect(sent.hours(...range).length).toBeGreaterThan(700);

@@ -1,3 +1,6 @@
+import { z } from "zod";
+import { httpUrlField, issueText } from "../../config/config-fields.ts";
+
 /** Where the runbooks are served. An installation replaces it, as `alerts/README.md` shows. */
 const RUNBOOKS_URL = "https://runbooks.example/";
 
@@ -28,4 +31,54 @@ export function dashboardUrl(uid: string): string {
 /** Returns the URL of the folder of the runbooks. */
 export function runbooksUrl(): string {
   return RUNBOOKS_URL;
+}
+
+/** Public URLs of what belongs together, each with a slash at its end. Absent: not known. */
+export interface PublicLinks {
+  readonly watchdog?: string;
+  readonly relayer?: string;
+  readonly grafana?: string;
+}
+
+/** Section `links` of a daemon's configuration. */
+export const linksSchema = z
+  .strictObject({
+    watchdog: linkField("http://127.0.0.1:9998/").describe(
+      "URL at which people open the page of the oracle watchdog",
+    ),
+    relayer: linkField("http://127.0.0.1:9999/").describe("URL at which people open the page of the relayer"),
+    grafana: linkField("http://127.0.0.1:3000/").describe("root of the Grafana that has the dashboards"),
+  })
+  .prefault({})
+  .describe("URLs for links between the pages, and in notifications")
+  .transform(
+    (file): PublicLinks =>
+      Object.fromEntries(
+        Object.entries(file).flatMap(([name, url]) => (url === undefined ? [] : [[name, url]])),
+      ),
+  );
+
+function linkField(example: string) {
+  return httpUrlField()
+    .transform((url, context) => {
+      if (new URL(url).search === "") return url.replace(/\/?$/, "/");
+      context.addIssue(issueText("has a query", "a URL without one, to which a path can be added"));
+      return z.NEVER;
+    })
+    .optional()
+    .meta({ example });
+}
+
+/** Returns links to the other pages and to dashboards, for the foot of a page. */
+export function pageLinks(
+  links: PublicLinks,
+  own: "watchdog" | "relayer",
+  dashboard: string,
+): readonly { readonly path: string; readonly text: string }[] {
+  const { watchdog, relayer, grafana } = links;
+  return [
+    ...(own === "watchdog" || watchdog === undefined ? [] : [{ path: watchdog, text: "oracle watchdog" }]),
+    ...(own === "relayer" || relayer === undefined ? [] : [{ path: relayer, text: "relayer" }]),
+    ...(grafana === undefined ? [] : [{ path: `${grafana}d/${dashboard}`, text: "dashboard" }]),
+  ];
 }

@@ -119,3 +119,48 @@ export function check(text: string): Check {
 function command(line: string, exits: readonly number[], always: readonly string[]): RunbookCommand {
   return { line, exits, always };
 }
+
+/** The texts of a runbook. Links and code are Markdown. */
+export interface RunbookTexts {
+  /** Without a full stop. */
+  readonly title: string;
+  readonly meaning: string;
+  readonly impact: string;
+  readonly checks: readonly Check[];
+  readonly body: RunbookBody;
+}
+
+/** Formats a runbook as Markdown, from its title to what follows the mitigation. */
+export function runbookText({ title, meaning, impact, checks, body }: RunbookTexts): string {
+  return [
+    `# ${title}`,
+    "## Meaning",
+    meaning,
+    "## Impact",
+    impact,
+    "## Diagnosis",
+    ...checks.map((one, index) => step(one, index + 1)),
+    "## Mitigation",
+    body.fix.map((text, index) => `${index + 1}. ${text}`).join("\n"),
+    "## Afterwards",
+    body.after.map((text) => `- ${text}`).join("\n"),
+    ...(body.fault === undefined ? [] : [rehearsal(body.fault)]),
+  ].join("\n\n");
+}
+
+function step({ text, run, sample }: Check, number: number): string {
+  if (run === undefined) return `${number}. ${text}`;
+  const output = sample === undefined ? "" : `\n\n   \`\`\`text\n${indent(sample)}\n   \`\`\``;
+  return `${number}. ${text}\n\n   \`\`\`sh\n${indent(COMMANDS[run].line)}\n   \`\`\`${output}`;
+}
+
+function indent(text: string): string {
+  return text
+    .split("\n")
+    .map((line) => (line === "" ? "" : `   ${line}`))
+    .join("\n");
+}
+
+function rehearsal(fault: string): string {
+  return `To rehearse it on a localnet: \`relaywatch localnet fault ${fault}\`, and \`relaywatch localnet fault --off\` to end it.`;
+}

@@ -1,7 +1,7 @@
 import type { Severity } from "../../../platform/monitoring/severity.ts";
 
-/** Kinds of notifications. A reminder repeats a firing alert. */
-export const EVENT_KINDS = ["firing", "reminder", "resolved"] as const;
+/** Kinds of notifications. A reminder repeats a firing alert; "escalated" goes to others, since nobody acknowledged it. */
+export const EVENT_KINDS = ["firing", "reminder", "escalated", "resolved"] as const;
 
 /** One of {@link EVENT_KINDS}. */
 export type EventKind = (typeof EVENT_KINDS)[number];
@@ -38,6 +38,10 @@ export interface AlertEvent {
   readonly impact: string;
   /** URL or file name. */
   readonly runbook: string;
+  /** URL of the dashboard. Absent while the root of Grafana is not configured. */
+  readonly dashboard?: string;
+  /** URL of the alert on the watchdog's page. Absent while that of the page is not configured. */
+  readonly page?: string;
   readonly cost: AlertCost;
 }
 

@@ -85,7 +85,7 @@ function requests({ urls, authorization }: AlertmanagerConfig, body: readonly un
 
 /** Encodes an alert. Labels identify it, so they contain nothing that changes while it fires. */
 function alertJson(
-  { event, resolvedAtMs }: CurrentAlert,
+  { event, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,
 ): Readonly<Record<string, unknown>> {
   const { alert, severity, chainId, validator, runbook } = event;
@@ -103,6 +103,9 @@ function alertJson(
       impact: event.impact,
       action: event.action,
       runbook_url: runbook,
+      ...(acknowledged === undefined ? {} : { acknowledged }),
+      ...(event.dashboard === undefined ? {} : { dashboard_url: event.dashboard }),
+      ...(event.page === undefined ? {} : { page_url: event.page }),
       ...(resolvedAtMs === undefined
         ? {}
         : { resolved_summary: `Now: ${event.reason}. ${costText(event.cost)}` }),

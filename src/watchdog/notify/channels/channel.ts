@@ -49,6 +49,8 @@ export interface CurrentAlert {
   readonly event: AlertEvent;
   /** Absent while it fires. */
   readonly resolvedAtMs?: number;
+  /** Who works on it, and the note. */
+  readonly acknowledged?: string;
 }
 
 /** How the state of all alerts is sent to a receiver that routes, groups and repeats by itself. */

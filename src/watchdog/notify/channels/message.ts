@@ -2,7 +2,12 @@ import { counted, formatFlooredDuration } from "../../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
 
 /** Words of the event kinds in messages. */
-const KIND_WORDS = { firing: "FIRING", reminder: "STILL FIRING", resolved: "RESOLVED" } as const;
+const KIND_WORDS = {
+  firing: "FIRING",
+  reminder: "STILL FIRING",
+  escalated: "NOT ACKNOWLEDGED",
+  resolved: "RESOLVED",
+} as const;
 
 /** A message for people about some events of one validator. */
 export interface AlertMessage {
@@ -38,15 +43,37 @@ export function eventText(event: AlertEvent): string {
   const { title, kind, severity, reason, atMs, sinceMs, cost } = event;
   const duration = formatFlooredDuration(atMs - sinceMs);
   if (kind === "resolved")
-    return `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}. ${costText(cost)}`;
+    return [
+      `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}. ${costText(cost)}`,
+      ...linkTexts(event),
+    ].join("\n");
   const head = `[${KIND_WORDS[kind]}, ${severity}] ${title} for ${duration}: ${reason}.`;
   return [
     head,
     event.description,
     `Impact: ${event.impact} ${costText(cost)}`,
     `Action: ${event.action}`,
-    `Runbook: ${event.runbook}`,
+    ...linkTexts(event),
   ].join("\n");
+}
+
+function linkTexts(event: AlertEvent): readonly string[] {
+  return linksOf(event).map(({ text, href }) => `${text}: ${href}`);
+}
+
+/** Links of an event that are known. The runbook's can be the name of a file. */
+export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly EventLink[] {
+  return [
+    { text: "Runbook", href: runbook },
+    ...(dashboard === undefined ? [] : [{ text: "Dashboard", href: dashboard }]),
+    ...(page === undefined ? [] : [{ text: "Watchdog", href: page }]),
+  ];
+}
+
+/** One link of an event. */
+interface EventLink {
+  readonly text: string;
+  readonly href: string;
 }
 
 /** Formats the cost as a sentence. */

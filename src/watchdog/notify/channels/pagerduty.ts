@@ -3,7 +3,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import { httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, toSettings } from "./channel.ts";
-import { clip, costText, eventText } from "./message.ts";
+import { clip, costText, eventText, linksOf } from "./message.ts";
 
 type PagerdutyConfig = ChannelSettings & {
   readonly kind: "pagerduty";
@@ -51,7 +51,8 @@ export const pagerduty = defineChannel({
 
 /** Encodes an event. The alert's key is the `dedup_key`, so two watchdogs of one validator open one incident. */
 function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<string, unknown>> {
-  const { chainId, validator, title, reason, runbook } = event;
+  const { chainId, validator, title, reason } = event;
+  const links = linksOf(event).filter(({ href }) => /^https?:/.test(href));
   return {
     routing_key: routingKey,
     event_action: event.kind === "resolved" ? "resolve" : "trigger",
@@ -67,6 +68,6 @@ function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<s
       class: event.alert,
       custom_details: { text: eventText(event), cost: costText(event.cost), event_id: event.id },
     },
-    ...(/^https?:/.test(runbook) ? { links: [{ href: runbook, text: "Runbook" }] } : {}),
+    ...(links.length === 0 ? {} : { links }),
   };
 }

@@ -87,6 +87,8 @@ function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
     action: event.action,
     impact: event.impact,
     runbook: event.runbook,
+    dashboard: event.dashboard ?? null,
+    page: event.page ?? null,
     cost: { blocks: event.cost.blocks.toString(), pay: event.cost.pay ?? null },
   };
 }

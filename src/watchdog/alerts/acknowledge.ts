@@ -1,0 +1,79 @@
+import { z } from "zod";
+import type { AlertState } from "./alert-state.ts";
+
+const oneLine = (limit: number) =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(limit)
+    .regex(/^[^\p{Cc}]*$/u, { error: "is not one line" });
+
+const selection = {
+  alerts: z.array(z.string()).max(100).default([]),
+  validators: z.array(z.string()).max(1000).default([]),
+};
+const acknowledge = z.strictObject({ ...selection, author: oneLine(100), note: oneLine(500) });
+const withdraw = z.strictObject(selection);
+
+/** Firing alerts that a request selects: those with these names, and of these validators; empty: all. */
+interface AlertSelection {
+  readonly alerts: readonly string[];
+  readonly validators: readonly string[];
+}
+
+/** A changed list of alerts, and those of it that changed; or why the request is refused, for people. */
+export type AcknowledgeResult =
+  | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
+  | { readonly refused: string };
+
+/** Acknowledges the firing alerts that the JSON of a request selects. One that was acknowledged before gets the new note. */
+export function acknowledgeAlerts(
+  alerts: readonly AlertState[],
+  body: unknown,
+  nowMs: number,
+): AcknowledgeResult {
+  const parsed = acknowledge.safeParse(body);
+  if (!parsed.success) return refusal(parsed.error, '{"alerts": […], "author": …, "note": …}');
+  const { author, note } = parsed.data;
+  return changeSelected(alerts, parsed.data, (alert) => ({
+    ...alert,
+    acknowledged: { author, note, atMs: nowMs },
+  }));
+}
+
+/** Withdraws the acknowledgements of the firing alerts that the JSON of a request selects: reminders and escalation go on. */
+export function withdrawAcknowledgements(alerts: readonly AlertState[], body: unknown): AcknowledgeResult {
+  const parsed = withdraw.safeParse(body);
+  if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');
+  const acknowledged = alerts.filter((alert) => alert.acknowledged !== undefined);
+  if (acknowledged.length === 0) return { refused: "no alert is acknowledged" };
+  return changeSelected(alerts, parsed.data, ({ acknowledged: _, ...alert }) => alert);
+}
+
+function refusal({ issues }: z.ZodError, expected: string): AcknowledgeResult {
+  const texts = issues.map(({ path, message }) => `${path.join(".") || "the body"}: ${message}`);
+  return { refused: `${texts.join("; ")}; send ${expected}` };
+}
+
+function changeSelected(
+  alerts: readonly AlertState[],
+  { alerts: names, validators }: AlertSelection,
+  change: (alert: AlertState) => AlertState,
+): AcknowledgeResult {
+  const firing = alerts.filter(({ phase }) => phase === "firing");
+  const unknown = names.find((name) => !firing.some(({ alert }) => alert === name));
+  const known = [...new Set(firing.map(({ alert }) => alert))].join(", ");
+  if (unknown !== undefined || firing.length === 0)
+    return {
+      refused: `${unknown === undefined ? "no alert" : `no alert ${JSON.stringify(unknown.slice(0, 80))}`} fires${known === "" ? "" : `; firing: ${known}`}`,
+    };
+  const isSelected = ({ phase, alert, validator }: AlertState): boolean =>
+    phase === "firing" &&
+    (names.length === 0 || names.includes(alert)) &&
+    (validators.length === 0 || validators.includes(validator));
+  const next = alerts.map((alert) => (isSelected(alert) ? change(alert) : alert));
+  const changed = next.filter(isSelected);
+  if (changed.length === 0) return { refused: `no such alert of ${validators.join(", ")} fires` };
+  return { alerts: next, changed };
+}

@@ -1,0 +1,204 @@
+import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
+import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
+import type { ChannelSettings } from "../notify/channels/channel.ts";
+import type { NotifyConfig, ReminderTimes } from "../notify/notify-config.ts";
+import { eventLinks } from "../notify/event-links.ts";
+import type { AlertState, NotifiedState } from "./alert-state.ts";
+
+/** Who is notified when nobody acknowledges an alert. */
+export interface Escalation {
+  /** Less severe alerts are not escalated. */
+  readonly minSeverity: Severity;
+  /** By time since the first notification, shortest first. */
+  readonly steps: readonly EscalationStep[];
+}
+
+/** One step of an escalation. Its channels get no other events. */
+export interface EscalationStep {
+  readonly afterMs: number;
+  readonly channels: readonly ChannelSettings[];
+}
+
+/** Replaces the names of an escalation's channels by their settings. */
+export function toEscalation({
+  channels,
+  escalation,
+}: Pick<NotifyConfig, "channels" | "escalation">): Escalation {
+  return {
+    minSeverity: escalation.minSeverity,
+    steps: escalation.steps.map((step) => ({
+      afterMs: step.afterMs,
+      channels: channels.filter(({ name }) => step.channels.includes(name)),
+    })),
+  };
+}
+
+/** An event, and the channels that may want it. */
+interface Notification {
+  readonly event: AlertEvent;
+  readonly channels: readonly ChannelSettings[];
+}
+
+/** Configuration of the notifications. */
+export interface NotificationOptions {
+  readonly channels: readonly ChannelSettings[];
+  readonly reminders: ReminderTimes;
+  /** Prefix of runbook file names; empty: the file name alone. */
+  readonly runbooks: string;
+  /** Pages that notifications lead to. Absent: none is known. */
+  readonly links?: PublicLinks;
+  /** Who is notified when nobody acknowledges an alert. Absent: nobody. */
+  readonly escalation?: Escalation;
+}
+
+/** The poll after which notifications are planned. */
+export interface NotifiedPoll {
+  readonly validator: string;
+  readonly chainId: string;
+  readonly nowMs: number;
+  /** Failed blocks of the validator so far, over all months. */
+  readonly badBlocks: bigint;
+  /** Cost of the last `blocks` failed blocks. */
+  readonly costOf: (blocks: bigint) => AlertCost;
+}
+
+interface Planned {
+  readonly alert: AlertState;
+  readonly notifications: readonly Notification[];
+}
+
+interface PlanContext {
+  readonly rule: AlertRule;
+  readonly poll: NotifiedPoll;
+  readonly options: NotificationOptions;
+}
+
+/**
+ * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert has no reminders and is not
+ * escalated. The channels of an escalation get the end of an alert that was escalated to them.
+ */
+export function planNotifications(alert: AlertState, context: PlanContext): Planned {
+  const { rule, poll, options } = context;
+  const { channels, escalation, reminders } = options;
+  const steps = escalation?.steps ?? [];
+  const times = rule.condition.isSettled === true ? [] : reminders[rule.severity];
+  const kind = dueNotification(alert, poll.nowMs, times);
+  const event = kind && toEvent(alert, kind, context);
+  const notified = event === undefined ? alert : withNotification(alert, event);
+  const taken = alert.escalation?.steps ?? 0;
+  const reached = steps.slice(0, taken).flatMap((step) => step.channels);
+  const ordinary =
+    event === undefined
+      ? []
+      : [{ event, channels: event.kind === "resolved" ? [...channels, ...reached] : channels }];
+  const next = steps[taken];
+  if (next === undefined || !isEscalationDue(notified, context))
+    return { alert: notified, notifications: ordinary };
+  const escalated: AlertState = { ...notified, escalation: { steps: taken + 1, atMs: poll.nowMs } };
+  const notification = { event: toEvent(escalated, "escalated", context), channels: next.channels };
+  return { alert: escalated, notifications: [...ordinary, notification] };
+}
+
+/** Time at which the next step of an alert's escalation is due; undefined when there is none. */
+export function nextEscalationMs(
+  { phase, notified, acknowledged, escalation: taken }: AlertState,
+  severity: Severity,
+  escalation: Escalation | undefined,
+): number | undefined {
+  if (escalation === undefined || phase !== "firing" || notified === undefined || acknowledged !== undefined)
+    return undefined;
+  const step = escalation.steps[taken?.steps ?? 0];
+  if (step === undefined || !isAtLeast(severity, escalation.minSeverity)) return undefined;
+  return (notified.firstAtMs ?? notified.event.atMs) + step.afterMs;
+}
+
+function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext): boolean {
+  // What is settled cannot be changed by anybody.
+  if (rule.condition.isSettled === true) return false;
+  if (alert.quietReason !== undefined || alert.lastActiveMs !== poll.nowMs) return false;
+  const dueMs = nextEscalationMs(alert, rule.severity, options.escalation);
+  return dueMs !== undefined && poll.nowMs >= dueMs;
+}
+
+/** Growth of the badness since the last notification that brings the next reminder forward. */
+const WORSE_FACTOR = 1.5;
+
+/** Share of the time between reminders after which a worse alert is repeated. */
+const WORSE_SHARE = 0.25;
+
+/** Returns the notification that is due for an alert now; undefined when none is. */
+function dueNotification(
+  alert: AlertState,
+  nowMs: number,
+  reminders: readonly number[],
+): EventKind | undefined {
+  const { phase, notified, quietReason, acknowledged } = alert;
+  // Whoever was notified of the alert is notified of its end, also during a silence. Nobody else is.
+  if (phase === "resolved")
+    return notified !== undefined && notified.event.kind !== "resolved" ? "resolved" : undefined;
+  // While the condition is clear or not seen, nobody can act on it, and a reminder says nothing new.
+  if (phase !== "firing" || quietReason !== undefined || alert.lastActiveMs !== nowMs) return undefined;
+  if (notified === undefined) return "firing";
+  if (acknowledged !== undefined) return undefined;
+  return isReminderDue(alert, notified, reminders, nowMs) ? "reminder" : undefined;
+}
+
+function isReminderDue(
+  { badness }: AlertState,
+  last: NotifiedState,
+  times: readonly number[],
+  nowMs: number,
+): boolean {
+  const waitMs = times[Math.min(last.reminders, times.length - 1)];
+  if (waitMs === undefined) return false;
+  const isWorse =
+    badness !== undefined && last.badness !== undefined && badness >= last.badness * WORSE_FACTOR;
+  return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
+}
+
+/** Records a notification in the state of its alert. */
+function withNotification(alert: AlertState, event: AlertEvent): AlertState {
+  const { badness, notified } = alert;
+  const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
+  const firstAtMs = notified === undefined ? event.atMs : (notified.firstAtMs ?? notified.event.atMs);
+  return {
+    ...alert,
+    notified: { reminders, event, firstAtMs, ...(badness === undefined ? {} : { badness }) },
+  };
+}
+
+/** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
+function toEvent(alert: AlertState, kind: EventKind, { rule, poll, options }: PlanContext): AlertEvent {
+  const { condition, severity } = rule;
+  const { validator, chainId, nowMs, badBlocks, costOf } = poll;
+  const key = alertKey(chainId, validator, alert.alert);
+  const blocks = badBlocks - alert.badBlocksBefore;
+  return {
+    id: `${key}/${alert.sinceMs}/${kind}${numberOf(alert, kind)}`,
+    key,
+    alert: alert.alert,
+    kind,
+    severity,
+    validator,
+    chainId,
+    title: condition.title,
+    sinceMs: alert.sinceMs,
+    atMs: nowMs,
+    reason: alert.reason,
+    description: condition.description,
+    action: condition.action,
+    impact: condition.impact,
+    ...eventLinks(
+      { ...options.links, runbooks: options.runbooks },
+      { alert: alert.alert, validator, chainId },
+    ),
+    cost: costOf(blocks > 0n ? blocks : 0n),
+  };
+}
+
+function numberOf({ notified, escalation }: AlertState, kind: EventKind): string {
+  if (kind === "reminder") return `-${(notified?.reminders ?? 0) + 1}`;
+  return kind === "escalated" ? `-${escalation?.steps ?? 1}` : "";
+}

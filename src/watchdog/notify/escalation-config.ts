@@ -1,0 +1,67 @@
+import { z } from "zod";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
+import { SEVERITIES, type Severity } from "../../platform/monitoring/severity.ts";
+import { type ChannelConfig, STATE_KINDS } from "./channels/channel-kinds.ts";
+
+/** Who is notified when nobody acknowledges an alert. Without a step: nobody. */
+export interface EscalationConfig {
+  readonly minSeverity: Severity;
+  readonly steps: readonly { readonly afterMs: number; readonly channels: readonly string[] }[];
+}
+
+/** Section `notify.escalation`. */
+export const escalationSchema = z
+  .strictObject({
+    min_severity: z.enum(SEVERITIES).default("critical").describe("less severe alerts are not escalated"),
+    steps: z
+      .array(
+        z.strictObject({
+          after: durationField(1000).describe("time since the first notification without an acknowledgement"),
+          channels: z
+            .array(z.string())
+            .min(1)
+            .max(20)
+            .describe("names of the channels that are notified then; they get no other alerts"),
+        }),
+      )
+      .max(5)
+      .default([])
+      .describe("steps, the shortest time first; without one, nothing is escalated")
+      .meta({ example: [{ after: "15m", channels: ["on-call"] }], commentedOut: true }),
+  })
+  .prefault({})
+  .describe("other channels for alerts that nobody acknowledges; Alertmanager has its own")
+  .transform(
+    (file): EscalationConfig => ({
+      minSeverity: file.min_severity,
+      steps: file.steps.map(({ after, channels }) => ({ afterMs: after, channels })),
+    }),
+  );
+
+/** Adds an issue for each step that cannot be taken. */
+export function refuseEscalation(
+  file: { readonly channels: readonly ChannelConfig[]; readonly escalation: EscalationConfig },
+  context: z.RefinementCtx,
+): void {
+  const { steps } = file.escalation;
+  const usable = file.channels.filter(({ kind }) => !STATE_KINDS.has(kind)).map(({ name }) => name);
+  for (const [index, { afterMs, channels }] of steps.entries()) {
+    const path = ["escalation", "steps", index];
+    if (index > 0 && afterMs <= (steps[index - 1]?.afterMs ?? 0))
+      context.addIssue({
+        code: "custom",
+        path: [...path, "after"],
+        message: issueText("is not later than the step before", "a longer time"),
+      });
+    for (const [at, name] of channels.entries())
+      if (!usable.includes(name))
+        context.addIssue({
+          code: "custom",
+          path: [...path, "channels", at],
+          message: issueText(
+            "is no channel that can be escalated to",
+            `a channel of notify of another kind than ${[...STATE_KINDS].join(", ")}${usable.length === 0 ? "" : `: ${usable.join(", ")}`}`,
+          ),
+        });
+  }
+}

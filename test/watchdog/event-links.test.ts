@@ -1,0 +1,75 @@
+import { describe, expect, it } from "vitest";
+import { pageLinks } from "../../src/platform/monitoring/alerts/links.ts";
+import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
+import { RUNBOOK_ROUTE } from "../../src/watchdog/monitoring/condition-runbook.ts";
+import { eventLinks } from "../../src/watchdog/notify/event-links.ts";
+
+const EVENT = { alert: "sidecar-down", validator: "a b", chainId: "c-1" };
+
+describe("the links of a notification", () => {
+  it("are the file of the runbook alone while no URL is configured", () => {
+    expect(eventLinks({ runbooks: "" }, EVENT)).toEqual({ runbook: "sidecar-down.md" });
+  });
+
+  it("lead to the configured runbooks, or else to those of the watchdog", () => {
+    const watchdog = "https://w.example/";
+    expect(eventLinks({ runbooks: "https://r.example/", watchdog }, EVENT).runbook).toBe(
+      "https://r.example/sidecar-down.md",
+    );
+    expect(eventLinks({ runbooks: "", watchdog }, EVENT)).toEqual({
+      runbook: "https://w.example/runbooks/sidecar-down.md",
+      page: "https://w.example/#condition-a b-sidecar-down",
+    });
+  });
+
+  it("lead to the dashboard of the alert, with its validator selected", () => {
+    const dashboardFor = (alert: string) =>
+      eventLinks({ runbooks: "", grafana: "https://g.example/" }, { ...EVENT, alert }).dashboard;
+    expect(dashboardFor("sidecar-down")).toBe(
+      "https://g.example/d/relaywatch-oracle-fleet?var-chain=c-1&var-validator=a%20b",
+    );
+    expect(dashboardFor("any-reward-at-risk")).toContain("/d/relaywatch-am-i-paid?");
+  });
+});
+
+it("pages lead to each other and to their dashboard, as far as the URLs are configured", () => {
+  const links = {
+    watchdog: "https://w.example/",
+    relayer: "https://r.example/",
+    grafana: "https://g.example/",
+  };
+  expect(pageLinks(links, "watchdog", "uid")).toEqual([
+    { path: "https://r.example/", text: "relayer" },
+    { path: "https://g.example/d/uid", text: "dashboard" },
+  ]);
+  expect(pageLinks(links, "relayer", "uid").map(({ text }) => text)).toEqual([
+    "oracle watchdog",
+    "dashboard",
+  ]);
+  expect(pageLinks({}, "watchdog", "uid")).toEqual([]);
+});
+
+describe("the watchdog's runbooks", () => {
+  const read = async (file: string) => {
+    const request = {
+      method: "GET",
+      path: "",
+      headers: {},
+      query: new URLSearchParams(),
+      body: new Uint8Array(),
+    };
+    return RUNBOOK_ROUTE.handle({ ...request, params: { file }, signal: new AbortController().signal });
+  };
+
+  it.each(CONDITIONS.map(({ name }) => name))("has one of %s", async (name) => {
+    const { status, body } = await read(`${name}.md`);
+    expect(status).toBe(200);
+    expect(body).toMatch(/^# .+\n\n## Meaning\n[\s\S]+## Diagnosis\n[\s\S]+## Mitigation\n[\s\S]+## Rule\n/);
+  });
+
+  it("names those that there are", async () => {
+    const { status, body } = await read("../config.yaml");
+    expect(status).toBe(404);
+    expect(body).toContain("sidecar-down.md");
+  });
+});
