@@ -18,6 +18,37 @@ const MODULES: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/chain/modules/dex/cli/query.ts")).queryDexCommand,
   },
   {
+    name: "bank",
+    description: "balances, supply, what denominations are called",
+    load: async () => (await import("../../localnet/chain/modules/bank/cli/query.ts")).queryBankCommand,
+  },
+  {
+    name: "auth",
+    description: "accounts: numbers and sequences, accounts of modules",
+    load: async () => (await import("../../localnet/chain/modules/auth/cli/query.ts")).queryAuthCommand,
+  },
+  {
+    name: "feemarket",
+    description: "price of gas, and the market that makes it",
+    load: async () =>
+      (await import("../../localnet/chain/modules/feemarket/cli/query.ts")).queryFeeMarketCommand,
+  },
+  {
+    name: "tx",
+    description: "print a transaction",
+    load: async () => (await import("../../localnet/cli/node-query.ts")).queryTxCommand,
+  },
+  {
+    name: "txs",
+    description: "search transactions by their events",
+    load: async () => (await import("../../localnet/cli/node-query.ts")).queryTxsCommand,
+  },
+  {
+    name: "block",
+    description: "print a block",
+    load: async () => (await import("../../localnet/cli/node-query.ts")).queryBlockCommand,
+  },
+  {
     name: "staking",
     description: "validators, delegations, undelegations, redelegations",
     load: async () => (await import("../../localnet/chain/modules/staking/cli/query.ts")).queryStakingCommand,

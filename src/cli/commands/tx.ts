@@ -5,6 +5,11 @@ import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-comma
 /** One transaction group per chain module. */
 const MODULES: readonly LazyCommand[] = [
   {
+    name: "bank",
+    description: "send coins",
+    load: async () => (await import("../../localnet/chain/modules/bank/cli/tx.ts")).txBankCommand,
+  },
+  {
     name: "interchainqueries",
     aliases: ["icq"],
     description: "interchain queries: submit a result, remove a query",

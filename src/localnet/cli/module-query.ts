@@ -57,6 +57,11 @@ export interface PageOptions {
   readonly limit: bigint;
   readonly countTotal?: true;
   readonly reverse?: true;
+  /** The same under the names that programs of SDK 0.50 have. */
+  readonly pageOffset?: bigint;
+  readonly pageLimit?: bigint;
+  readonly pageCountTotal?: true;
+  readonly pageReverse?: true;
 }
 
 /** Adds the options of {@link PageOptions} to a command. */
@@ -64,15 +69,21 @@ export function addPageOptions(command: Command): Command {
   return command
     .addOption(number("--page <n>", "page number, from 1", 1n))
     .addOption(new Option("--page-key <base64>", "the previous page's next_key").argParser(parseKey))
-    .addOption(number("--offset <n>", "number of entries to skip", 0n))
-    .addOption(number("--limit <n>", "maximum number of entries", 100n))
-    .option("--count-total", "also count all entries")
-    .option("--reverse", "descending order");
+    .addOption(number("--offset <n>", "number of entries to skip; also --page-offset", 0n))
+    .addOption(number("--limit <n>", "maximum number of entries; also --page-limit", 100n))
+    .option("--count-total", "also count all entries; also --page-count-total")
+    .option("--reverse", "descending order; also --page-reverse")
+    .addOption(hidden("--page-offset <n>").argParser(parseUint64))
+    .addOption(hidden("--page-limit <n>").argParser(parseUint64))
+    .addOption(hidden("--page-count-total"))
+    .addOption(hidden("--page-reverse"));
 }
 
 /** Converts the options to a page request. Throws `CliError` when they exclude each other. */
 export function toPageRequest(options: PageOptions): PageRequest {
-  const { page, pageKey, offset, limit } = options;
+  const { page, pageKey } = options;
+  const offset = options.pageOffset ?? options.offset;
+  const limit = options.pageLimit ?? options.limit;
   if (page < 1n) throw new CliError(EXIT.usage, "--page starts at 1");
   const given = [page > 1n, pageKey !== undefined, offset > 0n].filter(Boolean).length;
   if (given > 1) throw new CliError(EXIT.usage, "give only one of --page, --page-key and --offset");
@@ -80,9 +91,13 @@ export function toPageRequest(options: PageOptions): PageRequest {
     key: pageKey ?? new Uint8Array(),
     offset: offset + (page - 1n) * limit,
     limit,
-    countTotal: options.countTotal ?? false,
-    reverse: options.reverse ?? false,
+    countTotal: options.pageCountTotal ?? options.countTotal ?? false,
+    reverse: options.pageReverse ?? options.reverse ?? false,
   };
+}
+
+function hidden(flags: string): Option {
+  return new Option(flags).hideHelp();
 }
 
 function number(flags: string, description: string, preset: bigint): Option {
@@ -162,8 +177,9 @@ export function serviceQueryCommands<Field extends string, Rpc extends string>(
   return group;
 }
 
-function queryCommand<Field extends string, Rpc extends string>(
-  service: QueryService<Field, Rpc>,
+/** Creates the command of one query. */
+export function queryCommand<Field extends string, Rpc extends string>(
+  service: Omit<QueryService<Field, Rpc>, "queries">,
   query: ServiceQuery<Field, Rpc>,
   context: CliContext,
 ): Command {

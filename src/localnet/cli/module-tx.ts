@@ -7,7 +7,8 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../platform/cli/table.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
 import { addConnectionOptions } from "./chain-connection.ts";
-import { addTxOptions, sendMessage, type TxOptions } from "./send-message.ts";
+import { sendMessage } from "./send-message.ts";
+import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
 /** A message in proto JSON. */
 export interface JsonMessage {

@@ -1,10 +1,10 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
-import { type Command, InvalidArgumentError, Option } from "commander";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
-import { createSigner, encodeForSimulation, type Signer } from "../../cosmos/client/tx/signer.ts";
-import { readAccount } from "../../cosmos/client/tx/tx-queries.ts";
+import { encodeForSimulation, encodeUnsigned, type Signer } from "../../cosmos/client/tx/signer.ts";
+import { feeFor, readAccount } from "../../cosmos/client/tx/tx-queries.ts";
 import type {
+  BroadcastOutcome,
   SendOutcome,
   SimulationOutcome,
   TxSender,
@@ -15,29 +15,23 @@ import { messageToJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { toBase64, toHex } from "../../platform/base/bytes.ts";
 import { systemClock } from "../../platform/base/clock.ts";
-import { ceilDec18, type Dec18, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { ceilDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { EXIT } from "../../platform/base/errors.ts";
-import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
-import { Secret } from "../../platform/base/secret.ts";
+import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { parseUint64 } from "../../platform/cli/options.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
-import { secretField } from "../../platform/config/config-fields.ts";
-import { localnetAccounts } from "../network/chains.ts";
-import { type ConnectionOptions, withChain } from "./chain-connection.ts";
+import { withChain } from "./chain-connection.ts";
 import type { ProfileRequest } from "../profile/profile-json.ts";
-import { failureStacks, type ProfileOptions, saveProfile } from "./tx-profile.ts";
-
-/** Options of every transaction command. */
-export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
-  /** Gas limit. When absent: the simulated gas plus the fee payment's gas, times `gasAdjustment`. */
-  readonly gas?: bigint;
-  readonly gasAdjustment: Dec18;
-  readonly feeDenom: string;
-  readonly maxGasPrice: Dec18;
-  readonly dryRun?: true;
-}
+import { failureStacks, saveProfile } from "./tx-profile.ts";
+import {
+  feeDenomOf,
+  fixedPrice,
+  openAccount,
+  requireAccountChoice,
+  type TxOptions,
+  unsignedSender,
+} from "./tx-options.ts";
 
 /** A connection with the account that signs. */
 interface Sending {
@@ -69,22 +63,6 @@ export interface OutgoingMessage {
   };
 }
 
-/** Adds the options of {@link TxOptions} except the connection options. */
-export function addTxOptions(command: Command): Command {
-  return addAccountOptions(command)
-    .addOption(
-      new Option("--gas <limit>", "gas limit; default: estimated by a simulation").argParser(parseUint64),
-    )
-    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
-    .addOption(new Option("--fee-denom <denom>", "fee denomination").default("untrn"))
-    .addOption(decimal("--max-gas-price <price>", "maximum price per unit of gas", "1"))
-    .option("--dry-run", "simulate the transaction and print the result; send nothing")
-    .addHelpText(
-      "after",
-      "\nExits 1 when the chain rejects the transaction, and 75 when no block includes it before its timeout height.",
-    );
-}
-
 /** Signs and sends one message, waits for its inclusion and prints the result. Throws `CliError` unless the transaction succeeds. */
 export function sendMessage(
   message: OutgoingMessage,
@@ -92,6 +70,7 @@ export function sendMessage(
   context: CliContext,
 ): Promise<void> {
   requireAccountChoice(options);
+  if (options.generateOnly) return printUnsigned(message, options, context);
   return withChain(options, context, async (client) => {
     const sending = await openSender(client, options, context);
     const { sender } = sending;
@@ -103,7 +82,13 @@ export function sendMessage(
       printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
       return saveProfile(client, await simulationOf(messages, sending), options, context);
     }
-    const gasLimit = options.gas ?? (await estimateGas(message, messages, sending));
+    const { gas } = options;
+    const gasLimit = typeof gas === "bigint" ? gas : await estimateGas(message, messages, sending);
+    if (options.broadcastMode === "sync") {
+      const accepted = await sender.broadcast(messages, gasLimit, context.signal);
+      printResponse(toTxResponse(accepted), options, context);
+      return requireAccepted(accepted);
+    }
     const outcome = await sender.send(messages, gasLimit, context.signal);
     const resp = responseOf(message, outcome, options);
     printOutcome(message, { resp, answer: toTxResponse(outcome) }, options, context);
@@ -216,8 +201,8 @@ async function simulationOf(
   { client, signer, options, context }: Sending,
 ): Promise<ProfileRequest> {
   const { sequence } = await readAccount(client, signer.address, context.signal);
-  const fee = { denom: options.feeDenom, amount: 0n };
-  const draft = { messages, memo: "", timeoutHeight: 0n, gasLimit: 0n, fee, sequence };
+  const fee = { denom: feeDenomOf(options), amount: 0n };
+  const draft = { messages, memo: options.note, timeoutHeight: 0n, gasLimit: 0n, fee, sequence };
   return { kind: "simulation", tx: toBase64(encodeForSimulation(draft, signer)) };
 }
 
@@ -228,13 +213,13 @@ async function openSender(
 ): Promise<Sending> {
   const { chainId } = await client.status(context.signal);
   const gasPrice = {
-    denom: options.feeDenom,
+    denom: feeDenomOf(options),
     multiplier: parseDec18("1.1"),
     cap: options.maxGasPrice,
   };
   const signer = await openAccount(options, chainId);
   const sender = createTxSender(
-    { chainId, gasPrice, memo: "" },
+    { chainId, gasPrice, memo: options.note, ...fixedPrice(options) },
     {
       client,
       signer,
@@ -246,8 +231,33 @@ async function openSender(
   return { client, signer, sender, options, context };
 }
 
+/** Gas limit of a transaction that is printed and not sent: that of the SDK. */
+const UNSIGNED_GAS = 200_000n;
+
+/** Prints the transaction as JSON, as an SDK program does, for a signature elsewhere. No chain is asked. */
+async function printUnsigned(
+  { typeUrl, encode }: OutgoingMessage,
+  options: TxOptions,
+  context: CliContext,
+): Promise<void> {
+  const { chainName, note, fees, gasPrices } = options;
+  const gas = typeof options.gas === "bigint" ? options.gas : UNSIGNED_GAS;
+  const value = encode(await unsignedSender(options));
+  const amount = fees?.amount ?? (gasPrices === undefined ? 0n : feeFor(gasPrices.price, gas));
+  const fee = { denom: feeDenomOf(options), amount };
+  const bytes = encodeUnsigned({
+    messages: [{ typeUrl, value }],
+    memo: note,
+    timeoutHeight: 0n,
+    gasLimit: gas,
+    fee,
+    sequence: 0n,
+  });
+  context.print(stringifyJson(messageToJson("cosmos.tx.v1beta1.Tx", bytes, chainName)));
+}
+
 /** Fields as in the REST API's `tx_response`. */
-function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject {
+function toTxResponse({ hash, gasLimit, confirmation }: BroadcastOutcome | SendOutcome): JsonObject {
   const isRefusal = confirmation.kind === "failed" || confirmation.kind === "refused";
   return {
     txhash: toHex(hash).toUpperCase(),
@@ -258,6 +268,10 @@ function toTxResponse({ hash, gasLimit, confirmation }: SendOutcome): JsonObject
     gas_wanted: gasLimit.toString(),
     gas_used: ("gasUsed" in confirmation ? confirmation.gasUsed : 0n).toString(),
   };
+}
+
+function requireAccepted({ confirmation }: BroadcastOutcome): void {
+  if (confirmation.kind === "refused") throw refused("the node rejected the transaction", confirmation);
 }
 
 function requireIncluded({ confirmation }: SendOutcome, stacks: string): void {
@@ -279,83 +293,4 @@ function refused(
   stacks = "",
 ): CliError {
   return new CliError(EXIT.fatal, `${what}: ${codespace}/${code}: ${log}${stacks}`);
-}
-
-function decimal(flags: string, description: string, preset: string): Option {
-  const value = parseDec18(preset);
-  return new Option(flags, description).default(value, preset).argParser(parsePositive);
-}
-
-function parsePositive(text: string): Dec18 {
-  try {
-    const value = parseDec18(text);
-    if (value > 0n) return value;
-  } catch {
-    // The error below covers both cases.
-  }
-  throw new InvalidArgumentError(`a decimal above 0 such as ${formatDec18(parseDec18("1.3"))} was expected`);
-}
-
-/** Options that select the signing account. Exactly one of the first three is given. */
-interface AccountOptions {
-  /** Name of a public localnet test account. */
-  readonly from?: string;
-  readonly mnemonicFile?: string;
-  readonly mnemonicEnv?: string;
-  /** Bech32 prefix of account addresses. */
-  readonly addressPrefix?: string;
-}
-
-/** Adds the options of {@link AccountOptions} to a command. */
-function addAccountOptions(command: Command): Command {
-  const sources = ["from", "mnemonicFile", "mnemonicEnv"];
-  const source = (flags: string, description: string, own: string): Option =>
-    new Option(flags, description).conflicts(sources.filter((name) => name !== own));
-  return command
-    .addOption(source("--from <name>", "sign with this public localnet test account", "from"))
-    .addOption(source("--mnemonic-file <file>", "sign with the mnemonic in this file", "mnemonicFile"))
-    .addOption(
-      source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
-    )
-    .addOption(
-      new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
-    );
-}
-
-/** Throws `CliError` when no account is selected. Called before the first request to the chain. */
-function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOptions): void {
-  if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
-  throw new CliError(
-    EXIT.usage,
-    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
-  );
-}
-
-/** Opens the signing account. Throws `CliError` when it cannot be opened and `ClientError` "bad-key" for an invalid mnemonic. */
-function openAccount(options: AccountOptions, chainId: string): Promise<Signer> {
-  if (options.from !== undefined) return openTestAccount(options.from, chainId);
-  const mnemonic = readMnemonic(options);
-  return createSigner({ kind: "mnemonic", mnemonic }, options.addressPrefix ?? "neutron");
-}
-
-/** Test account keys are public. On any other chain, everybody could spend their coins. */
-function openTestAccount(name: string, chainId: string): Promise<Signer> {
-  const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
-  const account = ofChain.find((one) => one.name === name);
-  if (account === undefined) {
-    const known =
-      ofChain.length === 0
-        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
-        : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
-    throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
-  }
-  const prefix = account.address.slice(0, account.address.lastIndexOf("1"));
-  return createSigner({ kind: "mnemonic", mnemonic: new Secret(account.mnemonic) }, prefix);
-}
-
-function readMnemonic({ mnemonicFile, mnemonicEnv }: AccountOptions): Secret {
-  const read = secretField().safeParse({ file: mnemonicFile, env: mnemonicEnv });
-  if (read.success) return read.data;
-  const option = mnemonicFile === undefined ? "--mnemonic-env" : "--mnemonic-file";
-  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }

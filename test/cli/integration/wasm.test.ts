@@ -103,7 +103,7 @@ describe("relaywatch tx wasm", () => {
     });
     expect((await tx("alice", "execute", CONTRACT, "{")).usage).toContain("JSON was expected");
     expect((await tx("alice", "execute", CONTRACT, "{}", "--amount", "5")).usage).toContain(
-      "coins such as 5untrn",
+      "amount with its denomination",
     );
     expect((await query("smart", CONTRACT, "{")).usage).toContain("JSON was expected");
   });

@@ -1,4 +1,5 @@
 import { pause } from "../../../platform/base/abort.ts";
+import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { classifyClientError } from "../errors.ts";
 import {
@@ -19,6 +20,8 @@ import type {
 } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
+  /** Returns a price of gas that takes the place of the chain's. */
+  readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
     /** Time between two polls for a transaction. Default: 500 ms. */
     readonly pollMs?: number;
@@ -35,6 +38,7 @@ interface Sending {
   readonly window: TxWindow;
   readonly deps: TxSenderDeps;
   readonly pollMs: number;
+  readonly priceOf: TxSenderOptions["priceOf"];
   readonly signal: AbortSignal;
 }
 
@@ -42,18 +46,29 @@ interface Sending {
 export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): TxSender {
   const { pollMs = DEFAULT_POLL_MS, ...limits } = options.limits ?? {};
   const window = createTxWindow({ ...options, limits }, deps);
+  const { priceOf } = options;
   const sends = createMutex();
   return {
     address: window.address,
     simulate: window.simulate,
     send: (messages, gasLimit, signal) =>
-      sends.runExclusive(() => send({ messages, gasLimit }, { window, deps, pollMs, signal }), signal),
+      sends.runExclusive(
+        () => send({ messages, gasLimit }, { window, deps, pollMs, priceOf, signal }),
+        signal,
+      ),
+    broadcast: (messages, gasLimit, signal) =>
+      sends.runExclusive(async () => {
+        const draft = { messages, gasLimit };
+        const result = await broadcastOnceMore(draft, { window, deps, pollMs, priceOf, signal });
+        if (result.kind !== "in-flight") return unsent(draft, result);
+        return { hash: result.tx.hash, gasLimit, confirmation: { kind: "accepted" } };
+      }, signal),
   };
 }
 
-/** Broadcasts once more when the sequence was not certain, and waits for the final state. */
-async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
-  const { window, deps, pollMs, signal } = sending;
+/** Broadcasts, and once more when the sequence was not certain. Throws the JSON-RPC error of a refusal. */
+async function broadcastOnceMore(draft: TxDraft, sending: Sending): Promise<BroadcastResult> {
+  const { window, deps } = sending;
   let result = await broadcast(draft, sending);
   if (result.kind === "skipped") {
     deps.logger.info("sequence mismatch, sending once more", { address: window.address });
@@ -61,6 +76,13 @@ async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
     result = await broadcast(draft, sending);
   }
   if (result.kind === "refused" && result.cause !== undefined) throw result.cause;
+  return result;
+}
+
+/** Broadcasts, and waits for the final state. */
+async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
+  const { deps, pollMs, signal } = sending;
+  const result = await broadcastOnceMore(draft, sending);
   if (result.kind !== "in-flight") return unsent(draft, result);
   const { tx } = result;
   for (;;) {
@@ -71,9 +93,12 @@ async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
   }
 }
 
-async function broadcast(draft: TxDraft, { window, deps, signal }: Sending): Promise<BroadcastResult> {
+async function broadcast(
+  draft: TxDraft,
+  { window, deps, priceOf, signal }: Sending,
+): Promise<BroadcastResult> {
   const [gasPrice, { latestHeight }] = await Promise.all([
-    window.gasPrice(signal),
+    priceOf === undefined ? window.gasPrice(signal) : priceOf(draft.gasLimit),
     deps.client.status(signal),
   ]);
   const [result] = await window.broadcast([draft], { gasPrice, height: latestHeight }, signal);
@@ -107,9 +132,12 @@ function toOutcome({ hash, size, gasLimit, feeAmount }: FlightTx, confirmation: 
 }
 
 /** The sequence mismatch of a second attempt is a refusal of its own. */
-function unsent({ gasLimit }: TxDraft, result: Exclude<BroadcastResult, { kind: "in-flight" }>): SendOutcome {
+function unsent(
+  { gasLimit }: TxDraft,
+  result: Exclude<BroadcastResult, { kind: "in-flight" }>,
+): SendOutcome & { readonly confirmation: Extract<Confirmation, { readonly kind: "refused" }> } {
   const { tx } = result;
-  const confirmation: Confirmation =
+  const confirmation: Extract<Confirmation, { readonly kind: "refused" }> =
     result.kind === "refused"
       ? { kind: "refused", code: result.code, codespace: result.codespace, log: result.log }
       : { kind: "refused", codespace: "sdk", code: 32, log: result.reason };

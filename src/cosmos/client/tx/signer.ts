@@ -6,7 +6,7 @@ import { fromBase64, fromHex, sha256 } from "../../../platform/base/bytes.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
-import { AuthInfo, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { AuthInfo, type Fee, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { TYPE_URL } from "../../proto/registry.ts";
 import { ClientError } from "../errors.ts";
 import { type KeyringKey, readKeyringKey } from "./keyring.ts";
@@ -129,6 +129,12 @@ export function encodeForSimulation(draft: TransactionDraft, signer: Signer): Ui
   }).finish();
 }
 
+/** Encodes a draft as a `Tx` without signers and signatures. */
+export function encodeUnsigned(draft: TransactionDraft): Uint8Array {
+  const authInfo = AuthInfo.encode({ signerInfos: [], fee: feeOf(draft, ""), tip: undefined }).finish();
+  return TxRaw.encode({ bodyBytes: encodeBody(draft), authInfoBytes: authInfo, signatures: [] }).finish();
+}
+
 function encodeBody({ messages, memo, timeoutHeight }: TransactionDraft): Uint8Array {
   return TxBody.encode({
     messages: messages.map(({ typeUrl, value }) => ({ typeUrl, value })),
@@ -139,16 +145,20 @@ function encodeBody({ messages, memo, timeoutHeight }: TransactionDraft): Uint8A
   }).finish();
 }
 
-function encodeAuthInfo({ sequence, gasLimit, fee }: TransactionDraft, signer: Signer): Uint8Array {
+function encodeAuthInfo(draft: TransactionDraft, signer: Signer): Uint8Array {
   const publicKey = {
     typeUrl: TYPE_URL.secp256k1PubKey,
     value: PubKey.encode({ key: signer.publicKey }).finish(),
   };
   const modeInfo = { sum: { $case: "single" as const, value: { mode: SignMode.SIGN_MODE_DIRECT } } };
-  const amount = fee.amount === 0n ? [] : [{ denom: fee.denom, amount: fee.amount.toString() }];
   return AuthInfo.encode({
-    signerInfos: [{ publicKey, modeInfo, sequence }],
-    fee: { amount, gasLimit, payer: "", granter: signer.feeGranter },
+    signerInfos: [{ publicKey, modeInfo, sequence: draft.sequence }],
+    fee: feeOf(draft, signer.feeGranter),
     tip: undefined,
   }).finish();
+}
+
+function feeOf({ gasLimit, fee }: TransactionDraft, granter: string): Fee {
+  const amount = fee.amount === 0n ? [] : [{ denom: fee.denom, amount: fee.amount.toString() }];
+  return { amount, gasLimit, payer: "", granter };
 }

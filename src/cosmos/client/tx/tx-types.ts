@@ -54,6 +54,11 @@ export interface SendOutcome {
   readonly confirmation: Confirmation;
 }
 
+/** A broadcast transaction: a node has accepted or refused it. */
+export interface BroadcastOutcome extends Pick<SendOutcome, "hash" | "gasLimit"> {
+  readonly confirmation: { readonly kind: "accepted" } | Extract<Confirmation, { readonly kind: "refused" }>;
+}
+
 /** Sends transactions of one account, one at a time, signed with SIGN_MODE_DIRECT. */
 export interface TxSender {
   /** bech32 */
@@ -68,6 +73,12 @@ export interface TxSender {
     gasLimit: bigint,
     signal: AbortSignal,
   ) => Promise<SendOutcome>;
+  /** As `send`, without waiting for a block. */
+  readonly broadcast: (
+    messages: readonly WireMessage[],
+    gasLimit: bigint,
+    signal: AbortSignal,
+  ) => Promise<BroadcastOutcome>;
 }
 
 /** A transaction to send. */

@@ -8,7 +8,8 @@ import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { cellText, column, fieldAt, formatTable, listAt } from "../../../../../platform/cli/table.ts";
 import { txMessageCommand } from "../../../../cli/module-tx.ts";
-import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
+import { sendMessage } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 import * as parse from "./arguments.ts";
 
 /** `relaywatch tx dex` (dex.md, "CLI"). */

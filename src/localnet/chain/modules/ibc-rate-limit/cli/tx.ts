@@ -4,7 +4,7 @@ import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
-import type { TxOptions } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 
 interface UpdateOptions extends TxOptions {
   readonly none?: true;

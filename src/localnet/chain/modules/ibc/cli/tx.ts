@@ -10,7 +10,8 @@ import { parseNodeUrl, withChain } from "../../../../cli/chain-connection.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { channelArgument, clientArgument, connectionArgument, portArgument } from "./arguments.ts";
 import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
-import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
+import { sendMessage } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 
 const CHANNEL_PACKAGE = "ibc.core.channel.v1";
 

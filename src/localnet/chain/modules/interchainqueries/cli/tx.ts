@@ -12,7 +12,8 @@ import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { queryIdArgument } from "../../../../../platform/cli/options.ts";
 import { txMessageCommand } from "../../../../cli/module-tx.ts";
-import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
+import { sendMessage } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 
 /** `relaywatch tx interchainqueries`, for tests and manual repairs (chain-extension-modules.md, "Interchain queries module: queries"). */
 export function txInterchainqueriesCommand(context: CliContext): Command {

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
-import type { TxOptions } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 import { operatorOf } from "../../staking/cli/arguments.ts";
 
 /** `relaywatch tx slashing`. */

@@ -2,7 +2,7 @@ import { Argument, InvalidArgumentError } from "commander";
 import { decodeBech32, encodeBech32 } from "../../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseDec18 } from "../../../../../platform/base/decimal.ts";
-import type { JsonObject } from "../../../../../platform/base/json.ts";
+import { ascending } from "../../../../../platform/base/order.ts";
 
 /** The argument of an operator address. */
 export function operatorArgument(name = "<validator>", description = "operator address"): Argument {
@@ -14,12 +14,23 @@ export function coinArgument(): Argument {
   return new Argument("<amount>", "amount with its denomination: 1000000untrn").argParser(parseCoin);
 }
 
+/** A coin in proto JSON. */
+export type Coin = Readonly<Record<"amount" | "denom", string>>;
+
 /** Parses "1000000untrn". */
-export function parseCoin(text: string): JsonObject {
+export function parseCoin(text: string): Coin {
   const [, amount, denom] = /^(\d{1,77})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text) ?? [];
   if (amount === undefined || denom === undefined)
     throw new InvalidArgumentError("an amount with its denomination such as 1000000untrn was expected");
   return { amount, denom };
+}
+
+/** Parses "1uibcatom,5untrn". The chain accepts coins in the order of their denominations, each once. */
+export function parseCoins(text: string): readonly Coin[] {
+  const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
+  if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
+    throw new InvalidArgumentError("each denomination only once was expected");
+  return coins.toSorted((a, b) => ascending(a.denom, b.denom));
 }
 
 /** Parses a decimal from 0 to 1 with up to 18 digits. */

@@ -7,7 +7,7 @@ import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
-import type { TxOptions } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 import { coinArgument, operatorArgument, operatorOf, parseCoin, parseRate } from "./arguments.ts";
 
 const PACKAGE = "cosmos.staking.v1beta1";

@@ -8,7 +8,7 @@ import {
   sendJsonMessage,
   txMessageCommand,
 } from "../../../../cli/module-tx.ts";
-import type { TxOptions } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 import { coinArgument } from "../../staking/cli/arguments.ts";
 
 const PACKAGE = "osmosis.tokenfactory.v1beta1";

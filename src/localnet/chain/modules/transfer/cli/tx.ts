@@ -6,7 +6,7 @@ import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { channelArgument, parseHeight, portArgument, timeoutFields } from "../../ibc/cli/arguments.ts";
 import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import { parseDuration } from "../../../../../platform/cli/options.ts";
-import type { TxOptions } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 import { coinArgument } from "../../staking/cli/arguments.ts";
 
 interface TransferOptions extends TxOptions {

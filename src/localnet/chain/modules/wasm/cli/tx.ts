@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
-import type { Coin } from "../../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import { type Coin, parseCoins } from "../../staking/cli/arguments.ts";
 import * as wire from "../../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { type AccessConfig, AccessType } from "../../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { fromBase64, fromHex, utf8 } from "../../../../../platform/base/bytes.ts";
@@ -11,7 +11,8 @@ import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { cellText, fieldAt } from "../../../../../platform/cli/table.ts";
 import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
-import { sendMessage, type TxOptions } from "../../../../cli/send-message.ts";
+import { sendMessage } from "../../../../cli/send-message.ts";
+import type { TxOptions } from "../../../../cli/tx-options.ts";
 import { addProfileOptions } from "../../../../cli/tx-profile.ts";
 import { readContract } from "../../../../cli/wasm-inspect.ts";
 
@@ -338,15 +339,6 @@ function withAmount(command: Command): Command {
   return command.addOption(
     new Option("--amount <coins>", "coins to send along: 5untrn, or 1uibcatom,5untrn").argParser(parseCoins),
   );
-}
-
-function parseCoins(text: string): readonly Coin[] {
-  return text.split(",").map((part) => {
-    const [, amount, denom] = /^(\d{1,77})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(part) ?? [];
-    if (amount === undefined || denom === undefined)
-      throw new InvalidArgumentError("coins such as 5untrn or 1uibcatom,5untrn were expected");
-    return { amount, denom };
-  });
 }
 
 function codeArgument(): Argument {

@@ -1,0 +1,251 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import type { TxSenderOptions } from "../../cosmos/client/tx/create-tx-sender.ts";
+import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
+import { decodeBech32 } from "../../platform/base/bytes.ts";
+import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { maxInt } from "../../platform/base/integers.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { parseUint64 } from "../../platform/cli/options.ts";
+import { secretField } from "../../platform/config/config-fields.ts";
+import { localnetAccounts } from "../network/chains.ts";
+import type { ConnectionOptions } from "./chain-connection.ts";
+import type { ProfileOptions } from "./tx-profile.ts";
+
+/** Options of every transaction command. */
+export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {
+  /** Gas limit. Absent and "auto": the simulated gas plus the gas of the fee payment, times `gasAdjustment`. */
+  readonly gas?: bigint | "auto";
+  readonly gasAdjustment: Dec18;
+  readonly feeDenom: string;
+  readonly maxGasPrice: Dec18;
+  /** Price of gas. When absent: that of the chain. */
+  readonly gasPrices?: GasPrice;
+  /** The whole fee. */
+  readonly fees?: Coin;
+  readonly note: string;
+  readonly broadcastMode: "block" | "sync";
+  readonly dryRun?: true;
+  readonly generateOnly?: true;
+}
+
+interface GasPrice {
+  readonly price: Dec18;
+  readonly denom: string;
+}
+
+interface Coin {
+  readonly amount: bigint;
+  readonly denom: string;
+}
+
+/** Adds the options of {@link TxOptions} except the connection options. */
+export function addTxOptions(command: Command): Command {
+  return addAccountOptions(command)
+    .addOption(
+      new Option("--gas <limit>", 'gas limit; "auto", the default: estimated by a simulation').argParser(
+        parseGas,
+      ),
+    )
+    .addOption(decimal("--gas-adjustment <factor>", "gas limit as a multiple of the expected gas", "1.3"))
+    .addOption(
+      new Option(
+        "--gas-prices <price>",
+        "price per unit of gas: 0.01untrn; default: the chain's, and 10 % more",
+      )
+        .argParser(parseGasPrice)
+        .conflicts("fees"),
+    )
+    .addOption(
+      new Option("--fees <coin>", "the whole fee: 2500untrn; default: gas limit times price").argParser(
+        parseFee,
+      ),
+    )
+    .addOption(new Option("--fee-denom <denom>", "fee denomination of the chain's price").default("untrn"))
+    .addOption(decimal("--max-gas-price <price>", "maximum of the chain's price per unit of gas", "1"))
+    .option("--note <text>", "memo of the transaction", "")
+    .addOption(
+      new Option(
+        "-b, --broadcast-mode <mode>",
+        "block: until a block has the transaction; sync: until the node accepts it",
+      )
+        .choices(["block", "sync"])
+        .default("block"),
+    )
+    .option("--dry-run", "simulate the transaction and print the result; send nothing")
+    .option("--generate-only", "print the transaction without a signature; --from may be an address")
+    .option("-y, --yes", "no effect: commands never ask")
+    .addHelpText(
+      "after",
+      "\nExits 1 when the chain rejects the transaction, and 75 when no block includes it before its timeout height.",
+    );
+}
+
+/** Returns the denomination of the fee. */
+export function feeDenomOf({ fees, gasPrices, feeDenom }: TxOptions): string {
+  return fees?.denom ?? gasPrices?.denom ?? feeDenom;
+}
+
+/** The price of gas that the options fix. Times the gas limit, and rounded up, it is the whole fee. */
+export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions, "priceOf"> {
+  if (fees !== undefined) return { priceOf: (gasLimit) => (fees.amount * DEC18_ONE) / maxInt(gasLimit, 1n) };
+  return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
+}
+
+/** Options that select the signing account. Exactly one of the first three is given. */
+interface AccountOptions {
+  /** Name of a public localnet test account, or of a key of the keyring. */
+  readonly from?: string;
+  readonly mnemonicFile?: string;
+  readonly mnemonicEnv?: string;
+  /** Bech32 prefix of account addresses. */
+  readonly addressPrefix?: string;
+  readonly keyringBackend?: "test" | "file";
+  /** Home of the SDK program. */
+  readonly keyringDir: string;
+  readonly keyringPasswordFile?: string;
+}
+
+/** Adds the options of {@link AccountOptions} to a command. */
+function addAccountOptions(command: Command): Command {
+  const sources = ["from", "mnemonicFile", "mnemonicEnv"];
+  const source = (flags: string, description: string, own: string): Option =>
+    new Option(flags, description).conflicts(sources.filter((name) => name !== own));
+  return command
+    .addOption(
+      source(
+        "--from <name>",
+        "sign with this key of the keyring, or without one with this public localnet test account",
+        "from",
+      ),
+    )
+    .addOption(source("--mnemonic-file <file>", "sign with the mnemonic in this file", "mnemonicFile"))
+    .addOption(
+      source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
+    )
+    .addOption(
+      new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
+    )
+    .addOption(
+      new Option("--keyring-backend <backend>", "read the key from an SDK keyring").choices(["test", "file"]),
+    )
+    .option(
+      "--keyring-dir <folder>",
+      "home of the SDK program that wrote the keyring",
+      join(homedir(), ".neutrond"),
+    )
+    .option("--keyring-password-file <file>", "password of the backend file");
+}
+
+/** Throws `CliError` when no account is selected. Called before the first request to the chain. */
+export function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOptions): void {
+  if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
+  throw new CliError(
+    EXIT.usage,
+    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
+  );
+}
+
+/** Opens the signing account. Throws `CliError` when it cannot be opened and `ClientError` "bad-key" for an invalid mnemonic. */
+export function openAccount(options: AccountOptions, chainId: string): Promise<Signer> {
+  const { from, keyringBackend, addressPrefix = "neutron" } = options;
+  if (from !== undefined && keyringBackend === undefined) return openTestAccount(from, chainId);
+  return openOwnKey(options, addressPrefix);
+}
+
+/** Opens a key that belongs to no chain. */
+function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
+  const { from, keyringBackend: backend, keyringDir: home, keyringPasswordFile: file } = options;
+  if (from === undefined || backend === undefined)
+    return createSigner({ kind: "mnemonic", mnemonic: readMnemonic(options) }, prefix);
+  const password = file === undefined ? undefined : readSecret({ file }, "--keyring-password-file");
+  return createSigner({ kind: "keyring", home, name: from, backend, password }, prefix);
+}
+
+/** Returns the address that would sign. `--from` may be an address. */
+export async function unsignedSender(options: AccountOptions): Promise<string> {
+  const { from, keyringBackend, addressPrefix = "neutron" } = options;
+  if (from === undefined || keyringBackend !== undefined)
+    return (await openOwnKey(options, addressPrefix)).address;
+  if (isAddress(from, addressPrefix)) return from;
+  const account = localnetAccounts().find(
+    ({ name, address }) => name === from && address.startsWith(`${addressPrefix}1`),
+  );
+  if (account !== undefined) return account.address;
+  throw new CliError(EXIT.usage, `--from ${from}: an address or the name of a test account was expected`);
+}
+
+function isAddress(text: string, prefix: string): boolean {
+  try {
+    return decodeBech32(text).prefix === prefix;
+  } catch {
+    return false;
+  }
+}
+
+/** Test account keys are public. On any other chain, everybody could spend their coins. */
+function openTestAccount(name: string, chainId: string): Promise<Signer> {
+  const ofChain = localnetAccounts().filter((account) => account.chainId === chainId);
+  const account = ofChain.find((one) => one.name === name);
+  if (account === undefined) {
+    const known =
+      ofChain.length === 0
+        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
+        : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
+    throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
+  }
+  const prefix = account.address.slice(0, account.address.lastIndexOf("1"));
+  return createSigner({ kind: "mnemonic", mnemonic: new Secret(account.mnemonic) }, prefix);
+}
+
+function readMnemonic({ mnemonicFile, mnemonicEnv }: AccountOptions): Secret {
+  const option = mnemonicFile === undefined ? "--mnemonic-env" : "--mnemonic-file";
+  return readSecret({ file: mnemonicFile, env: mnemonicEnv }, option);
+}
+
+function readSecret(
+  source: { readonly file?: string | undefined; readonly env?: string | undefined },
+  option: string,
+): Secret {
+  const read = secretField().safeParse(source);
+  if (read.success) return read.data;
+  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
+}
+
+function parseGas(text: string): bigint | "auto" {
+  return text === "auto" ? text : parseUint64(text);
+}
+
+const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
+
+function parseGasPrice(text: string): GasPrice {
+  const [, number = "", denom = ""] = /^(\d{1,20}(?:\.\d{1,18})?)(.*)$/.exec(text) ?? [];
+  if (number === "" || !DENOM.test(denom))
+    throw new InvalidArgumentError("a price with its denomination such as 0.01untrn was expected");
+  return { price: parseDec18(number), denom };
+}
+
+function parseFee(text: string): Coin {
+  const [, amount = "", denom = ""] = /^(\d{1,38})(.*)$/.exec(text) ?? [];
+  if (amount === "" || !DENOM.test(denom))
+    throw new InvalidArgumentError("one amount with its denomination such as 2500untrn was expected");
+  return { amount: BigInt(amount), denom };
+}
+
+function decimal(flags: string, description: string, preset: string): Option {
+  const value = parseDec18(preset);
+  return new Option(flags, description).default(value, preset).argParser(parsePositive);
+}
+
+function parsePositive(text: string): Dec18 {
+  try {
+    const value = parseDec18(text);
+    if (value > 0n) return value;
+  } catch {
+    // The error below covers both cases.
+  }
+  throw new InvalidArgumentError(`a decimal above 0 such as ${formatDec18(parseDec18("1.3"))} was expected`);
+}
