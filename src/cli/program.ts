@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../platform/cli/lazy-command.ts";
+import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
 /** The top-level commands. A new command is a row here and a file in `commands/`. */
@@ -82,6 +83,28 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./commands/config.ts")).configCommand,
   },
   {
+    name: "completion",
+    description: "print what a shell needs to complete command lines: bash, zsh, fish",
+    load: async () => (await import("./commands/completion.ts")).completionCommand,
+  },
+  {
+    name: "man",
+    description: "print the manual page of a command, or write those of all",
+    load: async () => {
+      const { manCommand } = await import("./commands/man.ts");
+      return (context) => manCommand(context, createProgram);
+    },
+  },
+  {
+    name: "__complete",
+    description: "print the words that may follow",
+    isHidden: true,
+    load: async () => {
+      const { completeCommand } = await import("./commands/completion.ts");
+      return (context) => completeCommand(context, createProgram);
+    },
+  },
+  {
     name: "version",
     description: "print the version",
     load: async () => (await import("./commands/version.ts")).versionCommand,
@@ -93,12 +116,19 @@ export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
     .version(readBuildInfo().version, "-V, --version");
-  return withSettings(await addLazyCommands(program, COMMANDS, context));
+  return withExamples(withSettings(await addLazyCommands(program, COMMANDS, context)), []);
 }
 
 /** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
 export function withSettings(command: Command): Command {
   command.exitOverride().showHelpAfterError("(add --help for usage)");
   for (const inner of command.commands) withSettings(inner);
+  return command;
+}
+
+/** Adds examples to the help of all commands below this one. */
+function withExamples(command: Command, path: readonly string[]): Command {
+  command.addHelpText("after", () => exampleHelp(command, path));
+  for (const inner of command.commands) withExamples(inner, [...path, inner.name()]);
   return command;
 }

@@ -44,6 +44,17 @@ describe("the packed program", () => {
     );
   });
 
+  it("completes command lines in bash", () => {
+    const main = join(program, "dist/program/relaywatch.js");
+    const script = [
+      `relaywatch() { "${process.execPath}" "${main}" "$@"; }`,
+      "source <(relaywatch completion bash)",
+      "COMP_WORDS=(relaywatch tx bank send --broadcast-mode ''); COMP_CWORD=5; _relaywatch",
+      'echo "${COMPREPLY[@]}"',
+    ].join("\n");
+    expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe("block sync\n");
+  });
+
   it("has the commands of the Go relayer", () => {
     const help = run("neutron_query_relayer", "--help");
     for (const command of ["start", "query", "exec", "version"])

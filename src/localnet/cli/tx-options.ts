@@ -132,10 +132,11 @@ function addAccountOptions(command: Command): Command {
     .addOption(
       new Option("--keyring-backend <backend>", "read the key from an SDK keyring").choices(["test", "file"]),
     )
-    .option(
-      "--keyring-dir <folder>",
-      "home of the SDK program that wrote the keyring",
-      join(homedir(), ".neutrond"),
+    .addOption(
+      new Option("--keyring-dir <folder>", "home of the SDK program that wrote the keyring").default(
+        join(homedir(), ".neutrond"),
+        "~/.neutrond",
+      ),
     )
     .option("--keyring-password-file <file>", "password of the backend file");
 }

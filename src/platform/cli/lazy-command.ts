@@ -9,6 +9,8 @@ export interface LazyCommand {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly description: string;
+  /** Not in the help text. */
+  readonly isHidden?: true;
   readonly load: () => Promise<CreateCommand>;
 }
 
@@ -21,7 +23,8 @@ export async function addLazyCommands(
   commands: readonly LazyCommand[],
   context: CliContext,
 ): Promise<Command> {
-  for (const entry of commands) parent.addCommand(await toCommand(entry, context));
+  for (const entry of commands)
+    parent.addCommand(await toCommand(entry, context), { hidden: entry.isHidden === true });
   return parent;
 }
 

@@ -1,0 +1,171 @@
+import type { Command } from "commander";
+
+/** The localnet's test accounts "alice" and "bob", and its first validator: the examples work on a localnet as they are. */
+const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
+const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
+const VALIDATOR = "neutronvaloper1VALIDATOR";
+const CONTRACT = "neutron1CONTRACT";
+const HASH = "1e00ac6ac6ab1fc31ef3bb3dba7e7d5f7a9d2ec4b3a2a0d5e6f70819a2b3c4d5";
+const FACTORY = `factory/${ALICE}/gold`;
+
+/** A value for each argument, by its name. */
+const SAMPLES: Readonly<Record<string, string>> = {
+  address: ALICE,
+  amount: "1000000untrn",
+  channel: "channel-0",
+  client: "07-tendermint-0",
+  "code-hash": HASH,
+  "code-id": "1",
+  coins: "1000untrn",
+  connection: "connection-0",
+  "connection-id": "connection-0",
+  contract: CONTRACT,
+  creator: ALICE,
+  delegator: ALICE,
+  denom: "untrn",
+  destination: VALIDATOR,
+  "failure-id": "1",
+  fee: "5",
+  file: "genesis.json",
+  hash: HASH,
+  height: "12",
+  json: "{}",
+  key: "636f6e666967",
+  "new-admin": BOB,
+  "pair-id": "uibcatom<>untrn",
+  port: "transfer",
+  "query-id": "1",
+  receiver: ALICE,
+  salt: "01",
+  sequence: "1",
+  source: VALIDATOR,
+  subdenom: "gold",
+  "tick-index": "[-5]",
+  to: BOB,
+  "token-in": "untrn",
+  trace: "transfer/channel-0/uatom",
+  "tranche-key": "t||0",
+  validator: VALIDATOR,
+};
+
+/** Words behind the names of a command, for commands whose options say more than their arguments. */
+const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
+  up: [[], ["--contract", "my.wasm", "--watch"]],
+  "localnet start": [[], ["local", "remote", "--home", "./data"]],
+  "localnet fault": [["oracle-down", "--for", "2m"]],
+  "localnet scenario": [["over-quota"]],
+  "localnet export": [["--home", "./data", "--chain", "local"]],
+  "localnet import": [["genesis.json", "--home", "./data"]],
+  "relayer start": [[], ["--config", "relayer.yaml"]],
+  "relayer once": [["--config", "relayer.yaml"]],
+  "relayer dry-run": [["--config", "relayer.yaml"]],
+  "relayer doctor": [["--config", "relayer.yaml"]],
+  "relayer plan": [["--queries", "1000", "--period", "5"]],
+  "relayer log-level": [["debug"]],
+  "relayer import-leveldb": [["./storage/leveldb", "--config", "relayer.yaml"]],
+  "relayer dead-letters resubmit": [[`1/${HASH}`]],
+  "watchdog start": [[], ["--config", "watchdog.yaml"]],
+  "watchdog log-level": [["debug"]],
+  "what-if": [["--outage", "4h"]],
+  "alerts ack": [["sidecar-unreachable", "--note", "restarting it"]],
+  "alerts unack": [["sidecar-unreachable"]],
+  "alerts silence": [["sidecar-unreachable", "--for", "2h", "--reason", "upgrade"]],
+  "alerts unsilence": [["1"]],
+  "alerts backtest": [["--generated"]],
+  "report oracle": [["--month", "2026-10", "--format", "markdown"]],
+  "report month-close": [["--month", "2026-10"]],
+  "report handover": [["--since", "12h"]],
+  "query bank denom-metadata": [["untrn"]],
+  "query auth module-account": [["fee_collector"]],
+  "query txs": [["--query", `message.sender='${ALICE}'`, "--limit", "10"]],
+  "query slashing signing-info": [["neutronvalcons1VALIDATOR"]],
+  "query wasm smart": [[CONTRACT, '{"balance":{"query_id":2}}']],
+  "query wasm contract-state smart": [[CONTRACT, '{"balance":{"query_id":2}}']],
+  "query wasm code": [["1", "code.wasm"]],
+  "query harpoon subscribed-contracts": [["HOOK_TYPE_AFTER_VALIDATOR_CREATED"]],
+  "query dex show-pool-by-id": [["0"]],
+  "query dex show-pool-metadata": [["0"]],
+  "query ibc-transfer denom-trace": [
+    ["ibc/27394FB092D2ECCD56123C74F36E4C1F926001CEADA9CA97EA622B25F41E5EB2"],
+  ],
+  "tx bank send": [
+    [BOB, "1000untrn"],
+    [BOB, "5uatom,1000untrn", "--note", "rent", "--fees", "5000untrn"],
+  ],
+  "tx interchainqueries submit-query-result": [["1", "result.json"]],
+  "tx dex deposit": [[ALICE, "untrn", "uibcatom", "100", "100", "[-5]", "1", "true", "false"]],
+  "tx dex withdrawal": [[ALICE, "untrn", "uibcatom", "10", "[-5]", "1"]],
+  "tx dex place-limit-order": [[ALICE, "untrn", "uibcatom", "[-5]", "1000", "GOOD_TIL_CANCELLED"]],
+  "tx dex multi-hop-swap": [[ALICE, "untrn,uibcatom", "1000", "0.9", "true"]],
+  "tx staking create-validator": [["validator.json"]],
+  "tx staking edit-validator": [["--new-moniker", "north"]],
+  "tx staking cancel-unbond": [[VALIDATOR, "1000000untrn", "12"]],
+  "tx wasm store": [["my.wasm"]],
+  "tx wasm instantiate": [["1", "{}", "--label", "mine", "--admin", ALICE]],
+  "tx wasm instantiate2": [["1", "{}", "01", "--label", "mine"]],
+  "tx wasm execute": [[CONTRACT, '{"do_it":{}}', "--amount", "5untrn"]],
+  "tx wasm set-contract-label": [[CONTRACT, "mine"]],
+  "tx harpoon manage-hook-subscription": [[CONTRACT, "HOOK_TYPE_AFTER_VALIDATOR_CREATED"]],
+  "tx transfer": [["channel-0", "cosmos1RECEIVER", "1000untrn"]],
+  "tx ibc-transfer transfer": [["transfer", "channel-0", "cosmos1RECEIVER", "1000untrn"]],
+  "tx tokenfactory mint": [[`100${FACTORY}`]],
+  "tx tokenfactory burn": [[`5${FACTORY}`]],
+  "tx tokenfactory force-transfer": [[`20${FACTORY}`, BOB, ALICE]],
+  "tx tokenfactory change-admin": [[FACTORY, BOB]],
+  "tx tokenfactory set-denom-metadata": [
+    [
+      `{"base":"${FACTORY}","display":"GOLD","name":"Gold","symbol":"GLD","denom_units":[{"denom":"${FACTORY}","exponent":0},{"denom":"GOLD","exponent":6}]}`,
+    ],
+  ],
+  "tx tokenfactory set-before-send-hook": [[FACTORY, CONTRACT]],
+  "tx tokenfactory update-params": [["--creation-gas", "7"]],
+  "tx ibc-rate-limit update-params": [[CONTRACT]],
+  "wasm inspect": [["my.wasm"]],
+  "proof verify": [["proof.json"]],
+  "config validate": [
+    ["relayer.yaml", "watchdog.yaml"],
+    ["--no-secrets", "watchdog.yaml"],
+  ],
+  "config show": [["relayer.yaml", "--origin"]],
+  "config init": [["relayer"], ["watchdog", "--output", "watchdog.yaml"]],
+  "config from-env": [[".env"]],
+};
+
+/** Who signs in the examples of transactions, by the first names of the command; alice everywhere else. */
+const SIGNERS: Readonly<Record<string, string>> = {
+  "tx ibc-rate-limit": "operator",
+  "tx tokenfactory update-params": "operator",
+  "tx wasm pin": "operator",
+  "tx wasm unpin": "operator",
+};
+
+/** Returns the examples of a command, each as its words without the name of the program. `path`: names of the command and its parents. */
+export function examplesOf(command: Command, path: readonly string[]): readonly (readonly string[])[] {
+  const name = path.join(" ");
+  const given = EXAMPLES[name] ?? [
+    command.registeredArguments
+      .filter(({ required }) => required)
+      .map((argument) => argument.argChoices?.[0] ?? SAMPLES[argument.name()] ?? `<${argument.name()}>`),
+  ];
+  const from = path[0] === "tx" ? ["--from", signerOf(name)] : [];
+  return given.map((words) => [...path, ...words, ...from]);
+}
+
+function signerOf(name: string): string {
+  return Object.entries(SIGNERS).find(([prefix]) => name.startsWith(prefix))?.[1] ?? "alice";
+}
+
+/** A command line for a shell. */
+export function shellText(program: string, words: readonly string[]): string {
+  return [
+    program,
+    ...words.map((word) => (/^[\w./:,@=+-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)),
+  ].join(" ");
+}
+
+/** The end of a command's help: its examples. Empty for a group. */
+export function exampleHelp(command: Command, path: readonly string[]): string {
+  if (command.commands.length > 0 || path.length === 0) return "";
+  const lines = examplesOf(command, path).map((words) => `  ${shellText("relaywatch", words)}`);
+  return `\nExamples:\n${lines.join("\n")}`;
+}
