@@ -15,7 +15,7 @@ import {
   prometheusLocalnet,
 } from "./alert-config-examples.ts";
 import { caseFiles } from "./case-files.ts";
-import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
+import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
@@ -53,6 +53,7 @@ function sections(root: string): readonly (readonly [string, string])[] {
       metrics: watchdogMetricTable(),
     },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
+    "daemons/localnet/README.md": { "chain file": chainKeyTable() },
     "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
   };
   return Object.entries(texts).map(([path, byName]) => [

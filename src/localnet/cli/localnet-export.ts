@@ -15,6 +15,7 @@ import { NodeError } from "../node/base/errors.ts";
 import { decodeGenesis, type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
+import { chainsOf } from "./localnet-accounts.ts";
 
 /** Upper bound, to detect a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
@@ -23,6 +24,7 @@ type CreateApp = (storage: StateStorage) => Application;
 
 interface Options {
   readonly home?: string;
+  readonly chainConfig?: string;
   readonly chain: ChainPart;
   readonly portOffset: number;
 }
@@ -37,8 +39,8 @@ export function exportCommand(context: CliContext): Command {
       "after",
       "\nA localnet in memory (all parts in one process, without --home) cannot be exported.",
     )
-    .action((options: Options) => {
-      const profile = CHAINS[options.chain];
+    .action(async (options: Options) => {
+      const profile = (await chainsOf(options.chainConfig))[options.chain];
       const genesis = exportHomeGenesis(homeOf(options, profile), appOf(profile));
       context.print(stringifyJson(genesisToJson(genesis), 2));
     });
@@ -48,8 +50,8 @@ export function exportCommand(context: CliContext): Command {
 export function importCommand(context: CliContext): Command {
   return withHome(new Command())
     .argument("<file>", "genesis document")
-    .action((file: string, options: Options) => {
-      const profile = CHAINS[options.chain];
+    .action(async (file: string, options: Options) => {
+      const profile = (await chainsOf(options.chainConfig))[options.chain];
       const home = homeOf(options, profile);
       const genesis = readGenesis(file, profile);
       importHomeGenesis(home, genesis, appOf(profile));
@@ -64,6 +66,7 @@ function withHome(command: Command): Command {
       "directory that `localnet start --home` uses; default: the state directory for single parts",
     )
     .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
+    .option("--chain-config <file>", "configuration with which the localnet starts")
     .addOption(portOffsetOption());
 }
 

@@ -6,6 +6,7 @@ import type { ServerAddress } from "../node/base/node-server.ts";
 import type { GenesisContract } from "./contract-genesis.ts";
 import type { ContractWatchOptions } from "./contract-watch.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
+import { CHAINS, type LocalnetChains, type LocalnetRoles } from "./chains.ts";
 import type { LocalnetScenario } from "./genesis.ts";
 
 /** The parts of a localnet that may run in separate processes. */
@@ -17,6 +18,10 @@ export interface LocalnetDaemonOptions {
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
+  /** Both chains. Default: those of the default localnet. */
+  readonly chains?: LocalnetChains;
+  /** Accounts of the relayers. Default: those of the default localnet. */
+  readonly roles?: LocalnetRoles;
   /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
   readonly home: string | undefined;
   /** Number of recent blocks that a chain stores; 0 stores all. Undefined: the node's default. */
@@ -81,20 +86,22 @@ export function chainOptions({
 
 /** Returns the endpoints of the parts in this process, in the order of {@link LOCALNET_PARTS}. */
 export function localnetEndpoints(options: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
-  const { parts, ports, controlToken, trafficGas } = options;
+  const { parts, ports, controlToken, trafficGas, chains = CHAINS } = options;
+  const { chainId: localId } = chains.local;
+  const { chainId: remoteId } = chains.remote;
   const hasControl = controlToken !== undefined;
   const hasLocal = parts.includes("local");
   const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
     remote: [
-      endpoint("remote-1 RPC, WebSocket", ports.remoteRpc),
-      endpoint("remote-1 REST", ports.remoteRest),
-      { name: "remote-1 gRPC", url: `${LOCALNET_HOST}:${ports.remoteGrpc}` },
+      endpoint(`${remoteId} RPC, WebSocket`, ports.remoteRpc),
+      endpoint(`${remoteId} REST`, ports.remoteRest),
+      { name: `${remoteId} gRPC`, url: `${LOCALNET_HOST}:${ports.remoteGrpc}` },
     ],
     local: [
-      endpoint("local-1 RPC, WebSocket", ports.localRpc),
-      endpoint("local-1 REST", ports.localRest),
-      { name: "local-1 gRPC", url: `${LOCALNET_HOST}:${ports.localGrpc}` },
-      endpoint("local-1 metrics", ports.localMetrics, "/metrics"),
+      endpoint(`${localId} RPC, WebSocket`, ports.localRpc),
+      endpoint(`${localId} REST`, ports.localRest),
+      { name: `${localId} gRPC`, url: `${LOCALNET_HOST}:${ports.localGrpc}` },
+      endpoint(`${localId} metrics`, ports.localMetrics, "/metrics"),
       ...(hasControl ? [endpoint("localnet control", ports.control)] : []),
       ...(hasControl && trafficGas !== undefined
         ? [endpoint("localnet traffic metrics", ports.control, "/metrics")]

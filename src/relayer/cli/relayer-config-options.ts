@@ -155,22 +155,44 @@ export function queryIdsOption(): Option {
   );
 }
 
-/** Creates the configuration for a localnet on these ports. The public test account `relayer` signs the transactions. */
+/** The chains of a localnet, as its relayer needs them. */
+interface LocalnetOfRelayer {
+  readonly chainIds: Readonly<Record<"local" | "remote", string>>;
+  /** PUBLIC TEST KEY. */
+  readonly mnemonic: string;
+  readonly prefix: string;
+  readonly denom: string;
+}
+
+const DEFAULT_LOCALNET: LocalnetOfRelayer = {
+  chainIds: { local: "local-1", remote: "remote-1" },
+  mnemonic: LOCALNET_RELAYER_MNEMONIC,
+  prefix: "neutron",
+  denom: "untrn",
+};
+
+/**
+ * Creates the configuration for a localnet on these ports. In the default localnet, the public test account `relayer` signs the
+ * transactions.
+ */
 export function localnetRelayerConfig(
   ports: Ports,
   stateDir: string | undefined,
   hosts: readonly string[] = [],
+  localnet: LocalnetOfRelayer = DEFAULT_LOCALNET,
 ): ParsedConfig<RelayerConfig> {
+  const { chainIds: ids, mnemonic, prefix, denom } = localnet;
   const text = `
-chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
-signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
+chain: { id: ${JSON.stringify(ids.local)}, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
+signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC }, prefix: ${prefix} }
+gas: { denom: ${JSON.stringify(denom)} }
 connections:
-  - { id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
+  - { id: connection-0, chain_id: ${JSON.stringify(ids.remote)}, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
 http: { listen: "127.0.0.1:${ports.relayer}", hosts: ${JSON.stringify(hosts)} }
 ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 `;
   const secrets = {
-    environment: () => LOCALNET_RELAYER_MNEMONIC,
+    environment: () => mnemonic,
     file: () => unreachable("no file is named"),
   };
   return readConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));
