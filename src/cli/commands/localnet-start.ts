@@ -1,4 +1,6 @@
 import { Argument, Command, Option } from "commander";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -34,6 +36,7 @@ interface StartOptions extends AccessOptions {
   readonly keepBlocks?: number;
   readonly localValidators: readonly bigint[];
   readonly remoteValidators: readonly bigint[];
+  readonly profile?: ProfileName;
   readonly scenario?: LocalnetScenario;
   readonly ibcRelayer?: true;
   readonly traffic?: bigint;
@@ -64,6 +67,7 @@ export function startCommand(context: CliContext): Command {
     .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
+    .addOption(profileOption())
     .addOption(
       new Option("--scenario <name>", "more state in the genesis of a new local-1").choices(
         LOCALNET_SCENARIOS,
@@ -141,6 +145,7 @@ async function startLocalnet(
       ports: portsAt(options.portOffset),
       home: options.home ?? ownHome,
       blockTimeMs: options.blockTime,
+      profile: options.profile,
       scenario: options.scenario,
       contracts,
       watch,

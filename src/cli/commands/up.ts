@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_PARTS, type LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -42,6 +44,7 @@ interface Options extends AccessOptions {
   readonly blockTime: number;
   readonly keepBlocks?: number;
   readonly home?: string;
+  readonly profile?: ProfileName;
   readonly untilFirstResult?: true;
   readonly watch?: true;
   readonly logLevel: LogLevel;
@@ -61,6 +64,7 @@ export function upCommand(context: CliContext): Command {
     )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
+    .addOption(profileOption())
     .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
@@ -135,6 +139,7 @@ function createParts(
         home: options.home,
         blockTimeMs: options.blockTime,
         keepBlocks: options.keepBlocks,
+        profile: options.profile,
         validators: { local: [10n], remote: [10n] },
         ...contracts,
         access,

@@ -14,7 +14,9 @@ import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
+import { NodeError } from "../node/base/errors.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
@@ -34,6 +36,8 @@ export interface LocalnetChainOptions {
   readonly localPowers?: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
+  /** Profile of a new chain; default `specification`. A chain that exists must have it. */
+  readonly profile?: ProfileName | undefined;
   /** More state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
@@ -132,16 +136,34 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
   return createNode(nodeOptions(options, CHAINS.remote, chain), {
     ...nodeDeps(CHAINS.remote, deps),
     genesis: (stored) =>
-      stored ??
-      chain.genesis ??
+      existingGenesis(CHAINS.remote, chain, stored) ??
       remoteGenesis({
         timeNs: nowNs(deps),
         validatorPowers: chain.validatorPowers,
+        profile: chain.profile,
         ...(chain.localPowers === undefined
           ? {}
           : { local: { powers: chain.localPowers, emptyAppHash: emptyAppHash(CHAINS.local) } }),
       }),
   });
+}
+
+/**
+ * Returns the genesis document of a chain that exists: that of the home, or the one to start from. Throws `NodeError` when it has another
+ * profile than the options.
+ */
+function existingGenesis(
+  { chainId }: ChainProfile,
+  { genesis, profile }: LocalnetChainOptions,
+  stored: GenesisDoc | undefined,
+): GenesisDoc | undefined {
+  const document = stored ?? genesis;
+  const own = document?.profile ?? "specification";
+  if (document === undefined || profile === undefined || own === profile) return document;
+  throw new NodeError(
+    { code: "other-genesis", chainId },
+    `the chain ${chainId} has the profile ${own} from its genesis document, not ${profile}; leave out --profile, or choose another --home`,
+  );
 }
 
 /** Only a first start reads from the remote chain. Later starts use the genesis document in the home. */
@@ -157,7 +179,7 @@ function createLocal(
     {
       ...nodeDeps(CHAINS.local, deps),
       genesis: async (stored, signal) => {
-        const document = stored ?? chain.genesis;
+        const document = existingGenesis(CHAINS.local, chain, stored);
         if (document !== undefined) {
           if (chain.scenario !== undefined)
             deps.logger.warn("the chain has its state already; the scenario is ignored", {
@@ -174,14 +196,14 @@ function createLocal(
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
-        const { validatorPowers, scenario, contracts = [] } = chain;
+        const { validatorPowers, profile, scenario, contracts = [] } = chain;
         const onContract = (placed: PlacedContract): void => {
           const { label, codeId, address } = placed;
           deps.logger.info("contract in the genesis", { label, code_id: codeId.toString(), address });
           chain.onContract?.(placed);
         };
         const timeNs = genesisTimeNs;
-        return localGenesis({ timeNs, validatorPowers, scenario, contracts, onContract }, header);
+        return localGenesis({ timeNs, validatorPowers, profile, scenario, contracts, onContract }, header);
       },
     },
   );
@@ -205,7 +227,8 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
   return {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
-    createApp: (storage: StateStorage) => createApp({ ...profile, kind: profile.part }, { storage }),
+    createApp: (storage: StateStorage, genesis: GenesisDoc) =>
+      createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage }),
     servers: deps.servers?.(profile) ?? [],
   };
 }

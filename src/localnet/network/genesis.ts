@@ -8,6 +8,7 @@ import { gasBurner } from "../chain/contracts/gas-burner.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import { DEFAULT_CONSENSUS_PARAMS } from "../node/base/consensus-params.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
@@ -20,6 +21,8 @@ export interface LocalnetGenesisOptions {
   /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
+  /** Default: `specification`. */
+  readonly profile?: ProfileName | undefined;
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts of the local chain, after those of the scenario. */
   readonly contracts?: readonly GenesisContract[];
@@ -151,8 +154,11 @@ function toJson(
 }
 
 /** Replaces the balances: the scenario has more denominations. */
-function withDexDemo(state: ReturnType<typeof accountState>, { timeNs }: LocalnetGenesisOptions): JsonObject {
-  const { genesis: dex, balances } = seedDexDemo(CHAINS.local, timeNs);
+function withDexDemo(
+  state: ReturnType<typeof accountState>,
+  { timeNs, profile }: LocalnetGenesisOptions,
+): JsonObject {
+  const { genesis: dex, balances } = seedDexDemo(CHAINS.local, timeNs, profile);
   const coinsOf = ({ coins }: (typeof balances)[number]): JsonValue =>
     coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));
   const bank = balances.map((balance) => ({ address: balance.address, coins: coinsOf(balance) }));
@@ -171,6 +177,7 @@ function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState:
       power: options.validatorPowers[index] ?? 1n,
     })),
     appState: withStake(chain, options, appState),
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
   };
 }
 
