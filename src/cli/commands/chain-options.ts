@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
 import type { LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
@@ -10,6 +11,7 @@ export interface ChainOptions {
   readonly chainConfig?: string;
   readonly chainDir?: string;
   readonly portOffset: number;
+  readonly profile?: ProfileName;
   readonly blockTime?: number;
   readonly localValidators?: readonly bigint[];
   readonly remoteValidators?: readonly bigint[];
@@ -17,7 +19,7 @@ export interface ChainOptions {
 
 export type ChosenLocalnet = Pick<
   LocalnetDaemonOptions,
-  "chains" | "roles" | "ports" | "validators" | "blockTimeMs"
+  "chains" | "roles" | "ports" | "validators" | "blockTimeMs" | "profile"
 >;
 
 /** `--chain-config FILE` and `--chain-dir DIR`. */
@@ -36,11 +38,12 @@ export function chainConfigOptions(): readonly Option[] {
 
 /** Returns the chains that the options choose. Throws `ConfigError` and `CliError`. */
 export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocalnet> {
-  const { chainConfig, portOffset, blockTime, localValidators, remoteValidators } = options;
+  const { chainConfig, portOffset, blockTime, localValidators, remoteValidators, profile } = options;
   if (chainConfig === undefined) {
     if (options.chainDir !== undefined) throw new CliError(EXIT.usage, "--chain-dir needs a --chain-config");
     return {
       ports: portsAt(portOffset),
+      profile,
       blockTimeMs: blockTime ?? DEFAULT_BLOCK_TIME_MS,
       validators: { local: localValidators ?? DEFAULT_POWERS, remote: remoteValidators ?? DEFAULT_POWERS },
     };
@@ -50,6 +53,8 @@ export async function chosenLocalnet(options: ChainOptions): Promise<ChosenLocal
       EXIT.usage,
       "--local-validators and --remote-validators exclude --chain-config, which has the validators",
     );
+  if (profile !== undefined)
+    throw new CliError(EXIT.usage, "--profile excludes --chain-config, which has the profile");
   // The schema takes longer to load than the options of a localnet without a file need.
   const { loadChainConfig } = await import("../../localnet/cli/load-chain-config.ts");
   const { blockTimeMs, ...net } = await loadChainConfig({ ...options, chainConfig }, portOffset);

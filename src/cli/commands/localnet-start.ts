@@ -1,4 +1,6 @@
 import { Argument, Command, Option } from "commander";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -36,6 +38,7 @@ interface StartOptions extends AccessOptions {
   readonly chainDir?: string;
   readonly localValidators?: readonly bigint[];
   readonly remoteValidators?: readonly bigint[];
+  readonly profile?: ProfileName;
   readonly scenario?: LocalnetScenario;
   readonly ibcRelayer?: true;
   readonly traffic?: bigint;
@@ -66,6 +69,7 @@ export function startCommand(context: CliContext): Command {
     .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
+    .addOption(profileOption())
     .addOption(
       new Option("--scenario <name>", "more state in the genesis of a new local-1").choices(
         LOCALNET_SCENARIOS,

@@ -2,6 +2,8 @@ import { join } from "node:path";
 import { Command } from "commander";
 import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
 import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/network/chains.ts";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_PARTS, type LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -46,6 +48,7 @@ interface Options extends AccessOptions {
   readonly chainDir?: string;
   readonly keepBlocks?: number;
   readonly home?: string;
+  readonly profile?: ProfileName;
   readonly untilFirstResult?: true;
   readonly watch?: true;
   readonly logLevel: LogLevel;
@@ -65,6 +68,7 @@ export function upCommand(context: CliContext): Command {
     )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
+    .addOption(profileOption())
     .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { DIFFERENCE_AREAS, listDifferences } from "../../localnet/chain/profile/profile.ts";
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
@@ -47,6 +48,9 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
 function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
+    "docs/conformance.md": Object.fromEntries(
+      DIFFERENCE_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
+    ),
     "src/watchdog/README.md": {
       alerts: alertTable(CONDITIONS),
       channels: channelTable(),
@@ -141,6 +145,18 @@ const keySchema = z.object({
 });
 
 type Key = z.output<typeof keySchema>["properties"][string] & { readonly key: string };
+
+/** Returns the differences of an area between specification and deployed chain as a Markdown table. */
+function differenceTable(area: string): string {
+  const rows = listDifferences()
+    .filter((row) => row.area === area)
+    .map((row) => {
+      const name = row.switch === null ? "" : `\`${row.switch}\``;
+      return `| ${row.subject} | ${row.specification} | ${row.deployed} | ${row.here} | ${name} |`;
+    });
+  const head = "| subject | specification | deployed | here, and why | switch |";
+  return [head, "|---|---|---|---|---|", ...rows, ""].join("\n");
+}
 
 /** Returns the kinds of channels as a Markdown table. */
 function channelTable(): string {

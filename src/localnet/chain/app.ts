@@ -40,6 +40,8 @@ import { createTransferModule, type TransferModule } from "./modules/transfer/mo
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
+import { profileNamed } from "./profile/profile-named.ts";
+import type { ProfileName } from "./profile/profile.ts";
 import { createVm } from "../vm/vm.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
@@ -60,6 +62,8 @@ export interface AppOptions {
   readonly denom: string;
   /** First part of the type URLs and REST paths of the chain's own modules; default `neutron`. */
   readonly chainName?: string;
+  /** Default: `specification`. It must not change during the life of a chain. */
+  readonly profile?: ProfileName | undefined;
   /** Prefix of account addresses; default `neutron`. */
   readonly bech32Prefix?: string;
   /** Version in `abci_info` and `/app/version`; default 6.0.3. */
@@ -144,6 +148,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       version: options.version ?? VERSION,
       appVersion: 0n,
       chainName,
+      profile: base.names.profile,
       modules,
       upgrades: UPGRADES,
       beginBlockOrder: BEGIN_BLOCK_ORDER,
@@ -193,6 +198,7 @@ function createBase(
       chainName,
       bech32Prefix,
       denom,
+      profile: profileNamed(options.profile),
       authority: formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME)),
     },
     consensus: createConsensusModule(),

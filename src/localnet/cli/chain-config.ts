@@ -3,6 +3,7 @@ import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
+import { PROFILE_NAMES } from "../chain/profile/profile.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
 import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../network/chains.ts";
 import { type DenomAmount, TEST_BALANCE } from "../network/test-keys.ts";
@@ -154,6 +155,12 @@ function whole(initial: bigint) {
 const name = z.string().min(1);
 
 const fileSchema = z.strictObject({
+  profile: z
+    .enum(PROFILE_NAMES)
+    .default("specification")
+    .describe(
+      "what both chains do where specification and deployed chain differ: relaywatch localnet profile lists it",
+    ),
   block_time: durationField(50).prefault("1s").describe("time between two blocks"),
   code_dir: z
     .string()

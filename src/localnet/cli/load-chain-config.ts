@@ -9,6 +9,7 @@ import { readTextFile } from "../../platform/base/read-text.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import {
   type ChainPart,
@@ -31,6 +32,7 @@ const FILE = "file:";
 export interface ConfiguredLocalnet {
   readonly chains: LocalnetChains;
   readonly roles: LocalnetRoles;
+  readonly profile: ProfileName;
   readonly validators: Readonly<Record<ChainPart, readonly bigint[]>>;
   readonly blockTimeMs: number;
   readonly ports: Ports;
@@ -69,6 +71,7 @@ async function configured(
       local: await profileOf("local", file.local, modules(file.local)),
       remote: await profileOf("remote", file.remote, modules(file.remote)),
     },
+    profile: file.profile,
     roles: { icqRelayer: icq, ibcRelayer: { local, remote } },
     validators: { local: powersOf(file.local), remote: powersOf(file.remote) },
     blockTimeMs: file.block_time,

@@ -20,7 +20,7 @@ import { chainsOf } from "./localnet-accounts.ts";
 /** Upper bound, to detect a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-type CreateApp = (storage: StateStorage) => Application;
+type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;
 
 interface Options {
   readonly home?: string;
@@ -75,7 +75,8 @@ function homeOf({ home, portOffset }: Options, { chainId }: ChainProfile): strin
 }
 
 function appOf(profile: ChainProfile): CreateApp {
-  return (storage) => createApp({ ...profile, kind: profile.part }, { storage });
+  return (storage, genesis) =>
+    createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage });
 }
 
 function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
@@ -115,7 +116,7 @@ function exportGenesis(store: BlockStore, openApp: CreateApp, home: string): Gen
     throw new NodeError({ code: "no-state", home }, `the chain in ${home} has made no block yet`);
   }
   const genesis = decodeGenesis(document);
-  const app = openApp(store.state);
+  const app = openApp(store.state, genesis);
   const { height, lastTimeNs, nextValidators } = loadChainState(store, app, genesis);
   return {
     ...genesis,
@@ -139,7 +140,7 @@ export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: Cr
         `the home directory ${home} holds a chain already; choose another --home`,
       );
     }
-    loadChainState(store, openApp(store.state), genesis);
+    loadChainState(store, openApp(store.state, genesis), genesis);
   } finally {
     store.close();
   }

@@ -15,7 +15,9 @@ import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
+import { NodeError } from "../node/base/errors.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
@@ -42,6 +44,8 @@ export interface LocalnetChainOptions {
   readonly localPowers?: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
+  /** Profile of a new chain; default `specification`. A chain that exists must have it. */
+  readonly profile?: ProfileName | undefined;
   /** More state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
@@ -134,29 +138,28 @@ async function whenReady(
   };
 }
 
-function emptyApp(profile: ChainProfile): Application {
-  return createApp({ ...profile, kind: profile.part });
+function emptyApp(chain: ChainProfile, profile: ProfileName = "specification"): Application {
+  return createApp({ ...chain, kind: chain.part, profile });
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
   const { profiles: chains = CHAINS } = options;
   return createNode(nodeOptions(options, chains.remote, chain), {
     ...nodeDeps(chains.remote, deps),
-    genesis: async (stored) =>
-      stored ??
-      chain.genesis ??
-      withModules(
-        chains.remote,
-        remoteGenesis({
-          chains,
-          timeNs: nowNs(deps),
-          ...(await validatorsOf(chains.remote, chain)),
-          ...(chain.localPowers === undefined
-            ? {}
-            : { local: { powers: chain.localPowers, emptyAppHash: emptyApp(chains.local).info().appHash } }),
-        }),
-        () => emptyApp(chains.remote),
-      ),
+    genesis: async (stored) => {
+      const document = existingGenesis(chains.remote, chain, stored);
+      if (document !== undefined) return document;
+      const { profile, localPowers: powers } = chain;
+      const ofLocal = powers && { powers, emptyAppHash: emptyApp(chains.local, profile).info().appHash };
+      const made = remoteGenesis({
+        chains,
+        timeNs: nowNs(deps),
+        profile,
+        ...(await validatorsOf(chains.remote, chain)),
+        ...(ofLocal === undefined ? {} : { local: ofLocal }),
+      });
+      return withModules(chains.remote, made, () => emptyApp(chains.remote, profile));
+    },
   });
 }
 
@@ -166,6 +169,24 @@ async function validatorsOf(
 ): Promise<Pick<LocalnetGenesisOptions, "validatorPowers" | "genesisTxs">> {
   const genesisTxs = await createGenesisTxs(profile, validatorPowers);
   return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
+}
+
+/**
+ * Returns the genesis document of a chain that exists: that of the home, or the one to start from. Throws `NodeError` when it has another
+ * profile than the options.
+ */
+function existingGenesis(
+  { chainId }: ChainProfile,
+  { genesis, profile }: LocalnetChainOptions,
+  stored: GenesisDoc | undefined,
+): GenesisDoc | undefined {
+  const document = stored ?? genesis;
+  const own = document?.profile ?? "specification";
+  if (document === undefined || profile === undefined || own === profile) return document;
+  throw new NodeError(
+    { code: "other-genesis", chainId },
+    `the chain ${chainId} has the profile ${own} from its genesis document, not ${profile}; leave out --profile, or choose another --home`,
+  );
 }
 
 /** Only a first start reads from the remote chain. Later starts use the genesis document in the home. */
@@ -182,7 +203,7 @@ function createLocal(
     {
       ...nodeDeps(chains.local, deps),
       genesis: async (stored, signal) => {
-        const document = stored ?? chain.genesis;
+        const document = existingGenesis(chains.local, chain, stored);
         if (document !== undefined) {
           if (chain.scenario !== undefined)
             deps.logger.warn("the chain has its state already; the scenario is ignored", {
@@ -199,7 +220,7 @@ function createLocal(
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
         const source = { rpcUrl, chainId: chains.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
-        const { scenario, contracts = [] } = chain;
+        const { profile, scenario, contracts = [] } = chain;
         const onContract = (placed: PlacedContract): void => {
           const { label, codeId, address } = placed;
           deps.logger.info("contract in the genesis", { label, code_id: codeId.toString(), address });
@@ -207,8 +228,9 @@ function createLocal(
         };
         const validators = await validatorsOf(chains.local, chain);
         const timeNs = genesisTimeNs;
-        const given = { chains, timeNs, ...validators, scenario, contracts, onContract };
-        return withModules(chains.local, localGenesis(given, header), () => emptyApp(chains.local));
+        const given = { chains, timeNs, ...validators, profile, scenario, contracts, onContract };
+        const made = localGenesis(given, header);
+        return withModules(chains.local, made, () => emptyApp(chains.local, profile));
       },
     },
   );
@@ -232,7 +254,8 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
   return {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
-    createApp: (storage: StateStorage) => createApp({ ...profile, kind: profile.part }, { storage }),
+    createApp: (storage: StateStorage, genesis: GenesisDoc) =>
+      createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage }),
     servers: deps.servers?.(profile) ?? [],
   };
 }

@@ -7,6 +7,7 @@ import { gasBurner } from "../chain/contracts/gas-burner.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
@@ -23,6 +24,8 @@ export interface LocalnetGenesisOptions {
   readonly chains?: LocalnetChains;
   /** Transactions that create the validators, of a chain whose settings ask for them. */
   readonly genesisTxs?: readonly JsonValue[];
+  /** Default: `specification`. */
+  readonly profile?: ProfileName | undefined;
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts of the local chain, after those of the scenario. */
   readonly contracts?: readonly GenesisContract[];
@@ -176,9 +179,9 @@ function toJson(
 function withDexDemo(
   chain: ChainProfile,
   state: ReturnType<typeof accountState>,
-  { timeNs }: LocalnetGenesisOptions,
+  { timeNs, profile }: LocalnetGenesisOptions,
 ): JsonObject {
-  const { genesis: dex, balances } = seedDexDemo(chain, timeNs);
+  const { genesis: dex, balances } = seedDexDemo(chain, timeNs, profile);
   const coinsOf = ({ coins }: (typeof balances)[number]): JsonValue =>
     coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));
   const bank = balances.map((balance) => ({ address: balance.address, coins: coinsOf(balance) }));
@@ -197,6 +200,7 @@ function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState:
       power: options.validatorPowers[index] ?? 1n,
     })),
     appState: withStake(chain, options, appState),
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
   };
 }
 

@@ -2,6 +2,7 @@ import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import type { GenesisContract } from "./contract-genesis.ts";
 import type { ContractWatchOptions } from "./contract-watch.ts";
@@ -30,6 +31,8 @@ export interface LocalnetDaemonOptions {
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** Profile of the chains; default `specification`, and that of the chain for one that exists. */
+  readonly profile?: ProfileName | undefined;
   /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
@@ -59,6 +62,7 @@ export function chainOptions({
   parts,
   ports,
   validators,
+  profile,
   scenario,
   contracts = [],
   onContract,
@@ -68,6 +72,7 @@ export function chainOptions({
     rpc: { ...localnetAddress(ports.localRpc), access },
     metrics: { ...localnetAddress(ports.localMetrics), access: { hosts: access.hosts } },
     validatorPowers: validators.local,
+    profile,
     scenario,
     contracts,
     ...(onContract === undefined ? {} : { onContract }),
@@ -75,6 +80,7 @@ export function chainOptions({
   const remote = {
     rpc: { ...localnetAddress(ports.remoteRpc), access },
     validatorPowers: validators.remote,
+    profile,
     localPowers: validators.local,
   };
   if (!parts.includes("local") && !parts.includes("remote")) return undefined;

@@ -1,7 +1,6 @@
-import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { responseTypeOf, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
-import { unreachable } from "../../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
@@ -106,13 +105,9 @@ function queryRoute(
   if (handler === undefined) throw unsupported(`No route to query '${path}'`);
   const request = body.member("data").bytes();
   const bytes = withoutStatus(() => handler.query(context, request));
-  return { bytes, json: () => messageToJson(responseType(canonical), bytes, chainName) };
-}
-
-function responseType(path: string): string {
-  const [, service = "", rpc = ""] = path.split("/");
-  const method = findService(service)?.methods.find(({ name }) => name === rpc);
-  return method?.responseType ?? unreachable(`${path} is allowed, but no service has it`);
+  const json = (): ReturnType<typeof messageToJson> =>
+    messageToJson(responseTypeOf(canonical), bytes, chainName, context.profile.proto);
+  return { bytes, json };
 }
 
 /** A gRPC status is no registered error. */
