@@ -67,6 +67,11 @@ const MODULES: readonly LazyCommand[] = [
     load: async () =>
       (await import("../../localnet/chain/modules/ibc-rate-limit/cli/query.ts")).queryIbcRateLimitCommand,
   },
+  {
+    name: "gov",
+    description: "governance of the remote chain: proposals, votes, deposits",
+    load: async () => (await import("../../localnet/chain/modules/gov/cli/query.ts")).queryGovCommand,
+  },
 ];
 
 /** `relaywatch query`. */

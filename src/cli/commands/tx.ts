@@ -63,6 +63,11 @@ const MODULES: readonly LazyCommand[] = [
     load: async () =>
       (await import("../../localnet/chain/modules/ibc-rate-limit/cli/tx.ts")).txIbcRateLimitCommand,
   },
+  {
+    name: "gov",
+    description: "governance of the remote chain: propose, deposit, vote",
+    load: async () => (await import("../../localnet/chain/modules/gov/cli/tx.ts")).txGovCommand,
+  },
 ];
 
 /** `relaywatch tx`. */

@@ -18,6 +18,8 @@ import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
+import { createGovModule } from "./modules/gov/module.ts";
 import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { ibcHooksMiddleware } from "./modules/ibc-hooks/middleware.ts";
@@ -105,6 +107,7 @@ const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
   [ESCROW_NAME]: [],
   fee_collector: [],
   transfer: ["minter", "burner"],
+  [GOV_NAME]: ["burner"],
 };
 
 /** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
@@ -117,7 +120,7 @@ const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPo
 const BEGIN_BLOCK_ORDER = ["slashing"];
 
 /** The fee market closes its block last, as on the deployed chain. */
-const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
+const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
 
 /**
  * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
@@ -130,6 +133,7 @@ const UPGRADES: readonly Upgrade[] = [
   { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
   { name: "contractmanager", adds: ["contractmanager"] },
   { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
+  { name: "gov", adds: [GOV_NAME] },
 ];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
@@ -193,7 +197,7 @@ function createBase(
       chainName,
       bech32Prefix,
       denom,
-      authority: formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME)),
+      authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
     },
     consensus: createConsensusModule(),
     auth,
@@ -210,6 +214,7 @@ function createBase(
 // Modules that call each other are created with functions, which read the module that is created later when they are called.
 
 function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
+  const routes = once(() => routesOf(modules));
   const ibc = createIbcModule(names, (_context, port) =>
     port === PORT_ID ? transfer.application : undefined,
   );
@@ -218,7 +223,16 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const genutil = createGenutilModule(names, staking.keeper);
-  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing, genutil];
+  const gov = createGovModule(names, {
+    bank: bank.keeper,
+    staking: staking.keeper,
+    findMessage: (typeUrl) => routes().messages.get(typeUrl),
+  });
+  const modules: readonly ChainModule[] = [
+    ...[consensus, auth, bank, feemarket, ibc, transfer, staking, slashing],
+    gov,
+    genutil,
+  ];
   return { modules, ibc, staking };
 }
 
