@@ -17,29 +17,14 @@ import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../runtime/pagination.ts";
 import { createHandlers } from "./handlers.ts";
-import {
-  activeQueue,
-  constitution,
-  depositCodec,
-  deposits,
-  type GovDeps,
-  type GovOptions,
-  inactiveQueue,
-  type Keepers,
-  nextProposalId,
-  proposalCodec,
-  proposals,
-  setProposal,
-  voteCodec,
-  votes,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import * as keys from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import { endBlock, tally } from "./tally.ts";
 
 /** Creates the module `gov`: proposals that run messages of the chain's authority when holders of stake vote for them. */
-export function createGovModule(options: GovOptions, deps: GovDeps): ChainModule {
-  const keepers: Keepers = { ...options, ...deps };
+export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
+  const keepers: keeper.Keepers = { ...options, ...deps };
   return {
     name: keys.MODULE_NAME,
     stores: [keys.MODULE_NAME],
@@ -53,12 +38,12 @@ export function createGovModule(options: GovOptions, deps: GovDeps): ChainModule
 
 const SERVICE = "/cosmos.gov.v1.Query";
 
-function createQueries(keepers: Keepers): readonly QueryHandler[] {
+function createQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
   return [
     toQueryHandler(
       `${SERVICE}/Constitution`,
       { request: wire.QueryConstitutionRequest, response: wire.QueryConstitutionResponse },
-      (context) => ({ constitution: constitution.get(context) ?? "" }),
+      (context) => ({ constitution: keeper.constitution.get(context) ?? "" }),
     ),
     toQueryHandler(
       `${SERVICE}/Proposal`,
@@ -85,14 +70,14 @@ function createQueries(keepers: Keepers): readonly QueryHandler[] {
 }
 
 /** Queries of votes and deposits. */
-function createPartQueries(keepers: Keepers): readonly QueryHandler[] {
+function createPartQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
   return [
     toQueryHandler(
       `${SERVICE}/Vote`,
       { request: wire.QueryVoteRequest, response: wire.QueryVoteResponse },
       (context, { proposalId, voter }) => {
         if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
-        const vote = votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
+        const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
         if (vote !== undefined) return { vote };
         throw new QueryError(
           GrpcCode.InvalidArgument,
@@ -106,7 +91,7 @@ function createPartQueries(keepers: Keepers): readonly QueryHandler[] {
       (context, { proposalId, pagination }) => {
         const list: Vote[] = [];
         const page = paginate(partsOf(context, keys.VOTES, proposalId), pagination, (_key, value) =>
-          list.push(voteCodec.decode(value)),
+          list.push(keeper.voteCodec.decode(value)),
         );
         return { votes: list, pagination: page };
       },
@@ -116,7 +101,7 @@ function createPartQueries(keepers: Keepers): readonly QueryHandler[] {
       { request: wire.QueryDepositRequest, response: wire.QueryDepositResponse },
       (context, { proposalId, depositor }) => {
         if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
-        const deposit = deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
+        const deposit = keeper.deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
         if (deposit !== undefined) return { deposit };
         throw new QueryError(
           GrpcCode.NotFound,
@@ -130,7 +115,7 @@ function createPartQueries(keepers: Keepers): readonly QueryHandler[] {
       (context, { proposalId, pagination }) => {
         const list: Deposit[] = [];
         const page = paginate(partsOf(context, keys.DEPOSITS, proposalId), pagination, (_key, value) =>
-          list.push(depositCodec.decode(value)),
+          list.push(keeper.depositCodec.decode(value)),
         );
         return { deposits: list, pagination: page };
       },
@@ -145,7 +130,7 @@ function partsOf(context: Context, prefix: Uint8Array, id: bigint) {
   };
 }
 
-function partKeyOf(id: bigint, address: string, { bech32Prefix }: Keepers): Uint8Array {
+function partKeyOf(id: bigint, address: string, { bech32Prefix }: keeper.Keepers): Uint8Array {
   return keys.partKey(
     id,
     orQueryError(() => parseAddress(bech32Prefix, address)),
@@ -158,13 +143,13 @@ function requireId(id: bigint): bigint {
 }
 
 function proposalOf(context: Context, id: bigint): Proposal {
-  const proposal = proposals.get(context, requireId(id));
+  const proposal = keeper.proposals.get(context, requireId(id));
   if (proposal === undefined) throw new QueryError(GrpcCode.NotFound, `proposal ${id} doesn't exist`);
   return proposal;
 }
 
 /** The stored result of a vote that ended, or the result as if it ended now. */
-function tallyOf(context: Context, id: bigint, keepers: Keepers): Proposal["finalTallyResult"] {
+function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposal["finalTallyResult"] {
   const proposal = proposalOf(context, id);
   if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
     return dryRun(context, (inner) => tally(inner, proposal, keepers, false).result);
@@ -175,16 +160,16 @@ function tallyOf(context: Context, id: bigint, keepers: Keepers): Proposal["fina
 function queryProposals(
   context: Context,
   { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): wire.QueryProposalsResponse {
   const list: Proposal[] = [];
   const matches = ({ id, status }: Proposal): boolean =>
     (proposalStatus === ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
-    (voter === "" || votes.has(context, partKeyOf(id, voter, keepers))) &&
-    (depositor === "" || deposits.has(context, partKeyOf(id, depositor, keepers)));
+    (voter === "" || keeper.votes.has(context, partKeyOf(id, voter, keepers))) &&
+    (depositor === "" || keeper.deposits.has(context, partKeyOf(id, depositor, keepers)));
   const paged = { store: context.store(keys.MODULE_NAME), prefix: keys.PROPOSALS };
   const page = paginateFiltered(paged, pagination, (_key, value, onPage) => {
-    const proposal = proposalCodec.decode(value);
+    const proposal = keeper.proposalCodec.decode(value);
     if (!matches(proposal)) return false;
     if (onPage) list.push(proposal);
     return true;
@@ -218,14 +203,14 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 
 /** Stores the state. Throws `GenesisError` for invalid params, and for votes and deposits of unknown proposals. */
-function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const path = `app_state.${keys.MODULE_NAME}`;
-  nextProposalId.set(context, state.startingProposalId === 0n ? 1n : state.startingProposalId);
+  keeper.nextProposalId.set(context, state.startingProposalId === 0n ? 1n : state.startingProposalId);
   atPath(`${path}.params`, () =>
     moduleParams.set(context, partOr(json, "params", state.params, defaultParams(keepers.denom))),
   );
-  constitution.set(context, state.constitution);
+  keeper.constitution.set(context, state.constitution);
   state.proposals.forEach((proposal, index) =>
     atPath(`${path}.proposals[${index}]`, () =>
       addStoredProposal(context, proposal, state.startingProposalId),
@@ -233,12 +218,16 @@ function initGenesis(context: Context, json: JsonValue | undefined, keepers: Kee
   );
   state.deposits.forEach((deposit, index) =>
     atPath(`${path}.deposits[${index}]`, () =>
-      deposits.set(context, storedPart(context, deposit.proposalId, deposit.depositor, keepers), deposit),
+      keeper.deposits.set(
+        context,
+        storedPart(context, deposit.proposalId, deposit.depositor, keepers),
+        deposit,
+      ),
     ),
   );
   state.votes.forEach((vote, index) =>
     atPath(`${path}.votes[${index}]`, () =>
-      votes.set(context, storedPart(context, vote.proposalId, vote.voter, keepers), vote),
+      keeper.votes.set(context, storedPart(context, vote.proposalId, vote.voter, keepers), vote),
     ),
   );
 }
@@ -248,18 +237,24 @@ function addStoredProposal(context: Context, proposal: Proposal, startingId: big
     throw new Error(
       `an id from 1 to below starting_proposal_id (${startingId}) was expected, got ${proposal.id}`,
     );
-  if (proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
-  setProposal(context, proposal);
+  if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
+  keeper.setProposal(context, proposal);
   const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = ProposalStatus;
   const queue = (endNs: bigint): Uint8Array => keys.queueKey(endNs, proposal.id);
   if (proposal.status === PROPOSAL_STATUS_DEPOSIT_PERIOD)
-    inactiveQueue.set(context, queue(timestampToNs(proposal.depositEndTime)), proposal.id);
+    keeper.inactiveQueue.set(context, queue(timestampToNs(proposal.depositEndTime)), proposal.id);
   if (proposal.status === PROPOSAL_STATUS_VOTING_PERIOD)
-    activeQueue.set(context, queue(timestampToNs(proposal.votingEndTime)), proposal.id);
+    keeper.activeQueue.set(context, queue(timestampToNs(proposal.votingEndTime)), proposal.id);
 }
 
-function storedPart(context: Context, id: bigint, address: string, { bech32Prefix }: Keepers): Uint8Array {
-  if (!proposals.has(context, id)) throw new Error(`proposal ${id} was expected in app_state.gov.proposals`);
+function storedPart(
+  context: Context,
+  id: bigint,
+  address: string,
+  { bech32Prefix }: keeper.Keepers,
+): Uint8Array {
+  if (!keeper.proposals.has(context, id))
+    throw new Error(`proposal ${id} was expected in app_state.gov.proposals`);
   return keys.partKey(id, parseAddress(bech32Prefix, address));
 }
 
@@ -267,11 +262,11 @@ function storedPart(context: Context, id: bigint, address: string, { bech32Prefi
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
     ...GenesisState.decode(new Uint8Array(0)),
-    startingProposalId: nextProposalId.get(context) ?? 1n,
-    deposits: [...deposits.entries(context)].map(([, deposit]) => deposit),
-    votes: [...votes.entries(context)].map(([, vote]) => vote),
-    proposals: [...proposals.entries(context)].map(([, proposal]) => proposal),
+    startingProposalId: keeper.nextProposalId.get(context) ?? 1n,
+    deposits: [...keeper.deposits.entries(context)].map(([, deposit]) => deposit),
+    votes: [...keeper.votes.entries(context)].map(([, vote]) => vote),
+    proposals: [...keeper.proposals.entries(context)].map(([, proposal]) => proposal),
     params: moduleParams.get(context),
-    constitution: constitution.get(context) ?? "",
+    constitution: keeper.constitution.get(context) ?? "",
   });
 }

@@ -20,35 +20,25 @@ import type { Context } from "../../runtime/context.ts";
 import { ModuleError } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import { timeKey } from "../staking/keys.ts";
-import {
-  activeQueue,
-  type BondedValidator,
-  burnDeposits,
-  deleteProposal,
-  inactiveQueue,
-  type Keepers,
-  refundDeposits,
-  requireProposal,
-  setProposal,
-  votes,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import { queueKey } from "./keys.ts";
 import { moduleParams, ratioOf } from "./params.ts";
 
 /** Drops proposals without enough deposit, and ends votes whose time is over. */
-export function endBlock(context: Context, keepers: Keepers): void {
+export function endBlock(context: Context, keepers: keeper.Keepers): void {
   const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
     Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;
-  for (const [, id] of [...inactiveQueue.entries(context)].filter(isDue))
-    dropProposal(context, requireProposal(context, id), keepers);
-  for (const [, id] of [...activeQueue.entries(context)].filter(isDue))
-    endVote(context, requireProposal(context, id), keepers);
+  for (const [, id] of [...keeper.inactiveQueue.entries(context)].filter(isDue))
+    dropProposal(context, keeper.requireProposal(context, id), keepers);
+  for (const [, id] of [...keeper.activeQueue.entries(context)].filter(isDue))
+    endVote(context, keeper.requireProposal(context, id), keepers);
 }
 
-function dropProposal(context: Context, proposal: Proposal, keepers: Keepers): void {
-  deleteProposal(context, proposal);
-  if (moduleParams.get(context).burnProposalDepositPrevote) burnDeposits(context, proposal.id, keepers);
-  else refundDeposits(context, proposal.id, keepers);
+function dropProposal(context: Context, proposal: Proposal, keepers: keeper.Keepers): void {
+  keeper.deleteProposal(context, proposal);
+  if (moduleParams.get(context).burnProposalDepositPrevote)
+    keeper.burnDeposits(context, proposal.id, keepers);
+  else keeper.refundDeposits(context, proposal.id, keepers);
   context.emit(
     event("inactive_proposal", [
       ["proposal_id", proposal.id.toString()],
@@ -57,21 +47,21 @@ function dropProposal(context: Context, proposal: Proposal, keepers: Keepers): v
   );
 }
 
-function endVote(context: Context, proposal: Proposal, keepers: Keepers): void {
+function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers): void {
   const params = moduleParams.get(context);
   const { passes, burns, result } = tally(context, proposal, keepers, true);
   // The deposits of an expedited proposal that failed stay for its regular vote.
   if (passes || !proposal.expedited) {
-    if (burns) burnDeposits(context, proposal.id, keepers);
-    else refundDeposits(context, proposal.id, keepers);
+    if (burns) keeper.burnDeposits(context, proposal.id, keepers);
+    else keeper.refundDeposits(context, proposal.id, keepers);
   }
-  activeQueue.delete(context, queueKey(timestampToNs(proposal.votingEndTime), proposal.id));
+  keeper.activeQueue.delete(context, queueKey(timestampToNs(proposal.votingEndTime), proposal.id));
   const [ended, outcome, log] = passes
     ? runProposal(context, proposal, keepers)
     : proposal.expedited
       ? continueAsRegular(context, proposal, params)
       : rejected(proposal);
-  setProposal(context, { ...ended, finalTallyResult: result });
+  keeper.setProposal(context, { ...ended, finalTallyResult: result });
   context.emit(
     event("active_proposal", [
       ["proposal_id", proposal.id.toString()],
@@ -84,7 +74,7 @@ function endVote(context: Context, proposal: Proposal, keepers: Keepers): void {
 type Outcome = readonly [proposal: Proposal, result: string, log: string];
 
 /** Runs the messages of a proposal that passed. When one fails, what they wrote is dropped. */
-function runProposal(context: Context, proposal: Proposal, { findMessage }: Keepers): Outcome {
+function runProposal(context: Context, proposal: Proposal, { findMessage }: keeper.Keepers): Outcome {
   let at = 0;
   try {
     context.atomically((inner) => {
@@ -112,7 +102,7 @@ function runProposal(context: Context, proposal: Proposal, { findMessage }: Keep
 
 function continueAsRegular(context: Context, proposal: Proposal, { votingPeriod }: Params): Outcome {
   const endNs = timestampToNs(proposal.votingStartTime) + joinNs(votingPeriod);
-  activeQueue.set(context, queueKey(endNs, proposal.id), proposal.id);
+  keeper.activeQueue.set(context, queueKey(endNs, proposal.id), proposal.id);
   return [
     { ...proposal, expedited: false, votingEndTime: nsToTimestamp(endNs) },
     "expedited_proposal_rejected",
@@ -137,7 +127,12 @@ interface Tally {
  * Counts the votes by stake: each voter with its delegations, and each bonded validator that voted with what its delegators did not
  * vote themselves. `removesVotes`: deletes the counted votes.
  */
-export function tally(context: Context, proposal: Proposal, keepers: Keepers, removesVotes: boolean): Tally {
+export function tally(
+  context: Context,
+  proposal: Proposal,
+  keepers: keeper.Keepers,
+  removesVotes: boolean,
+): Tally {
   const { counts, total, bonded } = countVotes(context, proposal.id, keepers, removesVotes);
   const of = (option: number): Dec18 => counts.get(option) ?? 0n;
   const result = {
@@ -168,13 +163,13 @@ interface Counted {
 
 type Ballot = readonly { readonly option: number; readonly weight: string }[];
 
-interface Candidate extends BondedValidator {
+interface Candidate extends keeper.BondedValidator {
   /** Shares of delegators that voted themselves. */
   deducted: Dec18;
   ballot: Ballot;
 }
 
-function countVotes(context: Context, id: bigint, keepers: Keepers, removesVotes: boolean): Counted {
+function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean): Counted {
   const validators = new Map<string, Candidate>();
   for (const each of keepers.staking.bonded(context))
     validators.set(toHex(each.operator), { ...each, deducted: 0n, ballot: [] });
@@ -185,7 +180,7 @@ function countVotes(context: Context, id: bigint, keepers: Keepers, removesVotes
       counts.set(option, (counts.get(option) ?? 0n) + mulDec18(power, ratioOf(weight)));
     total += power;
   };
-  const all = [...votes.entries(context, uint64BigEndian(id))];
+  const all = [...keeper.votes.entries(context, uint64BigEndian(id))];
   for (const [key, { voter, options }] of all) {
     const address = parseAddress(keepers.bech32Prefix, voter);
     const own = validators.get(toHex(address));
@@ -196,7 +191,7 @@ function countVotes(context: Context, id: bigint, keepers: Keepers, removesVotes
       candidate.deducted += shares;
       add(powerOf(candidate, shares), options);
     }
-    if (removesVotes) votes.delete(context, key);
+    if (removesVotes) keeper.votes.delete(context, key);
   }
   for (const candidate of validators.values())
     if (candidate.ballot.length > 0)
@@ -205,6 +200,6 @@ function countVotes(context: Context, id: bigint, keepers: Keepers, removesVotes
   return { counts, total, bonded };
 }
 
-function powerOf({ tokens, shares: all }: BondedValidator, shares: Dec18): Dec18 {
+function powerOf({ tokens, shares: all }: keeper.BondedValidator, shares: Dec18): Dec18 {
   return quoDec18(shares * tokens, all);
 }
