@@ -67,6 +67,17 @@ const MODULES: readonly LazyCommand[] = [
     load: async () =>
       (await import("../../localnet/chain/modules/ibc-rate-limit/cli/query.ts")).queryIbcRateLimitCommand,
   },
+  {
+    name: "feerefunder",
+    description: "fees that contracts pay to the relayers of their packets",
+    load: async () =>
+      (await import("../../localnet/chain/modules/feerefunder/cli/query.ts")).queryFeeRefunderCommand,
+  },
+  {
+    name: "gov",
+    description: "governance of the remote chain: proposals, votes, deposits",
+    load: async () => (await import("../../localnet/chain/modules/gov/cli/query.ts")).queryGovCommand,
+  },
 ];
 
 /** `relaywatch query`. */

@@ -1,4 +1,3 @@
-import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { CONTRACT_QUERIES, createBindings } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
@@ -7,7 +6,6 @@ import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
-import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import { type BankHooks, type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
@@ -16,8 +14,10 @@ import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.t
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
-import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { createFeeRefunderModule } from "./modules/feerefunder/module.ts";
+import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
+import { createGovModule } from "./modules/gov/module.ts";
 import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { ibcHooksMiddleware } from "./modules/ibc-hooks/middleware.ts";
@@ -31,10 +31,10 @@ import {
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
-import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
+import { port as transferPort } from "./modules/transfer/keeper.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
@@ -43,6 +43,7 @@ import type { WasmDeps } from "./modules/wasm/types.ts";
 import { profileNamed } from "./profile/profile-named.ts";
 import type { ProfileName } from "./profile/profile.ts";
 import { createVm } from "../vm/vm.ts";
+import * as tables from "./module-tables.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createProfiler, profiledModule, type Profiler } from "./runtime/gas-profile.ts";
@@ -51,7 +52,6 @@ import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
-import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
 /** Identity and size of a chain. */
@@ -84,57 +84,8 @@ export interface AppDeps {
 /** Release of the deployed modules that this application follows. */
 const VERSION = "6.0.3";
 
-const POOLS: ModulePermissions = {
-  [BONDED_POOL]: ["burner", "staking"],
-  [NOT_BONDED_POOL]: ["burner", "staking"],
-};
-
-/** Those of the deployed chain, also of modules that are not here. */
-const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
-  ...POOLS,
-  ...Object.fromEntries(
-    `${ESCROW_NAME} auction cron fee_collector feeburner feerefunder harpoon interchainaccounts interchainqueries marketmap oracle revenue-staking-rewards revenue-treasury`
-      .split(" ")
-      .map((name) => [name, []]),
-  ),
-  dex: ["minter", "burner"],
-  "revenue-fee-redistribute": ["burner"],
-  tokenfactory: ["minter", "burner"],
-  transfer: ["minter", "burner"],
-  wasm: ["burner"],
-};
-
-const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
-  ...POOLS,
-  [ESCROW_NAME]: [],
-  fee_collector: [],
-  transfer: ["minter", "burner"],
-};
-
-/** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
-const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
-
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
-
-/** Slashes and jails come first, as on the deployed chain. */
-const BEGIN_BLOCK_ORDER = ["slashing"];
-
-/** The fee market closes its block last, as on the deployed chain. */
-const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
-
-/**
- * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
- * of the first release have no upgrade.
- */
-const UPGRADES: readonly Upgrade[] = [
-  { name: "dex", adds: ["dex"] },
-  { name: "staking", adds: ["staking", "slashing", "harpoon"] },
-  { name: "adminmodule", adds: [AUTHORITY_NAME] },
-  { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
-  { name: "contractmanager", adds: ["contractmanager"] },
-  { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
-];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
@@ -150,9 +101,9 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       chainName,
       profile: base.names.profile,
       modules,
-      upgrades: UPGRADES,
-      beginBlockOrder: BEGIN_BLOCK_ORDER,
-      endBlockOrder: END_BLOCK_ORDER,
+      upgrades: tables.UPGRADES,
+      beginBlockOrder: tables.BEGIN_BLOCK_ORDER,
+      endBlockOrder: tables.END_BLOCK_ORDER,
       validatorUpdates: staking.keeper.validatorUpdates,
       ante: createAnteHandler({
         accounts: base.auth.keeper,
@@ -185,11 +136,11 @@ function createBase(
   hooks: () => BankHooks | undefined,
 ) {
   const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false } = options;
-  const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
+  const moduleAccounts = kind === "local" ? tables.LOCAL_MODULE_ACCOUNTS : tables.REMOTE_MODULE_ACCOUNTS;
   const auth = createAuthModule({
     bech32Prefix,
     moduleAccounts,
-    ...(kind === "local" ? { genesisAccounts: GENESIS_ACCOUNTS } : {}),
+    ...(kind === "local" ? { genesisAccounts: tables.GENESIS_ACCOUNTS } : {}),
   });
   const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper, hooks);
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
@@ -199,7 +150,7 @@ function createBase(
       bech32Prefix,
       denom,
       profile: profileNamed(options.profile),
-      authority: formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME)),
+      authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
     },
     consensus: createConsensusModule(),
     auth,
@@ -216,6 +167,7 @@ function createBase(
 // Modules that call each other are created with functions, which read the module that is created later when they are called.
 
 function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
+  const routes = once(() => routesOf(modules));
   const ibc = createIbcModule(names, (_context, port) =>
     port === PORT_ID ? transfer.application : undefined,
   );
@@ -224,7 +176,23 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const genutil = createGenutilModule(names, staking.keeper);
-  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing, genutil];
+  const gov = createGovModule(names, {
+    bank: bank.keeper,
+    staking: staking.keeper,
+    findMessage: (typeUrl) => routes().messages.get(typeUrl),
+  });
+  const modules: readonly ChainModule[] = [
+    consensus,
+    auth,
+    bank,
+    feemarket,
+    ibc,
+    transfer,
+    staking,
+    slashing,
+    gov,
+    genutil,
+  ];
   return { modules, ibc, staking };
 }
 
@@ -242,10 +210,15 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
       channels: ibcKeeper,
       vm: createVm(),
       staking: staking.contractReads,
+      readTransferPort: transferPort.get,
       profiler,
       findMessage,
       findQuery,
-      ...createBindings({ ...names, findMessage, modules: () => ({ icq, tokenFactory, cron, manager }) }),
+      ...createBindings({
+        ...names,
+        findMessage,
+        modules: () => ({ icq, tokenFactory, feeRefunder, cron, manager }),
+      }),
     },
   );
   const contracts = wasm.host;
@@ -259,10 +232,18 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     port === PORT_ID ? transferStack : wasm.application(context, port),
   );
   const rateLimit = createRateLimitModule(names, { contracts });
-  const manager: ContractManagerModule = createContractManagerModule(names, { contracts });
+  const feeRefunder = createFeeRefunderModule(names, { bank: bank.keeper, channels: ibcKeeper });
+  const manager: ContractManagerModule = createContractManagerModule(names, {
+    contracts,
+    fees: feeRefunder.keeper,
+  });
   const transfer = createTransferModule(
-    { ...names, ownResponse: toChainTypeUrl("/neutron.transfer.MsgTransferResponse", names.chainName) },
-    { bank: bank.keeper, channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) } },
+    { ...names, ownMessages: names },
+    {
+      bank: bank.keeper,
+      channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) },
+      fees: { ...feeRefunder.keeper, isContract: contracts.isContract },
+    },
   );
   // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is returned,
   // then the transfer is refunded, then its contract is called.
@@ -295,6 +276,7 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     // staking calls the subscribers.
     wasm,
     manager,
+    feeRefunder,
     rateLimit,
     harpoon,
     staking,

@@ -2,6 +2,7 @@ import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
 import type { CronModule } from "./modules/cron/module.ts";
 import { handleDexMessage } from "./modules/dex/bindings.ts";
+import type { FeeRefunderModule } from "./modules/feerefunder/module.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import type { TokenFactoryModule } from "./modules/tokenfactory/module.ts";
 import { handleTransferMessage } from "./modules/transfer/bindings.ts";
@@ -56,6 +57,7 @@ interface BindingDeps {
   readonly modules: () => {
     readonly icq: Pick<InterchainqueriesModule, "handleCustomMessage" | "handleCustomQuery">;
     readonly tokenFactory: Pick<TokenFactoryModule, "handleCustomMessage" | "handleCustomQuery">;
+    readonly feeRefunder: Pick<FeeRefunderModule, "handleCustomQuery">;
     readonly cron: Pick<CronModule, "handleCustomMessage">;
     readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
   };
@@ -80,8 +82,12 @@ export function createBindings(deps: BindingDeps): Pick<WasmDeps, "customMessage
       );
     },
     customQueries: (context, request) => {
-      const { icq, tokenFactory } = deps.modules();
-      return icq.handleCustomQuery(context, request) ?? tokenFactory.handleCustomQuery(context, request);
+      const { icq, feeRefunder, tokenFactory } = deps.modules();
+      return (
+        icq.handleCustomQuery(context, request) ??
+        feeRefunder.handleCustomQuery(context, request) ??
+        tokenFactory.handleCustomQuery(context, request)
+      );
     },
   };
 }

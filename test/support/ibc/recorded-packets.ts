@@ -162,7 +162,7 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
   const ibc = createIbcModule(names, (_context, port) => ports.get(port));
   const limits = createRateLimitModule(names, { contracts: { sudo: echoSudo } });
   const transfer = createTransferModule(
-    { ...names, ownResponse: "/neutron.transfer.MsgTransferResponse" },
+    { ...names, ownMessages: names },
     {
       bank: bank.keeper,
       channels: {

@@ -147,7 +147,7 @@ const IBC: Readonly<Record<string, Encoder>> = {
     }),
   transfer: (sender, body) => {
     const timeout = parseTimeout(body.member("timeout"));
-    return any(TYPE_URL.transfer, MsgTransfer, {
+    const message = any(TYPE_URL.transfer, MsgTransfer, {
       sourcePort: "transfer",
       sourceChannel: body.member("channel_id").text(),
       token: wireCoin(body.member("amount")),
@@ -157,6 +157,7 @@ const IBC: Readonly<Record<string, Encoder>> = {
       timeoutTimestamp: timeout.timestamp,
       memo: body.member("memo").text(),
     });
+    return { ...message, isTransfer: true };
   },
   send_packet: (_contract, body) => ({
     kind: "send_packet",

@@ -162,7 +162,7 @@ export type RunMessage = (context: Context, contract: string, message: ContractM
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
-  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank" | "channels">,
+  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank" | "channels" | "readTransferPort">,
 ): RunMessage {
   return (context, contract, message) => {
     switch (message.kind) {
@@ -188,6 +188,7 @@ export function createMessageRunner(
       case "send":
       case "execute":
       case "instantiate":
+        if (message.kind === "any" && message.isTransfer) deps.readTransferPort?.(context);
         return route(context, contract, toAny(contract, message), deps);
     }
   };

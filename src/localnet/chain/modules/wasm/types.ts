@@ -58,6 +58,8 @@ type CustomQueryHandler = (
 
 /** Routes are looked up at each use, because they include modules that are created after this one. */
 export interface WasmDeps {
+  /** Reads the port of transfers, with its gas. Absent: a chain without transfers. */
+  readonly readTransferPort?: (context: Context) => void;
   /** Runs binary contracts. */
   readonly vm: Vm;
   /** Default: calls are not recorded. */
