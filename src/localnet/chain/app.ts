@@ -14,6 +14,7 @@ import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.t
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
+import type { GasPrice } from "./modules/feemarket/keeper.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { createFeeRefunderModule } from "./modules/feerefunder/module.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
@@ -72,6 +73,8 @@ export interface AppOptions {
   readonly keepRecent?: number;
   /** A block ends with the burning of its fees, as the deployed module `revenue` does. Default: false. */
   readonly burnsFees?: boolean;
+  /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
+  readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
 }
@@ -135,7 +138,7 @@ function createBase(
   options: AppOptions & { readonly chainName: string },
   hooks: () => BankHooks | undefined,
 ) {
-  const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false } = options;
+  const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false, minGasPrices = [] } = options;
   const moduleAccounts = kind === "local" ? tables.LOCAL_MODULE_ACCOUNTS : tables.REMOTE_MODULE_ACCOUNTS;
   const auth = createAuthModule({
     bech32Prefix,
@@ -158,7 +161,7 @@ function createBase(
     // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     feemarket: createFeemarketModule(
-      { feeDenom: denom, burnsFees },
+      { feeDenom: denom, burnsFees, minGasPrices },
       { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
     ),
   };

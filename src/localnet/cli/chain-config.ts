@@ -1,7 +1,9 @@
 import { z } from "zod";
+import { parseDec18 } from "../../platform/base/decimal.ts";
 import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults.ts";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
+import type { GasPrice } from "../chain/modules/feemarket/keeper.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import { PROFILE_NAMES } from "../chain/profile/profile.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
@@ -15,6 +17,15 @@ function coinField() {
     const [, amount = "", denom = ""] = COIN.exec(text) ?? [];
     if (isDenom(denom)) return { denom, amount: BigInt(amount).toString() };
     context.addIssue(issueText("is not an amount with a denomination", 'text such as "1000000untrn"'));
+    return z.NEVER;
+  });
+}
+
+function priceField() {
+  return z.string().transform((text, context): GasPrice => {
+    const [, amount = "", denom = ""] = /^(\d{1,20}(?:\.\d{1,18})?)([a-zA-Z].*)$/.exec(text) ?? [];
+    if (isDenom(denom)) return { denom, amount: parseDec18(amount) };
+    context.addIssue(issueText("is not a price", 'text such as "0.0025untrn"'));
     return z.NEVER;
   });
 }
@@ -108,6 +119,14 @@ function chainFields(part: ChainPart) {
       .max(1_000)
       .default([])
       .describe("metadata of denominations, as the module bank has them"),
+    min_gas_prices: z
+      .array(priceField())
+      .max(100)
+      .prefault([])
+      .meta({ initial: [] })
+      .describe(
+        'gas prices that the mempool asks for while the fee market is disabled (modules.feemarket.params.enabled: false), such as "0.0025untrn"; one of them is enough',
+      ),
     validators: z
       .array(validator)
       .min(1)

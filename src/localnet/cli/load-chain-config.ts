@@ -111,6 +111,7 @@ async function profileOf(
     denom: section.denom,
     bech32Prefix: section.bech32_prefix,
     keys: await Promise.all(section.accounts.map((one) => keyOf(one, section))),
+    minGasPrices: section.min_gas_prices,
     settings: {
       consensusParams: {
         ...settings.consensusParams,

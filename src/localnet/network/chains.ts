@@ -1,6 +1,7 @@
 import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { formatDec18 } from "../../platform/base/decimal.ts";
 import { CodedError } from "../../platform/base/errors.ts";
+import type { GasPrice } from "../chain/modules/feemarket/keeper.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { DEPLOYED_MARKET } from "../../cosmos/fee-market/market.ts";
 import { type ConsensusParams, DEFAULT_CONSENSUS_PARAMS } from "../node/base/consensus-params.ts";
@@ -16,6 +17,8 @@ export interface ChainProfile {
   readonly chainName: string;
   /** Accounts of the genesis, in the order of their account numbers. */
   readonly keys: readonly ChainKey[];
+  /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
+  readonly minGasPrices?: readonly GasPrice[];
   readonly settings: GenesisSettings;
 }
 

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -186,6 +186,16 @@ function startSuite(world: World, file: string, onOutput: (text: string) => void
   });
   child.stdout?.on("data", (bytes: Buffer) => onOutput(bytes.toString("utf8")));
   return child;
+}
+
+/**
+ * Links the folders that the suite reads contracts from. It names some of them by `../contracts_thirdparty/NAME`; here all are in one
+ * folder. Returns the path of its main folder.
+ */
+function contractFolders({ dir, state }: World): string {
+  const names = ["contracts", "contracts_thirdparty", "contracts_tge_migration"];
+  for (const name of names) symlinkSync(join(dir, "wasm"), join(state, name), "dir");
+  return join(state, "contracts");
 }
 
 /** Each program has a process group of its own, so that a stop reaches the processes that it started. */

@@ -25,6 +25,8 @@ export interface FeemarketOptions {
   readonly feeDenom: string;
   /** Destroys the fees that a block paid, as the deployed module `revenue` does. Default: they stay with their recipient. */
   readonly burnsFees?: boolean;
+  /** Prices that the mempool of the node asks for while the market is disabled. Default: none. */
+  readonly minGasPrices?: readonly GasPrice[];
 }
 
 /** The module with its ante step and its post step. */
@@ -47,7 +49,7 @@ export function createFeemarketModule(options: FeemarketOptions, deps: SettleDep
     },
     initGenesis: (context, genesis) => initGenesis(context, genesis, options.feeDenom),
     exportGenesis,
-    takeFee: createTakeFee(deps),
+    takeFee: createTakeFee(deps, options.minGasPrices),
     settleFee: createSettleFee(deps),
   };
 }
