@@ -173,7 +173,7 @@ function startSuite(world: World, file: string, onOutput: (text: string) => void
     ...Object.fromEntries(NO_SETUP.map((name) => [name, "1"])),
     WALLETS: process.env["WALLETS"] ?? "440",
     WALLETS_SIGN_METHOD: "secp256k1",
-    CONTRACTS_PATH: join(dir, "wasm"),
+    CONTRACTS_PATH: contractFolders(world),
     NODE1_RPC: net.localRpc,
     NODE1_URL: net.localRest,
     NODE2_RPC: net.remoteRpc,
