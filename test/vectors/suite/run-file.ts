@@ -307,11 +307,12 @@ async function readCost({ control }: Net): Promise<number | undefined> {
 }
 
 /** Reads the summary and the failed tests of vitest's verbose output. */
-function countTests(output: string): Pick<FileRun, "passed" | "total" | "failures"> {
+export function countTests(output: string): Pick<FileRun, "passed" | "total" | "failures"> {
   const summary = /^\s*Tests\s+(.+)$/m.exec(output)?.[1] ?? "";
   const passed = Number(/(\d+) passed/.exec(summary)?.[1] ?? 0);
   const total = Number(/\((\d+)\)/.exec(summary)?.[1] ?? 0);
-  const failures = [...output.matchAll(/^\s*[×✗❯] (?:\S+\.test\.ts > )?(.+?)(?: \d+ms)?$/gm)].map(
+  // A test that failed, or a group whose preparation did.
+  const failures = [...output.matchAll(/^\s*(?:×|FAIL )\s*\S+\.test\.ts > (.+?)(?: \d+ms)?$/gm)].map(
     ([, text = ""]) => text,
   );
   return { passed, total, failures: [...new Set(failures)] };
