@@ -218,6 +218,20 @@ const fileSchema = z.strictObject({
         .describe(
           "the contracts icq-consumer, echo, rate-limiter and gas-burner are there, with the first code ids",
         ),
+      more_clients: z
+        .array(
+          z.strictObject({
+            trusting_period: durationField(1_000).describe(
+              "a client that is not updated expires after this time",
+            ),
+          }),
+        )
+        .max(100)
+        .prefault([])
+        .meta({ initial: [] })
+        .describe(
+          "further light clients of the remote chain, without a connection: 07-tendermint-1, and so on",
+        ),
       first_query: z
         .boolean()
         .default(true)

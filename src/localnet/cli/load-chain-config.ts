@@ -7,6 +7,7 @@ import { isRecord, type JsonObject, type JsonValue, parseJson } from "../../plat
 import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults.ts";
 import { readTextFile } from "../../platform/base/read-text.ts";
 import { Secret } from "../../platform/base/secret.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { ProfileName } from "../chain/profile/profile.ts";
@@ -95,7 +96,8 @@ function portsOf(given: ChainFile["ports"], offset: number): Ports {
 
 async function profileOf(
   part: ChainPart,
-  section: ChainSection & Partial<Pick<ChainFile["local"], "admins" | "built_in_contracts" | "first_query">>,
+  section: ChainSection &
+    Partial<Pick<ChainFile["local"], "admins" | "built_in_contracts" | "first_query" | "more_clients">>,
   modules: JsonObject,
 ): Promise<ChainProfile> {
   const { settings, chainName } = CHAINS[part];
@@ -124,6 +126,7 @@ async function profileOf(
       admins: part === "local" ? admins : settings.admins,
       builtInContracts,
       firstQuery,
+      moreClients: (section.more_clients ?? []).map(({ trusting_period: ms }) => BigInt(ms) * NS_PER_MS),
       modules,
     },
   };

@@ -37,6 +37,8 @@ interface GenesisSettings {
   readonly builtInContracts: boolean;
   /** Query 1, which the contract icq-consumer owns. Of a local chain with the contracts of the localnet. */
   readonly firstQuery: boolean;
+  /** Trusting periods of further clients of the remote chain, in nanoseconds. They have no connection. Of a local chain. */
+  readonly moreClients: readonly bigint[];
   /** State of modules that replaces what is above, member by member. */
   readonly modules: JsonObject;
 }
@@ -73,6 +75,7 @@ const SETTINGS: GenesisSettings = {
   admins: ["operator"],
   builtInContracts: true,
   firstQuery: true,
+  moreClients: [],
   modules: {},
 };
 

@@ -126,6 +126,10 @@ export function localGenesis(
   const ibc = openConnectionGenesis({
     remote,
     settings: CLIENT_SETTINGS,
+    moreClients: chain.settings.moreClients.map((trustingPeriodNs) => ({
+      ...CLIENT_SETTINGS,
+      trustingPeriodNs,
+    })),
     ownChainId: chain.chainId,
     ownTimeNs: options.timeNs,
   });

@@ -82,6 +82,7 @@ local:
   consensus: { max_gas: "-1" }
   admins: [${ECHO}, carl]
   built_in_contracts: false
+  more_clients: [{ trusting_period: 2s }]
   first_query: false
   denom_metadata: [{ base: umoon, display: moon, symbol: MOON }]
   modules_from: { file: given.json, modules: [harpoon] }
@@ -195,6 +196,10 @@ describe("chains from a file", () => {
     expect(end).toMatchObject({ connection: { state: "STATE_OPEN" } });
     const state = moon.query("/ibc.core.client.v1.Query/ClientState", { client_id: "07-tendermint-0" });
     expect(state).toMatchObject({ client_state: { chain_id: "sun-3" } });
+    const status = moon.query("/ibc.core.client.v1.Query/ClientStatus", { client_id: "07-tendermint-0" });
+    expect(status).toEqual({ status: "Active" });
+    const further = moon.query("/ibc.core.client.v1.Query/ClientState", { client_id: "07-tendermint-1" });
+    expect(further).toMatchObject({ client_state: { chain_id: "sun-3", trusting_period: "2s" } });
     const queries = moon.query("/neutron.interchainqueries.Query/RegisteredQueries", {});
     expect(queries["registered_queries"]).toEqual([]);
   });
