@@ -1,5 +1,5 @@
 import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
-import { CONTRACT_QUERIES, createBindings } from "./contract-bindings.ts";
+import { CONTRACT_QUERIES, createBindings, MORE_CONTRACT_QUERIES } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -236,7 +236,12 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
   const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
   const staking = createStakingModule(names, { bank: base.stakingBank, hooks, keyTypes });
   const wasm = createWasmModule(
-    { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
+    {
+      ...names,
+      codes: [...CODES, ...contractCodes],
+      allowedQueries: CONTRACT_QUERIES,
+      moreQueries: MORE_CONTRACT_QUERIES,
+    },
     {
       ...addressedByText(base),
       channels: ibcKeeper,

@@ -175,3 +175,14 @@ export const TRANSFER_DIFFERENCES = {
     isSwitch: false,
   },
 } as const satisfies Readonly<Record<string, Difference>>;
+
+/** Differences of contracts. */
+export const CONTRACT_DIFFERENCES = {
+  contractQueries: {
+    subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
+    specification: "–",
+    deployed: "a list: `'…' path is not allowed from the contract` for all others",
+    here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A path of the list without its module: `No route to query '…'`",
+    isSwitch: true,
+  },
+} as const satisfies Readonly<Record<string, Difference>>;
