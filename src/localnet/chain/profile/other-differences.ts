@@ -91,7 +91,7 @@ export const ICQ_DIFFERENCES = {
     specification: "–",
     deployed: "panics without pagination; a page with it",
     here: "panics without pagination; all queries with it",
-    isSwitch: false,
+    isSwitch: true,
   },
   icqProofSpecs: {
     subject: "proof specs",
