@@ -1,4 +1,4 @@
-import { CONTRACT_QUERIES, createBindings } from "./contract-bindings.ts";
+import { CONTRACT_QUERIES, createBindings, MORE_CONTRACT_QUERIES } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -207,7 +207,12 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
   const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
   const staking = createStakingModule(names, { bank: base.stakingBank, hooks, keyTypes });
   const wasm = createWasmModule(
-    { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
+    {
+      ...names,
+      codes: [...CODES, ...contractCodes],
+      allowedQueries: CONTRACT_QUERIES,
+      moreQueries: MORE_CONTRACT_QUERIES,
+    },
     {
       ...addressedByText(base),
       channels: ibcKeeper,

@@ -9,15 +9,29 @@ import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { MessageHandler } from "./runtime/module.ts";
 
-/** gRPC queries that contracts may call, as on the deployed chain: of modules that are here. */
+/**
+ * gRPC queries that contracts may call on the deployed chain, also of modules that are not here: a query without a handler has "no route".
+ * Source: `AcceptedStargateQueries` of the chain's release 6.
+ */
 export const CONTRACT_QUERIES = [
+  ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
+  ...rpcs("ibc.core.connection.v1", "Connection"),
+  ...rpcs("ibc.core.channel.v1", "ChannelClientState"),
+  ...rpcs(
+    "osmosis.tokenfactory.v1beta1",
+    "Params DenomAuthorityMetadata DenomsFromCreator BeforeSendHookAddress FullDenom",
+  ),
+  ...rpcs("ibc.applications.interchain_accounts.controller.v1", "InterchainAccount"),
+  ...rpcs("ibc.applications.transfer.v1", "DenomTrace EscrowAddress"),
+  ...rpcs("cosmos.auth.v1beta1", "Account Params"),
+  ...rpcs("cosmos.bank.v1beta1", "Balance DenomMetadata Params SupplyOf"),
+  ...rpcs("neutron.interchaintxs.v1", "Params InterchainAccountAddress"),
+  ...rpcs("neutron.cron", "Params"),
   ...rpcs(
     "neutron.interchainqueries",
     "Params RegisteredQueries RegisteredQuery QueryResult LastRemoteHeight",
   ),
-  ...rpcs("neutron.cron", "Params"),
-  ...rpcs("neutron.harpoon", "SubscribedContracts"),
-  ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
+  ...rpcs("neutron.feeburner", "Params TotalBurnedNeutronsAmount"),
   ...rpcs(
     "neutron.dex",
     "Params LimitOrderTrancheUser LimitOrderTrancheUserAll LimitOrderTrancheUserAllByAddress LimitOrderTranche LimitOrderTrancheAll",
@@ -32,16 +46,24 @@ export const CONTRACT_QUERIES = [
     "neutron.dex",
     "SimulatePlaceLimitOrder SimulateWithdrawFilledLimitOrder SimulateCancelLimitOrder SimulateMultiHopSwap",
   ),
-  ...rpcs("cosmos.auth.v1beta1", "Account Params"),
-  ...rpcs("cosmos.bank.v1beta1", "Balance DenomMetadata Params SupplyOf"),
-  ...rpcs("cosmos.staking.v1beta1", "Validator Delegation ValidatorDelegations"),
-  ...rpcs("ibc.core.client.v1", "ClientState ConsensusState"),
-  ...rpcs("ibc.core.connection.v1", "Connection"),
-  ...rpcs("ibc.applications.transfer.v1", "DenomTrace"),
+  ...rpcs("slinky.oracle.v1", "GetAllCurrencyPairs GetPrice GetPrices"),
+  ...rpcs("slinky.marketmap.v1", "Markets LastUpdated Params Market"),
+  ...rpcs("feemarket.feemarket.v1", "Params State GasPrice GasPrices"),
+  ...rpcs("neutron.dynamicfees.v1", "Params"),
+  ...rpcs("gaia.globalfee.v1beta1", "Params"),
+  ...rpcs("interchain_security.ccv.consumer.v1", "QueryParams"),
+  ...rpcs("cosmos.distribution.v1beta1", "DelegationRewards"),
   ...rpcs(
-    "osmosis.tokenfactory.v1beta1",
-    "Params DenomAuthorityMetadata DenomsFromCreator BeforeSendHookAddress FullDenom",
+    "cosmos.staking.v1beta1",
+    "Validator Delegation UnbondingDelegation DelegatorDelegations DelegatorUnbondingDelegations",
   ),
+  ...rpcs("neutron.harpoon", "SubscribedContracts"),
+];
+
+/** More queries of contracts on a chain that follows the specification, and of contracts in TypeScript on every chain. */
+export const MORE_CONTRACT_QUERIES = [
+  ...rpcs("neutron.contractmanager", "AddressFailures Failures"),
+  ...rpcs("cosmos.staking.v1beta1", "ValidatorDelegations"),
 ];
 
 function rpcs(service: string, names: string): readonly string[] {

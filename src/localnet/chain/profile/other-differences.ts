@@ -91,7 +91,7 @@ export const ICQ_DIFFERENCES = {
     specification: "–",
     deployed: "panics without pagination; a page with it",
     here: "panics without pagination; all queries with it",
-    isSwitch: false,
+    isSwitch: true,
   },
   icqProofSpecs: {
     subject: "proof specs",
@@ -173,5 +173,16 @@ export const TRANSFER_DIFFERENCES = {
     deployed: "an address that is not an account; undecodable data",
     here: "as deployed",
     isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Difference>>;
+
+/** Differences of contracts. */
+export const CONTRACT_DIFFERENCES = {
+  contractQueries: {
+    subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
+    specification: "–",
+    deployed: "a list: `'…' path is not allowed from the contract` for all others",
+    here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A path of the list without its module: `No route to query '…'`",
+    isSwitch: true,
   },
 } as const satisfies Readonly<Record<string, Difference>>;

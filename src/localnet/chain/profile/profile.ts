@@ -1,7 +1,7 @@
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { DEX_DIFFERENCES } from "./dex-differences.ts";
 import type { Difference } from "./difference.ts";
-import { ICQ_DIFFERENCES, TRANSFER_DIFFERENCES } from "./other-differences.ts";
+import { CONTRACT_DIFFERENCES, ICQ_DIFFERENCES, TRANSFER_DIFFERENCES } from "./other-differences.ts";
 
 /**
  * Which side a chain takes where specification and deployed chain differ. A chain has its profile from its genesis document on, and
@@ -11,7 +11,12 @@ export const PROFILE_NAMES = ["specification", "deployed"] as const;
 
 export type ProfileName = (typeof PROFILE_NAMES)[number];
 
-const TABLES = { ...ICQ_DIFFERENCES, ...DEX_DIFFERENCES, ...TRANSFER_DIFFERENCES };
+const TABLES = {
+  ...ICQ_DIFFERENCES,
+  ...DEX_DIFFERENCES,
+  ...TRANSFER_DIFFERENCES,
+  ...CONTRACT_DIFFERENCES,
+};
 
 type Tables = typeof TABLES;
 
@@ -49,6 +54,7 @@ export const DIFFERENCE_AREAS: readonly DifferenceArea[] = [
   },
   { name: "dex", heading: "The `dex` module", differences: DEX_DIFFERENCES },
   { name: "transfer", heading: "Transfers and their limits", differences: TRANSFER_DIFFERENCES },
+  { name: "contracts", heading: "Contracts", differences: CONTRACT_DIFFERENCES },
 ];
 
 /** Returns whether a difference has a switch. */

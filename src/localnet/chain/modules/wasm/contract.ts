@@ -50,7 +50,8 @@ export interface Caller {
 export type ContractMessage =
   /**
    * Any message of the chain. `isWasm`: the contract gave it as a message to contracts, so that a reply has its events. `isTransfer`: it
-   * gave it as a transfer, for which the deployed chain reads the port.
+   * gave it as a transfer, for which the deployed chain reads the port. `text`: the message as Go prints it, for the error of a chain
+   * without its module.
    */
   | {
       readonly kind: "any";
@@ -58,6 +59,7 @@ export type ContractMessage =
       readonly value: Uint8Array;
       readonly isWasm?: true;
       readonly isTransfer?: true;
+      readonly text?: string;
     }
   | { readonly kind: "send"; readonly to: string; readonly coins: readonly Coin[] }
   | {

@@ -17,6 +17,8 @@ export interface WasmOptions {
   readonly codes: readonly ContractCode[];
   /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
+  /** More of them, which binary contracts may not call on a chain with the profile `deployed`. */
+  readonly moreQueries?: readonly string[];
 }
 
 interface BankKeeper {
