@@ -98,7 +98,7 @@ export function startTokenChain(more: JsonObject = {}, kind: "local" | "remote" 
   const sequences = new Map<TestKey, bigint>();
   const query = (path: string, request: JsonObject): JsonValue => {
     const [service = "", rpc = ""] = path.split("/");
-    const type = (kind: string): string => `${service.replace(/\.Query$/, "")}.Query${rpc}${kind}`;
+    const type = (end: string): string => `${service.replace(/\.Query$/, "")}.Query${rpc}${end}`;
     const response = chain.app.query({
       path: `/${path}`,
       data: messageFromJson(type("Request"), request),

@@ -70,6 +70,11 @@ const MODULES: readonly LazyCommand[] = [
       (await import("../../localnet/chain/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand,
   },
   {
+    name: "upgrade",
+    description: "plan an upgrade, or drop the plan",
+    load: async () => (await import("../../localnet/chain/modules/upgrade/cli/tx.ts")).txUpgradeCommand,
+  },
+  {
     name: "gov",
     description: "governance of the remote chain: propose, deposit, vote",
     load: async () => (await import("../../localnet/chain/modules/gov/cli/tx.ts")).txGovCommand,

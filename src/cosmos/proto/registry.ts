@@ -17,7 +17,7 @@ export const CANONICAL_CHAIN_NAME = "neutron";
 
 /** First parts of the other packages in the definitions. A chain with one of these names would own foreign types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
-  "amino connect cosmos cosmos_proto cosmwasm feemarket google grpc ibc osmosis relaywatch slinky tendermint".split(
+  "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",
   ),
 );

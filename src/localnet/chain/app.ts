@@ -15,6 +15,7 @@ import { type ContractManagerModule, createContractManagerModule } from "./modul
 import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import type { GasPrice } from "./modules/feemarket/keeper.ts";
+import { createFeeBurnerModule } from "./modules/feeburner/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
 import { createFeeRefunderModule } from "./modules/feerefunder/module.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
@@ -31,6 +32,7 @@ import {
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
+import { createParamsOnlyModules } from "./modules/params-only/modules.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
@@ -38,6 +40,7 @@ import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tok
 import { port as transferPort } from "./modules/transfer/keeper.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
+import { createUpgradeModule } from "./modules/upgrade/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
@@ -48,6 +51,7 @@ import * as tables from "./module-tables.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createProfiler, profiledModule, type Profiler } from "./runtime/gas-profile.ts";
+import type { Context } from "./runtime/context.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
@@ -71,7 +75,7 @@ export interface AppOptions {
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** A block ends with the burning of its fees, as the deployed module `revenue` does. Default: false. */
+  /** A block of a local chain ends with the burning of its fees, as on the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
   /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
@@ -147,22 +151,31 @@ function createBase(
   });
   const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper, hooks);
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
+  const names = {
+    chainName,
+    bech32Prefix,
+    denom,
+    profile: profileNamed(options.profile),
+    authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
+  };
+  const feeBurner = createFeeBurnerModule(names, bank.keeper);
+  const burnFees = (context: Context): void => feeBurner.burnFees(context, feeRecipient);
   return {
-    names: {
-      chainName,
-      bech32Prefix,
-      denom,
-      profile: profileNamed(options.profile),
-      authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
-    },
-    consensus: createConsensusModule(),
+    names,
+    consensus: createConsensusModule(names),
     auth,
     bank,
+    feeBurner,
     // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     feemarket: createFeemarketModule(
-      { feeDenom: denom, burnsFees, minGasPrices },
-      { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
+      { feeDenom: denom, minGasPrices },
+      {
+        bank: bank.keeper,
+        accounts: auth.keeper,
+        feeRecipient,
+        ...(burnsFees && kind === "local" && { burnFees }),
+      },
     ),
   };
 }
@@ -285,6 +298,9 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     wasm,
     manager,
     feeRefunder,
+    base.feeBurner,
+    ...createParamsOnlyModules(names),
+    createUpgradeModule(names),
     rateLimit,
     harpoon,
     staking,

@@ -5,6 +5,7 @@ import { handleDexMessage } from "./modules/dex/bindings.ts";
 import type { FeeRefunderModule } from "./modules/feerefunder/module.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import type { TokenFactoryModule } from "./modules/tokenfactory/module.ts";
+import { type ParamsOnlyOptions, queryInterchainAccount } from "./modules/params-only/modules.ts";
 import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { MessageHandler } from "./runtime/module.ts";
@@ -71,10 +72,7 @@ function rpcs(service: string, names: string): readonly string[] {
 }
 
 /** What the chain's bindings need. The modules are created after the module `wasm`, which calls the bindings. */
-interface BindingDeps {
-  readonly chainName: string;
-  /** The account of the chain's authority, bech32. */
-  readonly authority: string;
+interface BindingDeps extends ParamsOnlyOptions {
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly modules: () => {
     readonly icq: Pick<InterchainqueriesModule, "handleCustomMessage" | "handleCustomQuery">;
@@ -107,6 +105,7 @@ export function createBindings(deps: BindingDeps): Pick<WasmDeps, "customMessage
       const { icq, feeRefunder, tokenFactory } = deps.modules();
       return (
         icq.handleCustomQuery(context, request) ??
+        queryInterchainAccount(request, deps) ??
         feeRefunder.handleCustomQuery(context, request) ??
         tokenFactory.handleCustomQuery(context, request)
       );

@@ -55,4 +55,8 @@ export const UPGRADES: readonly Upgrade[] = [
   { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
   { name: "gov", adds: [GOV_NAME] },
   { name: "feerefunder", adds: ["feerefunder"] },
+  {
+    name: "params",
+    adds: ["feeburner", "globalfee", "dynamicfees", "interchaintxs", "interchainaccounts", "upgrade"],
+  },
 ];

@@ -13,24 +13,11 @@ import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import type { MessageJson } from "../wasm/contract.ts";
-import {
-  createFeeRefunderKeeper,
-  defaultParams,
-  feeInfos,
-  feeKey,
-  type FeeRefunderDeps,
-  type FeeRefunderKeeper,
-  type FeeRefunderOptions,
-  MODULE_NAME,
-  moduleParams,
-  NO_FEE,
-  type PacketId,
-  validateFee,
-} from "./keeper.ts";
+import * as fees from "./keeper.ts";
 
 /** The module with what other modules call. */
 export interface FeeRefunderModule extends ChainModule {
-  readonly keeper: FeeRefunderKeeper;
+  readonly keeper: fees.FeeRefunderKeeper;
   /** Answers the module's own query of a contract. Returns undefined for any other query. */
   readonly handleCustomQuery: (
     context: Context,
@@ -40,12 +27,12 @@ export interface FeeRefunderModule extends ChainModule {
 
 /** Creates the module `feerefunder`: contracts pay the relayers of the replies to their packets. */
 export function createFeeRefunderModule(
-  options: FeeRefunderOptions,
-  deps: FeeRefunderDeps,
+  options: fees.FeeRefunderOptions,
+  deps: fees.FeeRefunderDeps,
 ): FeeRefunderModule {
   return {
-    name: MODULE_NAME,
-    stores: [MODULE_NAME],
+    name: fees.MODULE_NAME,
+    stores: [fees.MODULE_NAME],
     messages: [
       toMessageHandler({
         typeUrl: toChainTypeUrl("/neutron.feerefunder.MsgUpdateParams", options.chainName),
@@ -57,7 +44,7 @@ export function createFeeRefunderModule(
     queries: createQueries(options),
     initGenesis: (context, json) => initGenesis(context, json, options),
     exportGenesis,
-    keeper: createFeeRefunderKeeper(options, deps),
+    keeper: fees.createFeeRefunderKeeper(options, deps),
     handleCustomQuery: (context, request) =>
       request["min_ibc_fee"] === undefined ? undefined : { min_fee: minFeeJson(context) },
   };
@@ -66,7 +53,7 @@ export function createFeeRefunderModule(
 function updateParams(
   context: Context,
   { authority, params = { minFee: undefined } }: MsgUpdateParams,
-  options: FeeRefunderOptions,
+  options: fees.FeeRefunderOptions,
 ): void {
   wrapErrors(
     (error) => error.wrap("failed to validate MsgUpdateParams"),
@@ -76,27 +63,27 @@ function updateParams(
       } catch (error) {
         throw unregisteredError(`authority is invalid: ${errorText(error)}`);
       }
-      validateFee(params.minFee ?? NO_FEE);
+      fees.validateFee(params.minFee ?? fees.NO_FEE);
     },
   );
   if (authority !== options.authority)
     throw ErrInvalidRequest(`invalid authority; expected ${options.authority}, got ${authority}`);
-  moduleParams.set(context, params);
+  fees.moduleParams.set(context, params);
 }
 
-function createQueries({ chainName }: FeeRefunderOptions): readonly QueryHandler[] {
+function createQueries({ chainName }: fees.FeeRefunderOptions): readonly QueryHandler[] {
   const path = (rpc: string): string => toChainTypeUrl(`/neutron.feerefunder.Query/${rpc}`, chainName);
   return [
     toQueryHandler(
       path("Params"),
       { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
+      (context) => ({ params: fees.moduleParams.get(context) }),
     ),
     toQueryHandler(
       path("FeeInfo"),
       { request: wire.FeeInfoRequest, response: wire.FeeInfoResponse },
       (context, { portId, channelId, sequence }) => {
-        const feeInfo = feeInfos.get(context, feeKey({ source: { portId, channelId }, sequence }));
+        const feeInfo = fees.feeInfos.get(context, fees.feeKey({ source: { portId, channelId }, sequence }));
         if (feeInfo !== undefined) return { feeInfo };
         throw ErrInvalidRequest(
           `no fee info found for port_id = ${portId}, channel_id=${channelId}, sequence=${sequence}`,
@@ -108,7 +95,7 @@ function createQueries({ chainName }: FeeRefunderOptions): readonly QueryHandler
 
 /** The least fee as JSON of a contract's query. */
 function minFeeJson(context: Context): MessageJson {
-  const { recvFee, ackFee, timeoutFee } = moduleParams.get(context).minFee ?? NO_FEE;
+  const { recvFee, ackFee, timeoutFee } = fees.moduleParams.get(context).minFee ?? fees.NO_FEE;
   return { recv_fee: coinsJson(recvFee), ack_fee: coinsJson(ackFee), timeout_fee: coinsJson(timeoutFee) };
 }
 
@@ -117,7 +104,7 @@ function coinsJson(coins: readonly WireCoin[]): MessageJson {
 }
 
 const SCHEMA: GenesisSchema<GenesisState> = {
-  module: MODULE_NAME,
+  module: fees.MODULE_NAME,
   typeName: "neutron.feerefunder.GenesisState",
   type: GenesisState,
 };
@@ -126,29 +113,29 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 const CONTRACT_BYTES = 32;
 
 /** Stores params and locked fees. Throws `GenesisError` for fees that are invalid or given twice, and for payers that are no contracts. */
-function initGenesis(context: Context, json: JsonValue | undefined, options: FeeRefunderOptions): void {
+function initGenesis(context: Context, json: JsonValue | undefined, options: fees.FeeRefunderOptions): void {
   const state = readGenesis(SCHEMA, json);
-  atPath(`app_state.${MODULE_NAME}.params`, () =>
-    moduleParams.set(context, partOr(json, "params", state?.params, defaultParams(options.denom))),
+  atPath(`app_state.${fees.MODULE_NAME}.params`, () =>
+    fees.moduleParams.set(context, partOr(json, "params", state?.params, fees.defaultParams(options.denom))),
   );
   for (const [index, info] of (state?.feeInfos ?? []).entries())
-    atPath(`app_state.${MODULE_NAME}.fee_infos[${index}]`, () => {
+    atPath(`app_state.${fees.MODULE_NAME}.fee_infos[${index}]`, () => {
       if (parseAddress(options.bech32Prefix, info.payer).length !== CONTRACT_BYTES)
         throw new Error(`fee payer address ${info.payer} is not a contract`);
       const { portId = "", channelId = "", sequence = 0n } = info.packetId ?? {};
       validatePortId(portId);
       validateChannelId(channelId);
-      validateFee(info.fee ?? NO_FEE);
-      const packet: PacketId = { source: { portId, channelId }, sequence };
-      if (feeInfos.has(context, feeKey(packet))) throw new Error("the packet is given twice");
-      feeInfos.set(context, feeKey(packet), info);
+      fees.validateFee(info.fee ?? fees.NO_FEE);
+      const packet: fees.PacketId = { source: { portId, channelId }, sequence };
+      if (fees.feeInfos.has(context, fees.feeKey(packet))) throw new Error("the packet is given twice");
+      fees.feeInfos.set(context, fees.feeKey(packet), info);
     });
 }
 
 /** Prints params and locked fees. */
 function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, {
-    params: moduleParams.get(context),
-    feeInfos: [...feeInfos.entries(context)].map(([, info]) => info),
+    params: fees.moduleParams.get(context),
+    feeInfos: [...fees.feeInfos.entries(context)].map(([, info]) => info),
   });
 }

@@ -22,21 +22,12 @@ import {
 import { event } from "../../runtime/events.ts";
 import { toMessageHandler } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
-import {
-  addDeposit,
-  addProposal,
-  addVote,
-  cancelProposal,
-  checkInitialDeposit,
-  type Draft,
-  type Keepers,
-  proposalCodec,
-} from "./keeper.ts";
+import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 
 /** The messages of `cosmos.gov.v1` and of `cosmos.gov.v1beta1`. */
-export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
+export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
     ...createCurrentHandlers(keepers),
     ...createAuthorityHandlers(keepers),
@@ -44,7 +35,7 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-function createCurrentHandlers(keepers: Keepers): readonly MessageHandler[] {
+function createCurrentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
     toMessageHandler({
       typeUrl: "/cosmos.gov.v1.MsgSubmitProposal",
@@ -79,7 +70,7 @@ function createCurrentHandlers(keepers: Keepers): readonly MessageHandler[] {
       signers: ({ proposer }) => [proposer],
       handle: (context, { proposalId, proposer }) => {
         requireAddress("proposer", proposer, keepers);
-        cancelProposal(context, proposalId, proposer, keepers);
+        keeper.cancelProposal(context, proposalId, proposer, keepers);
         context.emit(
           event("cancel_proposal", [
             ["sender", proposer],
@@ -97,7 +88,7 @@ function createCurrentHandlers(keepers: Keepers): readonly MessageHandler[] {
 }
 
 /** Messages that only a proposal can send. */
-function createAuthorityHandlers({ authority, denom }: Keepers): readonly MessageHandler[] {
+function createAuthorityHandlers({ authority, denom }: keeper.Keepers): readonly MessageHandler[] {
   return [
     toMessageHandler({
       typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent",
@@ -123,7 +114,7 @@ function createAuthorityHandlers({ authority, denom }: Keepers): readonly Messag
   ];
 }
 
-function createLegacyHandlers(keepers: Keepers): readonly MessageHandler[] {
+function createLegacyHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
     toMessageHandler({
       typeUrl: "/cosmos.gov.v1beta1.MsgSubmitProposal",
@@ -194,7 +185,7 @@ const MAX_TITLE_BYTES = 140;
 const MAX_DESCRIPTION_BYTES = 10_000;
 
 /** MsgSubmitProposal of v1beta1: its content becomes a message of the proposal. */
-function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers: Keepers): bigint {
+function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers: keeper.Keepers): bigint {
   const { proposer, initialDeposit } = message;
   const content = readContent(message.content);
   if (content === undefined) throw ErrInvalidProposalContent("missing content");
@@ -202,7 +193,7 @@ function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers
   requireText("title", title, MAX_TITLE_BYTES);
   requireText("description", description, MAX_DESCRIPTION_BYTES);
   const exec = tx.MsgExecLegacyContent.encode({ content: message.content, authority: keepers.authority });
-  const draft: Draft = {
+  const draft: keeper.Draft = {
     messages: [{ typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent", value: exec.finish() }],
     metadata: "",
     title,
@@ -224,9 +215,9 @@ const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(
   context: Context,
-  draft: Draft,
+  draft: keeper.Draft,
   initialDeposit: tx.MsgSubmitProposal["initialDeposit"],
-  keepers: Keepers,
+  keepers: keeper.Keepers,
 ): bigint {
   if (draft.title === "") throw ErrInvalidRequest("proposal title cannot be empty");
   if (draft.summary === "") throw ErrInvalidRequest("proposal summary cannot be empty");
@@ -235,17 +226,17 @@ function submitProposal(
     throw ErrNoProposalMsgs("either metadata or Msgs length must be non-nil");
   requireMetadata(draft);
   const amount = parseCoins(initialDeposit);
-  checkInitialDeposit(moduleParams.get(context), amount, draft.expedited);
-  const proposal = addProposal(context, draft, keepers);
-  const bytes = proposalCodec.encode(proposal).length;
+  keeper.checkInitialDeposit(moduleParams.get(context), amount, draft.expedited);
+  const proposal = keeper.addProposal(context, draft, keepers);
+  const bytes = keeper.proposalCodec.encode(proposal).length;
   context.gas.consume(PROPOSAL_BYTE_GAS * BigInt(bytes), "submit proposal");
-  const starts = addDeposit(context, { id: proposal.id, depositor: draft.proposer, amount }, keepers);
+  const starts = keeper.addDeposit(context, { id: proposal.id, depositor: draft.proposer, amount }, keepers);
   if (starts) context.emit(event("submit_proposal", [["voting_period_start", proposal.id.toString()]]));
   return proposal.id;
 }
 
 /** Metadata that is JSON with title and summary must have those of the proposal. Other metadata may be anything. */
-function requireMetadata({ metadata, title, summary }: Draft): void {
+function requireMetadata({ metadata, title, summary }: keeper.Draft): void {
   const given = metadataOf(metadata);
   if (given === undefined) return;
   if (given.title !== title)
@@ -268,13 +259,13 @@ function metadataOf(text: string): { readonly title: string; readonly summary: s
   }
 }
 
-function vote(context: Context, { option, ...message }: tx.MsgVote, keepers: Keepers): void {
+function vote(context: Context, { option, ...message }: tx.MsgVote, keepers: keeper.Keepers): void {
   requireAddress("voter", message.voter, keepers);
   requireOption(option);
-  addVote(context, { ...message, options: [{ option, weight: formatDec18(DEC18_ONE) }] }, keepers);
+  keeper.addVote(context, { ...message, options: [{ option, weight: formatDec18(DEC18_ONE) }] }, keepers);
 }
 
-function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: Keepers): void {
+function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: keeper.Keepers): void {
   requireAddress("voter", message.voter, keepers);
   if (message.options.length === 0) throw ErrInvalidRequest("null");
   const seen = new Set<number>();
@@ -287,7 +278,7 @@ function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: Ke
   }
   if (total > DEC18_ONE) throw ErrInvalidVote("total weight overflow 1.00");
   if (total < DEC18_ONE) throw ErrInvalidVote("total weight lower than 1.00");
-  addVote(context, message, keepers);
+  keeper.addVote(context, message, keepers);
 }
 
 function weightOf(text: string): Dec18 {
@@ -306,16 +297,16 @@ function requireOption(option: WeightedVoteOption["option"]): void {
     throw ErrInvalidVote(enumName(VoteOption, option));
 }
 
-function deposit(context: Context, message: tx.MsgDeposit, keepers: Keepers): void {
+function deposit(context: Context, message: tx.MsgDeposit, keepers: keeper.Keepers): void {
   requireAddress("depositor", message.depositor, keepers);
   const amount = parseCoins(message.amount);
   if (amount.length === 0 || !areValidCoins(amount)) throw ErrInvalidCoins(formatCoins(amount));
   const { proposalId, depositor } = message;
-  if (addDeposit(context, { id: proposalId, depositor, amount }, keepers))
+  if (keeper.addDeposit(context, { id: proposalId, depositor, amount }, keepers))
     context.emit(event("proposal_deposit", [["voting_period_start", proposalId.toString()]]));
 }
 
-function requireAddress(name: string, text: string, { bech32Prefix }: Keepers): void {
+function requireAddress(name: string, text: string, { bech32Prefix }: keeper.Keepers): void {
   try {
     parseAddress(bech32Prefix, text);
   } catch (error) {
