@@ -324,6 +324,9 @@ remote: { chain_id: one-1, validators: [{ power: 1, operator: cosmos1wrong }] }
   });
 
   it("excludes the options that it replaces", async () => {
+    const profile = ["localnet", "start", "--chain-config", writeWorld(), "--profile", "deployed"];
+    const both = await runCommand(profile, AbortSignal.timeout(10_000));
+    expect(both.message).toContain("--profile excludes --chain-config");
     const given = ["localnet", "start", "--chain-config", writeWorld(), "--local-validators", "3"];
     const { message } = await runCommand(given, AbortSignal.timeout(10_000));
     expect(message).toContain("--local-validators and --remote-validators exclude --chain-config");
