@@ -5,7 +5,11 @@ import { handleDexMessage } from "./modules/dex/bindings.ts";
 import type { FeeRefunderModule } from "./modules/feerefunder/module.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import type { TokenFactoryModule } from "./modules/tokenfactory/module.ts";
-import { type ParamsOnlyOptions, queryInterchainAccount } from "./modules/params-only/modules.ts";
+import {
+  handleInterchainMessage,
+  type ParamsOnlyOptions,
+  queryInterchainAccount,
+} from "./modules/params-only/modules.ts";
 import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { MessageHandler } from "./runtime/module.ts";
@@ -93,6 +97,7 @@ export function createBindings(deps: BindingDeps): Pick<WasmDeps, "customMessage
       const { icq, tokenFactory, cron, manager } = deps.modules();
       return (
         icq.handleCustomMessage(context, contract, message) ??
+        handleInterchainMessage(message) ??
         handleTransferMessage(context, contract, message, deps) ??
         handleAdminMessage(context, contract, message, deps) ??
         tokenFactory.handleCustomMessage(context, contract, message) ??

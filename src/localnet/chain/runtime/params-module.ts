@@ -38,6 +38,8 @@ export interface ParamsDefinition<P> {
   readonly package: string;
   readonly types: ParamsTypes<P>;
   readonly params: ModuleParams<P>;
+  /** Checks the params of the message. Default: `params.validate`. */
+  readonly check?: (params: P) => void;
   /** Error of another signer than the authority; by default sdk/18. */
   readonly signerError?: (words: string) => ModuleError;
   /** Whether the stateless checks have the words "failed to validate MsgUpdateParams" in front. Default: they have. */
@@ -46,18 +48,18 @@ export interface ParamsDefinition<P> {
 
 /** MsgUpdateParams, from the authority only. It checks the authority's address and the params before it looks who the authority is. */
 export function updateParamsHandler<P>(
-  {
-    package: name,
-    types,
-    params: stored,
-    signerError = ErrInvalidRequest,
-    namesCheck = true,
-  }: ParamsDefinition<P>,
+  definition: ParamsDefinition<P>,
   { chainName, bech32Prefix, authority: expected }: ParamsModuleOptions,
 ): MessageHandler {
+  const { package: name, types, params: stored } = definition;
+  const {
+    signerError = ErrInvalidRequest,
+    namesCheck = true,
+    check: checkParams = stored.validate,
+  } = definition;
   const check = (authority: string, params: P): void => {
     requireAddress(authority, bech32Prefix);
-    stored.validate(params);
+    checkParams(params);
   };
   return toMessageHandler({
     typeUrl: toChainTypeUrl(`/${name}.MsgUpdateParams`, chainName),

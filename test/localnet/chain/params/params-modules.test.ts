@@ -26,6 +26,26 @@ function propose(type: string, fields: JsonObject, signer: JsonObject = { author
 }
 
 const params = (service: string): JsonValue => fieldAt(chain.query(`${service}.Query/Params`, {}), "params");
+const COIN = [{ denom: "untrn", amount: "1000" }];
+/** A contract's message to an interchain account. */
+const SUBMISSION = {
+  connection_id: "connection-0",
+  interchain_account_id: "x",
+  msgs: [{ type_url: "/a.B", value: "" }],
+  timeout: 1,
+  fee: { recv_fee: [], ack_fee: COIN, timeout_fee: COIN },
+};
+
+/** Makes the contract `echo` send a message of the chain's bindings. */
+function sendCustom(custom: JsonObject) {
+  const messages = [{ id: 1, msg: { custom }, reply_on: "never", gas_limit: null }];
+  return chain.run("alice", "cosmwasm.wasm.v1.MsgExecuteContract", {
+    sender: ALICE,
+    contract: ECHO,
+    msg: { ok: { messages, attributes: [], events: [] } },
+    funds: [],
+  });
+}
 const FAILED = "failed to execute message; message index: 0: failed to submit proposal: failed to handle";
 const prices = (...list: readonly (readonly [string, string])[]) =>
   list.map(([denom, amount]) => ({ denom, amount }));
@@ -44,8 +64,8 @@ const MODULES: readonly {
     defaults: { neutron_denom: "untrn", reserve_address: "", treasury_address: "" },
     changed: { neutron_denom: "untrn", reserve_address: "", treasury_address: ALICE },
     refused: [
-      { neutron_denom: "", treasury_address: ALICE },
-      "failed to validate MsgUpdateParams: NeutronDenom must not be empty",
+      { neutron_denom: "untrn", treasury_address: "nobody" },
+      "failed to validate MsgUpdateParams: treasury_address is invalid: ",
     ],
   },
   {
@@ -92,7 +112,8 @@ describe.each(MODULES)("params of $module", ({ service, module, defaults, change
     expect(params(service)).toEqual(defaults);
     expect(propose(`${service}.MsgUpdateParams`, { params: changed }).log).toBe("");
     expect(params(service)).toEqual(changed);
-    const direct = chain.run("bob", `${service}.MsgUpdateParams`, { authority: BOB, params: defaults });
+    // As deployed, the params are checked before the signer.
+    const direct = chain.run("bob", `${service}.MsgUpdateParams`, { authority: BOB, params: changed });
     expect(direct.log).toContain(`invalid authority; expected ${AUTHORITY}, got ${BOB}: `);
     expect(params(service)).toEqual(changed);
   });
@@ -113,6 +134,17 @@ describe.each(MODULES)("params of $module", ({ service, module, defaults, change
   });
 });
 
+it("feeburner: a message may leave the denomination empty, but not the treasury; a genesis the other way round", () => {
+  const update = (treasury_address: string) =>
+    propose("neutron.feeburner.MsgUpdateParams", { params: { treasury_address } });
+  expect(update(ALICE).log).toBe("");
+  expect(params("neutron.feeburner")).toMatchObject({ neutron_denom: "", treasury_address: ALICE });
+  expect(update("").log).toContain("treasury_address is invalid");
+  expect(() => startTokenChain({ feeburner: { params: { treasury_address: ALICE } } })).toThrow(
+    "app_state.feeburner.params.neutron_denom: a denomination was expected",
+  );
+});
+
 describe("the module interchaintxs", () => {
   it("has no accounts, and its messages say that they are not implemented", () => {
     const request = { owner_address: ALICE, interchain_account_id: "x", connection_id: "connection-0" };
@@ -123,12 +155,35 @@ describe("the module interchaintxs", () => {
     expect(() => chain.query("neutron.interchaintxs.v1.Query/InterchainAccountAddress", bad)).toThrow(
       "failed to create ica owner: failed to decode address from bech32",
     );
-    for (const name of ["MsgRegisterInterchainAccount", "MsgSubmitTx"])
-      expect(chain.run("bob", `neutron.interchaintxs.v1.${name}`, { from_address: BOB })).toMatchObject({
+    const account = { from_address: BOB, connection_id: "connection-0", interchain_account_id: "x" };
+    const fee = { ack_fee: COIN, timeout_fee: COIN };
+    const text = { "@type": "/cosmos.gov.v1beta1.TextProposal", title: "T", description: "D" };
+    for (const [name, fields] of [
+      ["MsgRegisterInterchainAccount", account],
+      ["MsgSubmitTx", { ...account, fee, msgs: [text], timeout: "1" }],
+    ] as const)
+      expect(chain.run("bob", `neutron.interchaintxs.v1.${name}`, fields)).toMatchObject({
         codespace: "sdk",
         code: 37,
         log: expect.stringContaining("interchain accounts are not implemented on a local chain"),
       });
+  });
+
+  it.each<[JsonObject, string]>([
+    [{ submit_tx: {} }, "failed to validate MsgSubmitTx: ack fee or timeout fee is zero: invalid coins"],
+    [{ submit_tx: { ...SUBMISSION, connection_id: "" } }, "empty connection id"],
+    [{ submit_tx: { ...SUBMISSION, interchain_account_id: "" } }, "empty interchain account id"],
+    [{ submit_tx: { ...SUBMISSION, msgs: [] } }, "no messages provided"],
+    [{ submit_tx: { ...SUBMISSION, timeout: 0 } }, "timeout must be greater than zero"],
+    [{ submit_tx: SUBMISSION }, "interchain accounts are not implemented on a local chain"],
+    [{ register_interchain_account: {} }, "empty connection id"],
+    [{ register_interchain_account: SUBMISSION }, "interchain accounts are not implemented on a local chain"],
+  ])("checks the message %j of a contract as deployed", (custom, text) => {
+    const { log } = sendCustom(custom);
+    expect(log).toContain(text);
+    expect(log).toMatch(
+      /submessages: failed to (submit interchain transaction: failed to submit|register) interchain/,
+    );
   });
 });
 
@@ -301,15 +356,7 @@ describe("a proposal", () => {
 
   it("of a contract changes no parameters of that kind", () => {
     const proposal = { param_change_proposal: { title: "T", description: "D", param_changes: [] } };
-    const custom = { submit_admin_proposal: { admin_proposal: proposal } };
-    const messages = [{ id: 1, msg: { custom }, reply_on: "never", gas_limit: null }];
-    const msg = { ok: { messages, attributes: [], events: [] } };
-    const { log } = chain.run("alice", "cosmwasm.wasm.v1.MsgExecuteContract", {
-      sender: ALICE,
-      contract: ECHO,
-      msg,
-      funds: [],
-    });
+    const { log } = sendCustom({ submit_admin_proposal: { admin_proposal: proposal } });
     expect(log).toContain("failed to submit admin proposal legacy: proposal content is not whitelisted");
   });
 

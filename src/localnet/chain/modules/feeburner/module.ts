@@ -11,7 +11,7 @@ import { moduleAddress, parseAddress } from "../../runtime/address.ts";
 import { type Coin, parseWireInt, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
-import { type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { GenesisError, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
@@ -51,6 +51,7 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
     package: "neutron.feeburner",
     types: { update: MsgUpdateParams, request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
     params,
+    check: ({ treasuryAddress }) => requireAddress("treasury_address is invalid", treasuryAddress, options),
   };
   return {
     name: MODULE_NAME,
@@ -77,24 +78,29 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
   };
 }
 
-/** `neutron_denom`: the denomination that is burned. `treasury_address`: who gets the others; it may be absent in a genesis only. */
-function paramsOf({ denom, bech32Prefix }: FeeBurnerOptions): ModuleParams<Params> {
+/**
+ * `neutron_denom`: the denomination that is burned; a message may leave it empty, as deployed, and then none is. `treasury_address`: who
+ * gets the others; only a genesis may leave it empty.
+ */
+function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
   return defineParams({
     store: MODULE_NAME,
     key: Uint8Array.of(1),
     type: Params,
-    defaults: { neutronDenom: denom, reserveAddress: "", treasuryAddress: "" },
+    defaults: { neutronDenom: options.denom, reserveAddress: "", treasuryAddress: "" },
     unset: { neutronDenom: "", reserveAddress: "", treasuryAddress: "" },
-    validate: ({ neutronDenom, treasuryAddress }) => {
-      if (neutronDenom === "") throw unregisteredError("NeutronDenom must not be empty");
-      if (treasuryAddress === "") return;
-      try {
-        parseAddress(bech32Prefix, treasuryAddress);
-      } catch (error) {
-        throw unregisteredError(`invalid treasury address: ${errorText(error)}`);
-      }
+    validate: ({ treasuryAddress }) => {
+      if (treasuryAddress !== "") requireAddress("invalid treasury address", treasuryAddress, options);
     },
   });
+}
+
+function requireAddress(words: string, text: string, { bech32Prefix }: FeeBurnerOptions): void {
+  try {
+    parseAddress(bech32Prefix, text);
+  } catch (error) {
+    throw unregisteredError(`${words}: ${errorText(error)}`);
+  }
 }
 
 function totalOf(context: Context, params: ModuleParams<Params>): Coin {
@@ -138,6 +144,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 
 function initGenesis(context: Context, json: JsonValue | undefined, params: ModuleParams<Params>): void {
   common.initParams(context, json, SCHEMA, params);
+  if (params.get(context).neutronDenom === "")
+    throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "a denomination was expected");
   const total = readGenesis(SCHEMA, json)?.totalBurnedNeutronsAmount;
   if ((total?.coin?.denom ?? "") !== "" && total !== undefined) burned.set(context, total);
 }

@@ -30,6 +30,7 @@ import {
   ErrNotSupported,
   registerError,
   unregisteredError,
+  wrapErrors,
 } from "../../runtime/errors.ts";
 import {
   atPath,
@@ -40,12 +41,14 @@ import {
   readGenesis,
 } from "../../runtime/genesis.ts";
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
-import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
+import type { ChainModule } from "../../runtime/module.ts";
 import { defineParams } from "../../runtime/params.ts";
 import * as common from "../../runtime/params-module.ts";
+import { NO_FEE, validateFee } from "../feerefunder/keeper.ts";
+import { feeOf } from "../transfer/bindings.ts";
 import { ErrIbcUnauthorized } from "../transfer/keys.ts";
 import type { MessageJson } from "../wasm/contract.ts";
-import { customFields } from "../wasm/custom-json.ts";
+import { asUintNumber, customFields } from "../wasm/custom-json.ts";
 
 export interface ParamsOnlyOptions extends common.ParamsModuleOptions {
   /** Denomination of fees. */
@@ -161,6 +164,78 @@ function createDynamicFees(options: ParamsOnlyOptions): ChainModule {
 }
 
 const ErrInterchainAccountNotFound = registerError("interchaintxs", 1102, "interchain account not found");
+const ErrEmptyInterchainAccountID = registerError("interchaintxs", 1104, "empty interchain account id");
+const ErrEmptyConnectionID = registerError("interchaintxs", 1105, "empty connection id");
+const ErrNoMessages = registerError("interchaintxs", 1106, "no messages provided");
+const ErrInvalidTimeout = registerError("interchaintxs", 1107, "timeout must be greater than zero");
+
+/** Stateless checks of MsgSubmitTx, in the deployed order. Throws `ModuleError`. */
+function validateSubmitTx({
+  fee,
+  connectionId,
+  interchainAccountId,
+  msgs,
+  timeout,
+}: txsTx.MsgSubmitTx): void {
+  validateFee(fee ?? NO_FEE);
+  if (connectionId === "") throw ErrEmptyConnectionID();
+  if (interchainAccountId === "") throw ErrEmptyInterchainAccountID();
+  if (msgs.length === 0) throw ErrNoMessages();
+  if (timeout === 0n) throw ErrInvalidTimeout();
+}
+
+/** Stateless checks of MsgRegisterInterchainAccount. Throws `ModuleError`. */
+function validateRegistration(message: txsTx.MsgRegisterInterchainAccount): void {
+  if (message.connectionId === "") throw ErrEmptyConnectionID();
+  if (message.interchainAccountId === "") throw ErrEmptyInterchainAccountID();
+}
+
+/** Checks a message of `interchaintxs`, and fails: the chain has no interchain accounts. */
+function refuse(name: string, check: () => void): never {
+  wrapErrors((error) => error.wrap(`failed to validate ${name}`), check);
+  throw ErrNotSupported("interchain accounts are not implemented on a local chain");
+}
+
+/** Runs a contract's `register_interchain_account` or `submit_tx`, which always fail. Returns undefined for any other message. */
+export function handleInterchainMessage(message: unknown): undefined {
+  const { register_interchain_account: register, submit_tx: submit } = isRecord(message) ? message : {};
+  if (isRecord(register))
+    wrapErrors(
+      (error) => error.wrap("failed to register interchain account"),
+      () => refuse("MsgRegisterInterchainAccount", () => validateRegistration(registrationOf(register))),
+    );
+  if (isRecord(submit))
+    wrapErrors(
+      (error) =>
+        error.wrap("failed to submit interchain transaction").wrap("failed to submit interchain transaction"),
+      () => refuse("MsgSubmitTx", () => validateSubmitTx(submissionOf(submit))),
+    );
+  return undefined;
+}
+
+function registrationOf(message: Readonly<Record<string, unknown>>): txsTx.MsgRegisterInterchainAccount {
+  const fields = customFields(message);
+  return {
+    ...txsTx.MsgRegisterInterchainAccount.decode(new Uint8Array(0)),
+    connectionId: fields.member("connection_id").asText(),
+    interchainAccountId: fields.member("interchain_account_id").asText(),
+  };
+}
+
+function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubmitTx {
+  const fields = customFields(message);
+  return {
+    ...txsTx.MsgSubmitTx.decode(new Uint8Array(0)),
+    connectionId: fields.member("connection_id").asText(),
+    interchainAccountId: fields.member("interchain_account_id").asText(),
+    msgs: fields
+      .member("msgs")
+      .elements()
+      .map((each) => ({ typeUrl: each.member("type_url").asText(), value: new Uint8Array(0) })),
+    timeout: asUintNumber(fields.member("timeout")),
+    fee: feeOf(fields.member("fee").orEmpty()),
+  };
+}
 
 /** Transactions on other chains by interchain accounts, of which this chain has none. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
@@ -190,25 +265,24 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
     },
     params,
   };
-  const unsupported = (
-    name: string,
-    type: { decode(bytes: Uint8Array): { readonly fromAddress: string } },
-  ): MessageHandler =>
-    toMessageHandler({
-      typeUrl: toChainTypeUrl(`/neutron.interchaintxs.v1.${name}`, chainName),
-      type,
-      signers: ({ fromAddress }) => [fromAddress],
-      handle: () => {
-        throw ErrNotSupported("interchain accounts are not implemented on a local chain");
-      },
-    });
   return {
     name: schema.module,
     stores: [schema.module],
     messages: [
       common.updateParamsHandler(definition, options),
-      unsupported("MsgRegisterInterchainAccount", txsTx.MsgRegisterInterchainAccount),
-      unsupported("MsgSubmitTx", txsTx.MsgSubmitTx),
+      toMessageHandler({
+        typeUrl: toChainTypeUrl("/neutron.interchaintxs.v1.MsgRegisterInterchainAccount", chainName),
+        type: txsTx.MsgRegisterInterchainAccount,
+        signers: ({ fromAddress }) => [fromAddress],
+        handle: (_context, message) =>
+          refuse("MsgRegisterInterchainAccount", () => validateRegistration(message)),
+      }),
+      toMessageHandler({
+        typeUrl: toChainTypeUrl("/neutron.interchaintxs.v1.MsgSubmitTx", chainName),
+        type: txsTx.MsgSubmitTx,
+        signers: ({ fromAddress }) => [fromAddress],
+        handle: (_context, message) => refuse("MsgSubmitTx", () => validateSubmitTx(message)),
+      }),
     ],
     queries: [
       common.paramsQuery(definition, options),

@@ -41,7 +41,8 @@ export function handleTransferMessage(
   return { data: utf8(printGoObject(members)), response };
 }
 
-function feeOf(fee: JsonField): Fee {
+/** Reads the fee in a message of a contract. */
+export function feeOf(fee: JsonField): Fee {
   const coins = (name: string): Fee["ackFee"] =>
     fee
       .member(name)
