@@ -1,3 +1,4 @@
+import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
 import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
@@ -154,14 +155,15 @@ function createAnnouncement(
   };
 }
 
-function openSidecar({ ports }: LocalnetDaemonOptions, { clock, logger }: DaemonContext): Sidecar {
+function openSidecar({ ports, profile }: LocalnetDaemonOptions, { clock, logger }: DaemonContext): Sidecar {
   const listen = {
     prices: { host: LOCALNET_HOST, port: ports.prices },
     oracleMetrics: { host: LOCALNET_HOST, port: ports.oracleMetrics },
     sidecarMetrics: { host: LOCALNET_HOST, port: ports.sidecarMetrics },
   };
+  const metricNames = profileNamed(profile).deployed("sidecarMetricNames") ? "side_car" : "connect";
   return createSidecar(
-    { chainId: CHAINS.local.chainId, seed: 1, listen },
+    { chainId: CHAINS.local.chainId, seed: 1, listen, metricNames },
     { clock, logger: logger.child({ part: "sidecar" }) },
   );
 }
