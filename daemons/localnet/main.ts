@@ -1,3 +1,4 @@
+import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
 import { type ChainProfile, CHAINS, DEFAULT_ROLES } from "../../src/localnet/network/chains.ts";
@@ -161,7 +162,7 @@ function createAnnouncement(
 }
 
 function openSidecar(
-  { ports, chains = CHAINS }: LocalnetDaemonOptions,
+  { ports, profile, chains = CHAINS }: LocalnetDaemonOptions,
   { clock, logger }: DaemonContext,
 ): Sidecar {
   const listen = {
@@ -169,8 +170,9 @@ function openSidecar(
     oracleMetrics: { host: LOCALNET_HOST, port: ports.oracleMetrics },
     sidecarMetrics: { host: LOCALNET_HOST, port: ports.sidecarMetrics },
   };
+  const metricNames = profileNamed(profile).deployed("sidecarMetricNames") ? "side_car" : "connect";
   return createSidecar(
-    { chainId: chains.local.chainId, seed: 1, listen },
+    { chainId: chains.local.chainId, seed: 1, listen, metricNames },
     { clock, logger: logger.child({ part: "sidecar" }) },
   );
 }

@@ -8,12 +8,13 @@ import {
   PROFILE_NAMES,
 } from "../../../src/localnet/chain/profile/profile.ts";
 
-const FOLDER = "src/localnet/chain";
-
-/** Code of the state machine, without the tables. */
-const code = readdirSync(FOLDER, { recursive: true, encoding: "utf8" })
-  .filter((path) => path.endsWith(".ts") && !path.startsWith("profile/"))
-  .map((path) => ({ path, text: readFileSync(join(FOLDER, path), "utf8") }));
+/** Code of the local chains, without the tables. */
+const code = ["src/localnet", "daemons/localnet"]
+  .flatMap((folder) =>
+    readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
+  )
+  .filter((path) => path.endsWith(".ts") && !path.startsWith("src/localnet/chain/profile/"))
+  .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 
 const rows = DIFFERENCE_AREAS.flatMap(({ differences }) => Object.entries(differences));
 const switches = rows.filter(([, { isSwitch }]) => isSwitch);
@@ -31,7 +32,8 @@ describe("the table of differences", () => {
   });
 
   it("is the only thing that code asks for the profile", () => {
-    const offences = code.filter(({ text }) =>
+    const machine = code.filter(({ path }) => path.startsWith("src/localnet/chain/"));
+    const offences = machine.filter(({ text }) =>
       /profile\.name\b|[!=]== "(?:deployed|specification)"/.test(text),
     );
     expect(offences.map(({ path }) => path)).toEqual([]);

@@ -186,3 +186,39 @@ export const CONTRACT_DIFFERENCES = {
     isSwitch: true,
   },
 } as const satisfies Readonly<Record<string, Difference>>;
+
+/** Differences of a node. */
+export const NODE_DIFFERENCES = {
+  oracleResponsesType: {
+    subject: "type of `app_oracle_responses`",
+    specification: "counter",
+    deployed: "gauge",
+    here: "gauge. Its values only grow and begin again at 0 with the process, so `rate` and `increase` apply; the watchdog and the rules go by the name, not by the type",
+    isSwitch: false,
+  },
+  extendedCommit: {
+    subject: "first entry in a block's transactions",
+    specification: "not stated",
+    deployed: "the proposer's extended commit when vote extensions are on",
+    here: "a transaction: vote extensions are disabled (`vote_extensions_enable_height` is 0)",
+    isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Difference>>;
+
+/** Differences of the price sidecar. It has the profile of the command that starts it. */
+export const SIDECAR_DIFFERENCES = {
+  sidecarMetricNames: {
+    subject: "names of its own metrics (8002)",
+    specification: "`connect_…`",
+    deployed: "`side_car_…`",
+    here: "`connect_…`",
+    isSwitch: true,
+  },
+  sidecarPricePath: {
+    subject: "path of the prices",
+    specification: "`/connect/oracle/v2/prices`",
+    deployed: "some builds have `/slinky/oracle/v1/prices` alone",
+    here: "both",
+    isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Difference>>;

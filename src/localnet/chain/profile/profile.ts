@@ -1,7 +1,13 @@
 import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { DEX_DIFFERENCES } from "./dex-differences.ts";
 import type { Difference } from "./difference.ts";
-import { CONTRACT_DIFFERENCES, ICQ_DIFFERENCES, TRANSFER_DIFFERENCES } from "./other-differences.ts";
+import {
+  CONTRACT_DIFFERENCES,
+  ICQ_DIFFERENCES,
+  NODE_DIFFERENCES,
+  SIDECAR_DIFFERENCES,
+  TRANSFER_DIFFERENCES,
+} from "./other-differences.ts";
 
 /**
  * Which side a chain takes where specification and deployed chain differ. A chain has its profile from its genesis document on, and
@@ -16,6 +22,8 @@ const TABLES = {
   ...DEX_DIFFERENCES,
   ...TRANSFER_DIFFERENCES,
   ...CONTRACT_DIFFERENCES,
+  ...NODE_DIFFERENCES,
+  ...SIDECAR_DIFFERENCES,
 };
 
 type Tables = typeof TABLES;
@@ -55,6 +63,8 @@ export const DIFFERENCE_AREAS: readonly DifferenceArea[] = [
   { name: "dex", heading: "The `dex` module", differences: DEX_DIFFERENCES },
   { name: "transfer", heading: "Transfers and their limits", differences: TRANSFER_DIFFERENCES },
   { name: "contracts", heading: "Contracts", differences: CONTRACT_DIFFERENCES },
+  { name: "node", heading: "The node: blocks, RPC, WebSocket", differences: NODE_DIFFERENCES },
+  { name: "sidecar", heading: "The price sidecar", differences: SIDECAR_DIFFERENCES },
 ];
 
 /** Returns whether a difference has a switch. */
