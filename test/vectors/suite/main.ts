@@ -9,17 +9,27 @@ const USAGE = `usage: npm run conformance:suite -- [OPTION]… DIR [FILE…]
   DIR                 folder of the installed suite, with the contracts in DIR/wasm
   FILE                name of a test file, such as dex_grpc; default: all that this project expects something of
   --port-offset N     added to every port of the suite; default 0
-  --block-time MS     time between two blocks; default 2000
+  --block-time MS     time between two blocks; default 2000, or what expected.json says for the file
   --only TEXT         only the tests with this text in their name; nothing is expected then
   --deadline MINUTES  longest time of one file; default 30
   --log DIR           folder for the logs of the chains, the relayer and the suite; default: a temporary folder
 `;
 
-/** What each file must pass at least, by name. `of` is the number of its tests. */
+const DEFAULT_BLOCK_TIME_MS = 2_000;
+
+/**
+ * What each file must pass at least, by name. `of` is the number of its tests. `block_time` replaces the default for a file whose tests
+ * depend on it.
+ */
 const expected = z
   .record(
     z.string(),
-    z.strictObject({ row: z.enum(["modules", "others"]), of: z.number(), passed: z.number() }),
+    z.strictObject({
+      row: z.enum(["modules", "others"]),
+      of: z.number(),
+      passed: z.number(),
+      block_time: z.number().optional(),
+    }),
   )
   .parse(JSON.parse(readFileSync("test/vectors/suite/expected.json", "utf8")));
 
@@ -32,7 +42,7 @@ async function main(words: readonly string[]): Promise<number> {
     args: [...words],
     options: {
       "port-offset": { type: "string", default: "0" },
-      "block-time": { type: "string", default: "2000" },
+      "block-time": { type: "string" },
       deadline: { type: "string", default: "30" },
       only: { type: "string" },
       log: { type: "string" },
@@ -40,10 +50,11 @@ async function main(words: readonly string[]): Promise<number> {
     allowPositionals: true,
   });
   const [folder, ...names] = positionals;
-  const [portOffset, blockTimeMs, minutes] = [
+  const given = values["block-time"];
+  const [portOffset, minutes, blockTimeMs] = [
     values["port-offset"],
-    values["block-time"],
     values.deadline,
+    given ?? DEFAULT_BLOCK_TIME_MS,
   ].map(Number);
   if (folder === undefined || ![portOffset, blockTimeMs, minutes].every(Number.isInteger)) {
     process.stderr.write(USAGE);
@@ -53,10 +64,9 @@ async function main(words: readonly string[]): Promise<number> {
   const files = chosenFiles(dir, names);
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => stop.abort());
-  const options: RunOptions = {
+  const options: Omit<RunOptions, "blockTimeMs"> = {
     dir,
     portOffset: portOffset ?? 0,
-    blockTimeMs: blockTimeMs ?? 0,
     deadlineMs: (minutes ?? 0) * 60_000,
     test: values.only,
     logDir: values.log === undefined ? undefined : resolve(values.log),
@@ -65,7 +75,8 @@ async function main(words: readonly string[]): Promise<number> {
   const results: { readonly run: FileRun; readonly isGood: boolean }[] = [];
   for (const file of files) {
     if (stop.signal.aborted) break;
-    const run = await runFile(file, options);
+    const own = given === undefined ? expected[nameOf(file)]?.block_time : undefined;
+    const run = await runFile(file, { ...options, blockTimeMs: own ?? blockTimeMs ?? DEFAULT_BLOCK_TIME_MS });
     results.push({ run, isGood: print(run, values.only !== undefined) });
   }
   printTotal(results.map(({ run }) => run));
@@ -111,12 +122,24 @@ function print(run: FileRun, isPart: boolean): boolean {
   return isGood;
 }
 
+/** Prints the sums of the two groups of files, and that of all. */
 function printTotal(runs: readonly FileRun[]): void {
-  const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
-  const passed = sum(runs.map((run) => run.passed));
-  const of = sum(runs.map(({ file, total }) => expected[nameOf(file)]?.of ?? total));
-  const seconds = sum(runs.map((run) => run.seconds));
-  process.stdout.write(`total: ${passed} of ${of} in ${seconds} s\n`);
+  const rows = [
+    ["files about the modules of the specification", runs.filter(({ file }) => rowOf(file) === "modules")],
+    ["other files", runs.filter(({ file }) => rowOf(file) !== "modules")],
+    ["total", runs],
+  ] as const;
+  for (const [name, part] of rows) {
+    const sum = (numberOf: (run: FileRun) => number): number =>
+      part.map(numberOf).reduce((total, value) => total + value, 0);
+    if (part.length === 0 || (name !== "total" && part.length === runs.length)) continue;
+    const of = sum(({ file, total }) => expected[nameOf(file)]?.of ?? total);
+    process.stdout.write(`${name}: ${sum((run) => run.passed)} of ${of} in ${sum((run) => run.seconds)} s\n`);
+  }
+}
+
+function rowOf(file: string): string | undefined {
+  return expected[nameOf(file)]?.row;
 }
 
 try {
