@@ -44,6 +44,8 @@ const TOKEN = "suite";
 /** The suite waits for no container and starts none. */
 const NO_SETUP =
   "NO_DOCKER NO_WAIT_CHANNEL1 NO_WAIT_HTTP2 NO_WAIT_CHANNEL2 NO_WAIT_DELAY NO_PRINT_VERSIONS".split(" ");
+/** Blocks before the first search of a TX query. The relayer of the suite searches from the first block on. */
+const WHOLE_CHAIN = 1_000_000;
 /** Deadline for the chains with their transfer channel, and then for the relayer. */
 const START_MS = 180_000;
 /** Time between the request to stop and the end by force. */
@@ -154,6 +156,7 @@ function startRelayer(world: World): ChildProcess {
 signer: { mnemonic: { env: SUITE_RELAYER } }
 connections:
   - { id: connection-0, chain_id: ${net.chainIds.remote}, rpc: ["${net.remoteRpc}"] }
+queries: { tx_lookback_blocks: "${WHOLE_CHAIN}" }
 http: { listen: "127.0.0.1:${net.relayerPort}" }
 `,
   );
