@@ -1,6 +1,7 @@
+import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
-import { type ChainProfile, CHAINS } from "../../src/localnet/network/chains.ts";
+import { type ChainProfile, CHAINS, DEFAULT_ROLES } from "../../src/localnet/network/chains.ts";
 import { type ContractPage, createContractPage } from "../../src/localnet/network/contract-page.ts";
 import { createContractWatch } from "../../src/localnet/network/contract-watch.ts";
 import {
@@ -32,6 +33,7 @@ import {
   createTraffic,
   registerTrafficMetrics,
   type Traffic,
+  TRAFFIC_ACCOUNT,
   TRAFFIC_FAULTS,
   type TrafficFaultName,
 } from "../../src/localnet/network/traffic.ts";
@@ -71,11 +73,11 @@ export async function runLocalnet(
   context: DaemonContext,
   onReady: (ready: LocalnetReady) => void,
 ): Promise<void> {
-  const { parts, ports } = options;
+  const { parts, ports, chains = CHAINS, roles = DEFAULT_ROLES } = options;
   const sidecar = parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const chainsUp = createDeferred<RunningLocalnet | undefined>();
   const ibcRelayer = parts.includes("ibc-relayer")
-    ? createLocalnetIbcRelayer(ports, context, chainsUp.promise)
+    ? createLocalnetIbcRelayer(ports, context, chainsUp.promise, { chains, roles })
     : undefined;
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
   const trafficFaults = createFaultSwitches(TRAFFIC_FAULTS, context.clock);
@@ -92,15 +94,15 @@ export async function runLocalnet(
   );
   const up = Promise.all([localnet?.ready, sidecar?.ready]).catch(() => undefined);
   const announcement = createAnnouncement(up, (running) => {
-    const chains = running?.chains ?? {};
-    if (chains.remote !== undefined) makeProvable(chains.remote);
-    onReady({ chains, ibcRelayer, endpoints: localnetEndpoints(options) });
+    const nodes = running?.chains ?? {};
+    if (nodes.remote !== undefined) makeProvable(nodes.remote);
+    onReady({ chains: nodes, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
   throwFirst(await supervise([...services, announcement], context.signal, context.logger));
 }
 
 function openTraffic(
-  { parts, trafficGas }: LocalnetDaemonOptions,
+  { parts, trafficGas, chains = CHAINS }: LocalnetDaemonOptions,
   { clock, logger }: DaemonContext,
   {
     up,
@@ -115,7 +117,12 @@ function openTraffic(
   const node = up.then(
     (running) => running?.chains.local ?? unreachable("a localnet without its local chain"),
   );
-  return createTraffic({ gasPerBlock: trafficGas ?? 0n, faults }, { node, clock, logger });
+  const hasAccount = chains.local.keys.some(({ name }) => name === TRAFFIC_ACCOUNT);
+  if (!hasAccount && trafficGas === undefined) return undefined;
+  return createTraffic(
+    { gasPerBlock: trafficGas ?? 0n, faults, chain: chains.local },
+    { node, clock, logger },
+  );
 }
 
 /** The page is a part of the control API. */
@@ -130,13 +137,13 @@ function openPage(
 }
 
 function openWatch(
-  { watch }: LocalnetDaemonOptions,
+  { watch, chains = CHAINS }: LocalnetDaemonOptions,
   { clock }: DaemonContext,
   up: Promise<RunningLocalnet | undefined>,
 ): Service | undefined {
   if (watch === undefined) return undefined;
   const node = up.then((running) => running?.chains.local ?? unreachable("a watch without the local chain"));
-  return createContractWatch(watch, { node, clock });
+  return createContractWatch({ ...watch, chain: chains.local }, { node, clock });
 }
 
 /** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */
@@ -154,14 +161,18 @@ function createAnnouncement(
   };
 }
 
-function openSidecar({ ports }: LocalnetDaemonOptions, { clock, logger }: DaemonContext): Sidecar {
+function openSidecar(
+  { ports, profile, chains = CHAINS }: LocalnetDaemonOptions,
+  { clock, logger }: DaemonContext,
+): Sidecar {
   const listen = {
     prices: { host: LOCALNET_HOST, port: ports.prices },
     oracleMetrics: { host: LOCALNET_HOST, port: ports.oracleMetrics },
     sidecarMetrics: { host: LOCALNET_HOST, port: ports.sidecarMetrics },
   };
+  const metricNames = profileNamed(profile).deployed("sidecarMetricNames") ? "side_car" : "connect";
   return createSidecar(
-    { chainId: CHAINS.local.chainId, seed: 1, listen },
+    { chainId: chains.local.chainId, seed: 1, listen, metricNames },
     { clock, logger: logger.child({ part: "sidecar" }) },
   );
 }
@@ -209,13 +220,14 @@ function openChains(
   context: DaemonContext,
   targets: ControlTargets,
 ): Localnet | undefined {
-  const { parts, ports, home, keepBlocks, blockTimeMs, controlToken } = options;
+  const { parts, ports, home, keepBlocks, blockTimeMs, controlToken, chains: profiles = CHAINS } = options;
   const chains = chainOptions(options);
   if (chains === undefined) return undefined;
   const hasControl = controlToken !== undefined && parts.includes("local");
   return createLocalnet(
     {
       chains,
+      profiles,
       blockTimeMs,
       remoteRpcUrl: `http://${LOCALNET_HOST}:${ports.remoteRpc}`,
       oracle: {

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { variableName } from "../../src/platform/config/daemon-config.ts";
 import { keyLeaves, keySchema } from "../../src/platform/config/key-schema.ts";
 import { relayerConfigKind } from "../../src/relayer/config/relayer-config.ts";
+import { chainConfigKind } from "../../src/localnet/cli/chain-config.ts";
 import { watchdogConfigKind } from "../../src/watchdog/config/config.ts";
 import { createQuietProgram, loadAllCommands } from "../support/command-line.ts";
 import { comments, documents, type Prose, repositoryFiles } from "./prose.ts";
@@ -176,7 +177,7 @@ describe("READMEs, documents and comments", () => {
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const variables = new Set(
-      [relayerConfigKind(), watchdogConfigKind].flatMap((kind) =>
+      [relayerConfigKind(), watchdogConfigKind, chainConfigKind].flatMap((kind) =>
         keyLeaves(keySchema(kind.schema)).map(({ path }) => variableName(kind, path)),
       ),
     );

@@ -3,6 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it, vi } from "vitest";
+import { z } from "zod";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { loadAllCommands } from "../support/command-line.ts";
@@ -171,6 +172,38 @@ describe("localnet start --contract", () => {
   ])("%j fails", async (options, exitCode, text) => {
     const { error } = await run("localnet", "start", ...options);
     expect(error).toMatchObject({ facts: { exitCode }, message: expect.stringContaining(text) });
+  });
+});
+
+describe("localnet profile", () => {
+  it("lists where specification and deployed chain differ", async () => {
+    const { stdout } = await run("localnet", "profile");
+    const [titles, ...rows] = stdout.trimEnd().split("\n");
+    expect(titles).toMatch(/^MODULE +SWITCH +SUBJECT +SPECIFICATION +DEPLOYED$/);
+    expect(rows.find((row) => row.includes("dexTradePairId"))).toMatch(
+      /^dex +dexTradePairId +TradePairID field numbers +1, 2 +2, 3$/,
+    );
+    const printed: unknown = JSON.parse((await run("localnet", "profile", "--json")).stdout);
+    const { profiles, differences } = z
+      .object({ profiles: z.array(z.string()), differences: z.array(z.record(z.string(), z.unknown())) })
+      .parse(printed);
+    expect(profiles).toEqual(["specification", "deployed"]);
+    expect(differences).toHaveLength(rows.length);
+    expect(differences).toContainEqual({
+      area: "interchainqueries",
+      switch: "icqRemovedEvent",
+      subject: "`query_removed`",
+      specification: "four attributes",
+      deployed: "eight",
+      here: "four, as in the specification's table",
+      documented: "The `interchainqueries` module",
+    });
+  });
+
+  it("is one of two", async () => {
+    const { stderr, error } = await run("localnet", "start", "--profile", "mainnet");
+    expect(stderr).toContain("Allowed choices are specification, deployed");
+    expect(error).toBeInstanceOf(CommanderError);
   });
 });
 

@@ -132,7 +132,7 @@ export function replayChain(folder: string, sequence: string): ChainOutcome {
   const genesis = z
     .object({ app_state: z.record(z.string(), z.custom<JsonValue>()) })
     .parse(JSON.parse(gunzipSync(readFileSync(join(folder, sequence, "genesis.json.gz"))).toString("utf8")));
-  const app = createApp({ kind: "local", denom: "untrn", burnsFees: true });
+  const app = createApp({ kind: "local", denom: "untrn", burnsFees: true, profile: "deployed" });
   app.initChain({
     chainId: first.chain_id,
     timeNs: BigInt(first.time) * 1_000_000_000n,

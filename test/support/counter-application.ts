@@ -27,7 +27,7 @@ export function createCounterApplication(program: CounterProgram, storage?: Stat
       version: "1",
       appVersion: 0n,
       chainName: "neutron",
-      modules: [createConsensusModule(), ...program.counters.map(counterModule)],
+      modules: [createConsensusModule({ authority: "" }), ...program.counters.map(counterModule)],
       upgrades: program.upgrades ?? [],
       endBlockOrder: [],
       ante: () => undefined,

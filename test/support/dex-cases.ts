@@ -9,10 +9,12 @@ import {
   calcTickIndexFromPrice,
   validateTickFee,
 } from "../../src/localnet/chain/modules/dex/price.ts";
+import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
+import { CANONICAL_CHAIN_NAME } from "../../src/cosmos/proto/registry.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";
 import { difference, list, runStep, toJson } from "./dex-scenario.ts";
-import { translateNames } from "./dex-translation.ts";
+import { toProfile } from "./dex-translation.ts";
 import type { VectorLine } from "./dex-vector-lines.ts";
 import { renumber } from "./dex-wire.ts";
 import { createDexWorld, type DexWorld } from "./dex-world.ts";
@@ -104,12 +106,17 @@ const MATH: Readonly<Record<string, (input: Texts) => unknown>> = {
   },
 };
 
-/** kind `encoding`: field numbers are those of the specification. */
-export function runEncoding(line: VectorLine): string | undefined {
+/** kind `encoding`: field numbers are those of the profile. */
+export function runEncoding(line: VectorLine, profile: Profile): string | undefined {
   const type = String(line["type"]);
-  const json = translateNames(line["json"], type.endsWith(".TickLiquidity") ? "tick_liquidity" : "");
-  const expected = renumber(type, String(translateNames(line["hex"], "hex")));
-  return difference("hex", expected, toHex(messageFromJson(type, json)));
+  const json = toProfile(line["json"], profile, type.endsWith(".TickLiquidity") ? "tick_liquidity" : "");
+  const hex = String(toProfile(line["hex"], profile, "hex"));
+  const expected = profile.name === "deployed" ? hex : renumber(type, hex);
+  const encoded = messageFromJson(type, json, CANONICAL_CHAIN_NAME, profile.proto);
+  // To the numbers of the definitions and back.
+  const { proto } = profile;
+  const again = proto?.encode(type, proto.decode(type, encoded)) ?? encoded;
+  return difference("hex", expected, toHex(encoded)) ?? difference("converted", expected, toHex(again));
 }
 
 /** kind `store_key`. */
@@ -155,10 +162,10 @@ export function runSortable(line: VectorLine): string | undefined {
 }
 
 /** kind `genesis`: the export after the steps, the check of it, and the export after an import of it. */
-export function runGenesis(line: VectorLine): string | undefined {
-  const translated = translateNames(line);
+export function runGenesis(line: VectorLine, profile: Profile): string | undefined {
+  const translated = toProfile(line, profile);
   if (!isRecord(translated)) throw new Error("a line is no object");
-  const world = createDexWorld();
+  const world = createDexWorld(undefined, profile);
   for (const [index, step] of list(translated["steps"]).entries()) {
     const found = isRecord(step) ? runStep(world, step) : "is no object";
     if (found !== undefined) return `step ${index}: ${found}`;
@@ -195,9 +202,9 @@ function initGenesis(world: DexWorld, genesis: JsonValue): string | undefined {
 }
 
 /** kind `genesis_validate`. */
-export function runGenesisValidate(line: VectorLine): string | undefined {
-  const translated = toJson(translateNames(line["genesis"]));
-  const error = initGenesis(createDexWorld(), translated);
+export function runGenesisValidate(line: VectorLine, profile: Profile): string | undefined {
+  const translated = toJson(toProfile(line["genesis"], profile));
+  const error = initGenesis(createDexWorld(undefined, profile), translated);
   const expected = line["error"];
   if (typeof expected !== "string") return error === undefined ? undefined : `rejected: ${error}`;
   return error?.endsWith(expected) === true ? undefined : `expected ${expected}, got ${error ?? "no error"}`;

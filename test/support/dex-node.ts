@@ -3,6 +3,7 @@ import { systemClock } from "../../src/platform/base/clock.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createApp } from "../../src/localnet/chain/app.ts";
+import type { ProfileName } from "../../src/localnet/chain/profile/profile.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";
@@ -43,16 +44,21 @@ export interface DexNode extends TestNode {
 }
 
 /** Starts a node with an empty dex. `dex` is its genesis state. */
-export async function startDexNode(dex?: JsonValue): Promise<DexNode> {
+export async function startDexNode(dex?: JsonValue, profile?: ProfileName): Promise<DexNode> {
   const keys = new Map<DexAccount, TestKey>(NAMES.map((name) => [name, createTestKey(name)]));
   const logger = silentLogger;
   const chainName = "neutron";
   const options = { host: "127.0.0.1", port: 0, portOption: "--port", chainName };
-  const genesis = { ...testGenesis(CHAIN_ID, [100n]), appState: stateOf([...keys.values()], dex) };
+  const genesis = {
+    ...testGenesis(CHAIN_ID, [100n]),
+    appState: stateOf([...keys.values()], dex),
+    ...(profile === undefined ? {} : { profile }),
+  };
   const node = await startTestNode(
     { chainId: CHAIN_ID, chainName, consensusPrefix: "neutronvalcons" },
     {
-      createApp: (storage) => createApp({ kind: "local", denom: "untrn" }, { storage }),
+      createApp: (storage, document) =>
+        createApp({ kind: "local", denom: "untrn", profile: document.profile }, { storage }),
       genesis: (stored) => stored ?? genesis,
       servers: [
         createRestServer(options, { clock: systemClock, logger }),

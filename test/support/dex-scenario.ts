@@ -1,23 +1,24 @@
 import { isRecord, type JsonValue } from "../../src/platform/base/json.ts";
 import { parseRfc3339Ns } from "../../src/platform/base/time.ts";
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
+import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { ModuleError, QueryError } from "../../src/localnet/chain/runtime/errors.ts";
-import { findService } from "../../src/cosmos/proto/registry.ts";
+import { CANONICAL_CHAIN_NAME, findService } from "../../src/cosmos/proto/registry.ts";
 import { Params } from "../../src/cosmos/proto/gen/neutron/dex/params.ts";
 import { messageFromJson, messageToJson } from "../../src/cosmos/proto/json.ts";
 import { printState, unbalancedDenoms } from "./dex-state.ts";
-import { translateEvent, translateNames } from "./dex-translation.ts";
+import { toProfile, translateEvent } from "./dex-translation.ts";
 import type { VectorLine } from "./dex-vector-lines.ts";
 import { createDexWorld, type DexWorld } from "./dex-world.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
 /** Runs a scenario; returns the first difference to what is expected, or undefined. */
-export function runScenario(line: VectorLine): string | undefined {
-  const world = createDexWorld();
+export function runScenario(line: VectorLine, profile: Profile): string | undefined {
+  const world = createDexWorld(undefined, profile);
   const startsEmpty = !list(line["steps"]).some((step) => isRecord(step) && step["op"] === "init_genesis");
-  const translated = translateNames(line);
+  const translated = toProfile(line, profile);
   if (!isRecord(translated)) throw new Error("a line is no object");
   for (const [index, step] of list(translated["steps"]).entries()) {
     if (!isRecord(step)) throw new Error(`step ${index} is no object`);
@@ -101,7 +102,7 @@ function runHook(world: DexWorld, step: Fields): string | undefined {
   const { beginBlock, endBlock } = world.module;
   const hook = step["op"] === "begin_block" ? beginBlock : endBlock;
   const { events } = world.run(timeOf(step), (context) => hook?.(context, { lastCommit: [] }));
-  return compareEvents(step, events);
+  return compareEvents(step, events, world.profile);
 }
 
 function runTransaction(world: DexWorld, step: Fields): string | undefined {
@@ -115,7 +116,7 @@ function runTransaction(world: DexWorld, step: Fields): string | undefined {
   const { response } = outcome.result;
   return (
     difference("response", step["ok"], messageToJson(`${typeUrl.slice(1)}Response`, response)) ??
-    compareEvents(step, outcome.events)
+    compareEvents(step, outcome.events, world.profile)
   );
 }
 
@@ -128,7 +129,11 @@ function runQuery(world: DexWorld, step: Fields): string | undefined {
   try {
     const result = world.read(timeOf(step), (context) => handler.query(context, request));
     if (step["err"] !== undefined) return `${path} answered, expected ${JSON.stringify(step["err"])}`;
-    return difference(path, step["ok"], messageToJson(responseType, result));
+    return difference(
+      path,
+      step["ok"],
+      messageToJson(responseType, result, CANONICAL_CHAIN_NAME, world.profile.proto),
+    );
   } catch (thrown) {
     return compareQueryError(step["err"], thrown);
   }
@@ -181,8 +186,8 @@ function sameText(expected: string, actual: string): boolean {
   return withoutDetail(actual) === withoutDetail(expected);
 }
 
-function compareEvents(step: Fields, actual: readonly ChainEvent[]): string | undefined {
-  const wanted = list(step["events"]).map((event) => translateEvent(event, step["msg"]));
+function compareEvents(step: Fields, actual: readonly ChainEvent[], profile: Profile): string | undefined {
+  const wanted = list(step["events"]).map((event) => translateEvent(event, step["msg"], profile));
   const printed = foldBankEvents(actual);
   const count = Math.max(wanted.length, printed.length);
   for (let at = 0; at < count; at++) {

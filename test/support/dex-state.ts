@@ -8,6 +8,7 @@ import {
   toWireTrancheUser,
 } from "../../src/localnet/chain/modules/dex/records.ts";
 import * as store from "../../src/localnet/chain/modules/dex/store.ts";
+import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import { LimitOrderTranche } from "../../src/cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
 import { LimitOrderTrancheUser } from "../../src/cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";
@@ -15,18 +16,28 @@ import { Params } from "../../src/cosmos/proto/gen/neutron/dex/params.ts";
 import { PoolMetadata } from "../../src/cosmos/proto/gen/neutron/dex/pool_metadata.ts";
 import { TickLiquidity } from "../../src/cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
 import { messageToJson } from "../../src/cosmos/proto/json.ts";
+import { CANONICAL_CHAIN_NAME } from "../../src/cosmos/proto/registry.ts";
 import { allBalances, allSupplies, DEX_ADDRESS } from "./dex-world.ts";
 
 interface MessageType<T> {
   readonly encode: (message: T) => { finish(): Uint8Array };
 }
 
-function print<T>(name: string, type: MessageType<T>, message: T): unknown {
-  return messageToJson(`neutron.dex.${name}`, type.encode(message).finish());
+type Print = <T>(name: string, type: MessageType<T>, message: T) => unknown;
+
+function printer(profile: Profile): Print {
+  const { proto } = profile;
+  return (name, type, message) => {
+    const typeName = `neutron.dex.${name}`;
+    const bytes = type.encode(message).finish();
+    const own = proto?.encode(typeName, bytes) ?? bytes;
+    return messageToJson(typeName, own, CANONICAL_CHAIN_NAME, proto);
+  };
 }
 
 /** Prints the state in the form of `final` of a vector. */
 export function printState(context: Context): Readonly<Record<string, unknown>> {
+  const print = printer(context.profile);
   return {
     params: print("Params", Params, moduleParams.get(context)),
     tick_liquidity: [...store.allTicks(context)].map((record) =>

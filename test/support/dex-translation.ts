@@ -1,5 +1,6 @@
 import { formatPrecDec, parsePrecDec } from "../../src/platform/base/decimal.ts";
 import { isRecord } from "../../src/platform/base/json.ts";
+import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
 import { formatRfc3339Ns, parseRfc3339Ns } from "../../src/platform/base/time.ts";
 
 /** Names of the order types in events of the deployed module, and the short forms of the specification (S12). */
@@ -13,8 +14,15 @@ const SHORT_FORMS: Readonly<Record<string, string>> = {
 
 const BASE64_FIELDS: ReadonlySet<string> = new Set(["next_key", "key", "tranche_ref"]);
 
+/**
+ * Changes a vector to what a chain of this profile presents. Vectors are of the deployed chain.
+ */
+export function toProfile(value: unknown, { name: profile }: Profile, name = ""): unknown {
+  return profile === "deployed" ? value : translateNames(value, name);
+}
+
 /** Changes the tranche keys of a vector to ours, of the same length and order (S8), and the name of pools among ticks (S3). */
-export function translateNames(value: unknown, name = ""): unknown {
+function translateNames(value: unknown, name = ""): unknown {
   if (typeof value === "string") return translateText(value, name);
   if (Array.isArray(value)) return value.map((element) => translateNames(element, name));
   if (!isRecord(value)) return value;
@@ -42,8 +50,8 @@ function renameKeys(text: string): string {
 }
 
 /** Changes the attributes of an expected event to those of the specification (S10, S12 to S15). */
-export function translateEvent(event: unknown, message: unknown): unknown {
-  if (!isRecord(event) || !isRecord(event["attributes"])) return event;
+export function translateEvent(event: unknown, message: unknown, { name }: Profile): unknown {
+  if (name === "deployed" || !isRecord(event) || !isRecord(event["attributes"])) return event;
   const attributes = event["attributes"];
   switch (attributes["action"]) {
     case "PlaceLimitOrder":

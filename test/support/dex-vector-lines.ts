@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
+import type { ProfileName } from "../../src/localnet/chain/profile/profile.ts";
 import { isRecord } from "../../src/platform/base/json.ts";
 
 /** One line of a vectors file. */
@@ -33,8 +34,13 @@ export interface ChosenLines {
 
 const RANKS: readonly unknown[] = [undefined, "hard", "literal"];
 
-/** For each scenario the line that follows the specification: the `literal` variant, else `hard`, else the original. */
-export function chooseLines(all: readonly VectorLine[]): ChosenLines {
+/**
+ * For each scenario the line that follows the profile. That of `deployed` is the original, that of `specification` the `literal` variant,
+ * else `hard`, else the original.
+ */
+export function chooseLines(all: readonly VectorLine[], profile: ProfileName): ChosenLines {
+  if (profile === "deployed")
+    return { lines: all.filter((line) => line["variant"] === undefined), skipped: [] };
   const byBase = new Map<string, VectorLine>();
   const rank = (line: VectorLine): number => RANKS.indexOf(line["variant"]);
   for (const line of all) {

@@ -6,6 +6,8 @@ import { createDexModule } from "../../src/localnet/chain/modules/dex/module.ts"
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import type { DexBalances } from "../../src/localnet/chain/modules/dex/user-deposits.ts";
+import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
+import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
 import { type Context, createContext } from "../../src/localnet/chain/runtime/context.ts";
@@ -35,6 +37,7 @@ export interface WorldBank {
 /** The dex over stores in memory. */
 export interface DexWorld {
   readonly module: ChainModule;
+  readonly profile: Profile;
   readonly bank: DexBank;
   /** Runs `work` on a layer of its own with a new gas meter; an exception drops the layer and its events. */
   readonly run: <T>(timeNs: bigint, work: (context: Context) => T) => Outcome<T>;
@@ -54,7 +57,10 @@ interface Outcome<T> {
 }
 
 /** Creates a world with default parameters. */
-export function createDexWorld({ bank, balances, fund }: WorldBank = createRealBank()): DexWorld {
+export function createDexWorld(
+  { bank, balances, fund }: WorldBank = createRealBank(),
+  profile: Profile = profileNamed(),
+): DexWorld {
   const stores = new Map<string, KVStore>();
   const open = (name: string): KVStore => {
     const store = stores.get(name) ?? createSortedStore();
@@ -65,7 +71,7 @@ export function createDexWorld({ bank, balances, fund }: WorldBank = createRealB
     const gas = createGasMeter();
     const events: ChainEvent[] = [];
     const branch = createBranch(open);
-    const context = worldContext(timeNs, { gas, branch, events });
+    const context = worldContext(timeNs, { gas, branch, events, profile });
     const result = work(context);
     branch.write();
     return { result, events, gas: gas.used() };
@@ -76,10 +82,11 @@ export function createDexWorld({ bank, balances, fund }: WorldBank = createRealB
       { chainName: "neutron", bech32Prefix: PREFIX, authority: AUTHORITY },
       { bank, balances },
     ),
+    profile,
     bank,
     run,
     read: (timeNs, work) =>
-      work(worldContext(timeNs, { gas: createGasMeter(), branch: createBranch(open), events: [] })),
+      work(worldContext(timeNs, { gas: createGasMeter(), branch: createBranch(open), events: [], profile })),
     fund: (address, coins) => {
       const sorted = coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
       run(0n, (context) => fund(context, parseAddress(PREFIX, address), sorted));
@@ -126,13 +133,17 @@ interface WorldScope {
   readonly gas: GasMeter;
   readonly branch: Branch;
   readonly events: ChainEvent[];
+  readonly profile: Profile;
 }
 
-function worldContext(timeNs: bigint, { gas, branch, events }: WorldScope): Context {
+function worldContext(timeNs: bigint, { gas, branch, events, profile }: WorldScope): Context {
   const emit = (event: ChainEvent): void => {
     events.push(event);
   };
-  return createContext({ chainId: "test-1", height: 10n, timeNs }, { mode: "deliver", gas, branch, emit });
+  return createContext(
+    { chainId: "test-1", height: 10n, timeNs, profile },
+    { mode: "deliver", gas, branch, emit },
+  );
 }
 
 /** Returns all balances above zero: address, denomination, amount. */

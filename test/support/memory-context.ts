@@ -1,5 +1,6 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
 import { type Context, type ExecutionMode, createContext } from "../../src/localnet/chain/runtime/context.ts";
+import { type Profile, SPECIFICATION } from "../../src/localnet/chain/profile/profile.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import {
@@ -25,6 +26,7 @@ export interface BlockPlace {
   readonly timeNs: bigint;
   readonly gas: GasMeter;
   readonly mode: ExecutionMode;
+  readonly profile: Profile;
 }
 
 const EMPTY: KVStore = {
@@ -47,9 +49,15 @@ export function createMemoryWorld(chainId = "test-1"): MemoryWorld {
   };
   return {
     events,
-    context: ({ height = 10n, timeNs = 0n, gas = createGasMeter(), mode = "deliver" } = {}) =>
+    context: ({
+      height = 10n,
+      timeNs = 0n,
+      gas = createGasMeter(),
+      mode = "deliver",
+      profile = SPECIFICATION,
+    } = {}) =>
       createContext(
-        { chainId, height, timeNs },
+        { chainId, height, timeNs, profile },
         {
           mode,
           gas,

@@ -90,15 +90,15 @@ export interface TokenChain {
   readonly exported: (changed?: Readonly<Record<string, JsonObject>>) => JsonObject;
 }
 
-/** Starts the chain. Members of `more` replace those of the app state. */
-export function startTokenChain(more: JsonObject = {}): TokenChain {
+/** Starts the chain. Members of `more` replace those of the app state. A remote chain has no contracts. */
+export function startTokenChain(more: JsonObject = {}, kind: "local" | "remote" = "local"): TokenChain {
   const accounts = NAMES.map((name) => ({ key: KEYS[name], untrn: 1_000_000_000n, known: true }));
-  const genesis = testGenesis(accounts, { wasm: WASM, ...more });
-  const chain = startTestChain(genesis, { contracts: [hookCode] });
+  const genesis = testGenesis(accounts, { ...(kind === "local" ? { wasm: WASM } : {}), ...more });
+  const chain = startTestChain(genesis, { kind, contracts: [hookCode] });
   const sequences = new Map<TestKey, bigint>();
   const query = (path: string, request: JsonObject): JsonValue => {
     const [service = "", rpc = ""] = path.split("/");
-    const type = (kind: string): string => `${service.replace(/\.Query$/, "")}.Query${rpc}${kind}`;
+    const type = (end: string): string => `${service.replace(/\.Query$/, "")}.Query${rpc}${end}`;
     const response = chain.app.query({
       path: `/${path}`,
       data: messageFromJson(type("Request"), request),

@@ -1,4 +1,5 @@
 import { Option } from "commander";
+import { chainConfigKind } from "../../localnet/cli/chain-config.ts";
 import { ConfigError, type ConfigText } from "../../platform/config/config.ts";
 import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type EffectiveConfig, effectiveConfig } from "../../platform/config/effective-config.ts";
@@ -6,7 +7,7 @@ import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
 /** The daemons with a configuration. */
-export const DAEMONS = ["oracle-watchdog", "icq-relayer"] as const;
+export const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 export type DaemonName = (typeof DAEMONS)[number];
 
 /** Reads a configuration as a daemon does, and returns a function for its values. Throws `ConfigError`. */
@@ -15,6 +16,10 @@ export function readAs(kind: DaemonName, source?: ConfigText): () => EffectiveCo
     const relayer = relayerConfigKind();
     const parsed = readDaemonConfig(relayer, source);
     return () => effectiveConfig(relayer, parsed);
+  }
+  if (kind === "localnet") {
+    const parsed = readDaemonConfig(chainConfigKind, source);
+    return () => effectiveConfig(chainConfigKind, parsed);
   }
   const parsed = readDaemonConfig(watchdogConfigKind, source);
   return () => effectiveConfig(watchdogConfigKind, parsed);

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { accountsOf, CHAINS } from "../../localnet/network/chains.ts";
+import { accountsOf, type ChainProfile, CHAINS } from "../../localnet/network/chains.ts";
 import type { GenesisContract } from "../../localnet/network/contract-genesis.ts";
 import type { ContractWatchOptions } from "../../localnet/network/contract-watch.ts";
 import { EXIT, errorMessage } from "../../platform/base/errors.ts";
@@ -73,11 +73,16 @@ function parseInit(text: string): JsonValue {
   }
 }
 
-/** Reads and checks the files. Throws `CliError`. */
-export async function readContracts(contracts: readonly ContractOption[]): Promise<GenesisContract[]> {
+/** Reads and checks the files. Throws `CliError`. `chain` is the local chain. */
+export async function readContracts(
+  contracts: readonly ContractOption[],
+  chain: ChainProfile = CHAINS.local,
+): Promise<GenesisContract[]> {
   if (contracts.length === 0) return [];
   const { readContract } = await import("../../localnet/cli/wasm-inspect.ts");
-  const names = accountsOf(CHAINS.local).map(({ name }) => name);
+  const names = accountsOf(chain).map(({ name }) => name);
+  if (!names.includes("operator"))
+    throw new CliError(EXIT.usage, `--contract needs an account with the name operator on ${chain.chainId}`);
   return contracts.map(({ file, init, label, admin }) => {
     if (!names.includes(admin))
       throw new CliError(EXIT.usage, `--admin ${admin}: one of ${names.join(", ")} was expected`);

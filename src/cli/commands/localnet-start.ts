@@ -1,8 +1,9 @@
 import { Argument, Command, Option } from "commander";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
-import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
@@ -20,6 +21,7 @@ import {
   powersOption,
 } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile, localnetChainsHome } from "../../platform/cli/state-home.ts";
+import { chainConfigOptions, chosenLocalnet } from "./chain-options.ts";
 import {
   addContractOptions,
   type ContractOption,
@@ -30,10 +32,13 @@ import {
 interface StartOptions extends AccessOptions {
   readonly portOffset: number;
   readonly home?: string;
-  readonly blockTime: number;
+  readonly blockTime?: number;
   readonly keepBlocks?: number;
-  readonly localValidators: readonly bigint[];
-  readonly remoteValidators: readonly bigint[];
+  readonly chainConfig?: string;
+  readonly chainDir?: string;
+  readonly localValidators?: readonly bigint[];
+  readonly remoteValidators?: readonly bigint[];
+  readonly profile?: ProfileName;
   readonly scenario?: LocalnetScenario;
   readonly ibcRelayer?: true;
   readonly traffic?: bigint;
@@ -64,6 +69,7 @@ export function startCommand(context: CliContext): Command {
     .addOption(keepBlocksOption())
     .addOption(powersOption("--local-validators", "voting powers on local-1"))
     .addOption(powersOption("--remote-validators", "voting powers on remote-1"))
+    .addOption(profileOption())
     .addOption(
       new Option("--scenario <name>", "more state in the genesis of a new local-1").choices(
         LOCALNET_SCENARIOS,
@@ -93,7 +99,7 @@ The first time, start remote before local: local's genesis contains a light clie
       startLocalnet(parts, { ...options, contracts }, context),
     );
   addContractOptions(command, contracts);
-  for (const option of corsOptions()) command.addOption(option);
+  for (const option of [...chainConfigOptions(), ...corsOptions()]) command.addOption(option);
   return command;
 }
 
@@ -128,7 +134,8 @@ async function startLocalnet(
       EXIT.usage,
       "--contract needs the local chain: relaywatch localnet start local --contract …",
     );
-  const contracts = await readContracts(options.contracts);
+  const net = await chosenLocalnet(options);
+  const contracts = await readContracts(options.contracts, net.chains?.local);
   const watch = await watchedContracts(options.contracts, options.watch, context.print);
   const isWhole = WHOLE.every((part) => parts.includes(part));
   const ownHome = isWhole ? undefined : localnetChainsHome(options.portOffset);
@@ -138,15 +145,13 @@ async function startLocalnet(
   await runLocalnet(
     {
       parts,
-      ports: portsAt(options.portOffset),
+      ...net,
       home: options.home ?? ownHome,
-      blockTimeMs: options.blockTime,
       scenario: options.scenario,
       contracts,
       watch,
       keepBlocks: options.keepBlocks,
       trafficGas: options.traffic,
-      validators: { local: options.localValidators, remote: options.remoteValidators },
       access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
@@ -154,7 +159,9 @@ async function startLocalnet(
     ({ endpoints }) => {
       for (const { name, url } of endpoints) context.print(`${name} ${url}`);
       if (options.traffic !== undefined)
-        context.print(`traffic of ${options.traffic} gas in each block of local-1`);
+        context.print(
+          `traffic of ${options.traffic} gas in each block of ${net.chains?.local.chainId ?? "local-1"}`,
+        );
       if (hasControl) context.print(`control token in ${controlTokenFile(options.portOffset)}`);
     },
   );

@@ -24,6 +24,12 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).accountsCommand,
   },
   {
+    name: "profile",
+    description:
+      "list where specification and deployed chain differ, and what the profile of a chain decides",
+    load: async () => (await import("../../localnet/cli/localnet-profile.ts")).profileCommand,
+  },
+  {
     name: "export",
     description: "print a chain's state as a genesis document; the chain may be running",
     load: async () => (await import("../../localnet/cli/localnet-export.ts")).exportCommand,

@@ -98,6 +98,64 @@ const MODULES: readonly LazyCommand[] = [
     load: async () =>
       (await import("../../localnet/chain/modules/ibc-rate-limit/cli/query.ts")).queryIbcRateLimitCommand,
   },
+  {
+    name: "feerefunder",
+    description: "fees that contracts pay to the relayers of their packets",
+    load: async () =>
+      (await import("../../localnet/chain/modules/feerefunder/cli/query.ts")).queryFeeRefunderCommand,
+  },
+  {
+    name: "feeburner",
+    description: "fees that were burned, and the treasury",
+    load: async () =>
+      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryFeeBurnerCommand,
+  },
+  {
+    name: "globalfee",
+    description: "fees of a chain without a fee market",
+    load: async () =>
+      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryGlobalFeeCommand,
+  },
+  {
+    name: "dynamicfees",
+    description: "prices of other denominations",
+    load: async () =>
+      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryDynamicFeesCommand,
+  },
+  {
+    name: "interchaintxs",
+    description: "transactions on other chains by interchain accounts",
+    load: async () =>
+      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryInterchainTxsCommand,
+  },
+  {
+    name: "interchain-accounts",
+    description: "accounts that other chains control",
+    load: async () =>
+      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryInterchainAccountsCommand,
+  },
+  {
+    name: "consensus",
+    description: "limits of blocks and evidence",
+    load: async () =>
+      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryConsensusCommand,
+  },
+  {
+    name: "adminmodule",
+    description: "admins of the chain's authority, and their proposals",
+    load: async () =>
+      (await import("../../localnet/chain/modules/adminmodule/cli/query.ts")).queryAdminModuleCommand,
+  },
+  {
+    name: "upgrade",
+    description: "planned and done upgrades",
+    load: async () => (await import("../../localnet/chain/modules/upgrade/cli/query.ts")).queryUpgradeCommand,
+  },
+  {
+    name: "gov",
+    description: "governance of the remote chain: proposals, votes, deposits",
+    load: async () => (await import("../../localnet/chain/modules/gov/cli/query.ts")).queryGovCommand,
+  },
 ];
 
 /** `relaywatch query`. */

@@ -68,6 +68,22 @@ const MODULES: readonly LazyCommand[] = [
     load: async () =>
       (await import("../../localnet/chain/modules/ibc-rate-limit/cli/tx.ts")).txIbcRateLimitCommand,
   },
+  {
+    name: "feerefunder",
+    description: "set the fees that contracts pay to the relayers of their packets",
+    load: async () =>
+      (await import("../../localnet/chain/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand,
+  },
+  {
+    name: "upgrade",
+    description: "plan an upgrade, or drop the plan",
+    load: async () => (await import("../../localnet/chain/modules/upgrade/cli/tx.ts")).txUpgradeCommand,
+  },
+  {
+    name: "gov",
+    description: "governance of the remote chain: propose, deposit, vote",
+    load: async () => (await import("../../localnet/chain/modules/gov/cli/tx.ts")).txGovCommand,
+  },
 ];
 
 /** `relaywatch tx`. */

@@ -41,11 +41,11 @@ function row(name: string, text: string, paint: Paint): string {
   return `${paint.dim(name.padEnd(9))}${text}`;
 }
 
-function chainLines({ chains, relayer }: UpParts): readonly string[] {
+function chainLines({ chainIds, chains, relayer }: UpParts): readonly string[] {
   const status = relayer?.status();
   return [
-    chainText("local-1", chains.local, status?.local.sinceBlockMs),
-    chainText("remote-1", chains.remote, status?.connections[0]?.remote.sinceBlockMs),
+    chainText(chainIds.local, chains.local, status?.local.sinceBlockMs),
+    chainText(chainIds.remote, chains.remote, status?.connections[0]?.remote.sinceBlockMs),
   ];
 }
 

@@ -9,6 +9,7 @@ import type { Watchdog } from "../../watchdog/watchdog.ts";
 
 /** The running parts of `up`. A part is undefined before it has started. */
 export interface UpParts {
+  readonly chainIds: Readonly<Record<"local" | "remote", string>>;
   readonly chains: LocalnetReady["chains"];
   readonly ibcRelayer: LocalnetReady["ibcRelayer"];
   readonly relayer: Relayer | undefined;
@@ -38,8 +39,8 @@ export function summaryLine(parts: UpParts, colours: boolean): string {
 
 type Paint = ReturnType<typeof pc.createColors>;
 
-function summaryChainText({ chains }: UpParts): string {
-  return `local-1 ${heightText(chains.local)}, remote-1 ${heightText(chains.remote)}`;
+function summaryChainText({ chainIds, chains }: UpParts): string {
+  return `${chainIds.local} ${heightText(chains.local)}, ${chainIds.remote} ${heightText(chains.remote)}`;
 }
 
 function heightText(node: UpParts["chains"]["local"]): string {

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
+import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/network/chains.ts";
+import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_PARTS, type LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
-import { type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
+import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -34,14 +37,18 @@ import {
   readContracts,
   watchedContracts,
 } from "./contract-options.ts";
+import { chainConfigOptions, chosenLocalnet, type ChosenLocalnet } from "./chain-options.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
 
 interface Options extends AccessOptions {
   readonly portOffset: number;
-  readonly blockTime: number;
+  readonly blockTime?: number;
+  readonly chainConfig?: string;
+  readonly chainDir?: string;
   readonly keepBlocks?: number;
   readonly home?: string;
+  readonly profile?: ProfileName;
   readonly untilFirstResult?: true;
   readonly watch?: true;
   readonly logLevel: LogLevel;
@@ -61,12 +68,13 @@ export function upCommand(context: CliContext): Command {
     )
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
+    .addOption(profileOption())
     .addOption(allowHostOption())
     .addOption(portOffsetOption())
     .addOption(logLevelOption("warn"))
     .action((options: Options) => up({ ...options, contracts }, context));
   addContractOptions(command, contracts);
-  for (const option of corsOptions()) command.addOption(option);
+  for (const option of [...chainConfigOptions(), ...corsOptions()]) command.addOption(option);
   return command;
 }
 
@@ -84,17 +92,18 @@ async function up(options: UpRequest, context: CliContext): Promise<void> {
   const own = { ...daemon, signal: stop.signal, portOption: "--port-offset" };
   const print = (line: string): void =>
     context.screen === undefined ? context.print(line) : context.screen.above(() => context.print(line));
+  const net = await chosenLocalnet(options);
   const contracts: OwnContracts = {
-    contracts: await readContracts(options.contracts),
+    contracts: await readContracts(options.contracts, net.chains?.local),
     watch: await watchedContracts(options.contracts, options.watch, print),
     onContract: ({ label, address }) => print(`${`contract ${label}`.padEnd(24)} ${address}`),
   };
-  const parts = createParts(options, own, contracts, print);
+  const parts = createParts(options, own, { ...net, ...contracts }, print);
   const watcher: Service = {
     name: "up",
     run: async (signal) => {
       if (!options.untilFirstResult)
-        return showState(parts.now, { portOffset: options.portOffset, print, context }, signal);
+        return showState(parts.now, { net, portOffset: options.portOffset, print, context }, signal);
       await firstResult(parts.now, signal);
       print(summaryLine(parts.now(), context.isTerminal));
       stop.abort(DONE);
@@ -114,15 +123,22 @@ const DONE = new Error("the first results exist");
 function createParts(
   options: Options,
   daemon: DaemonContext,
-  contracts: OwnContracts,
+  net: ChosenLocalnet & OwnContracts,
   print: (line: string) => void,
 ): { readonly services: readonly Service[]; readonly now: () => UpParts } {
-  const ports = portsAt(options.portOffset);
+  const { ports, chains = CHAINS, roles = DEFAULT_ROLES } = net;
   const access = accessOf(options);
   const stateDir = (name: string): string | undefined =>
     options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
-  let state: UpParts = { chains: {}, ibcRelayer: undefined, relayer: undefined, watchdog: undefined };
+  const chainIds = { local: chains.local.chainId, remote: chains.remote.chainId };
+  let state: UpParts = {
+    chainIds,
+    chains: {},
+    ibcRelayer: undefined,
+    relayer: undefined,
+    watchdog: undefined,
+  };
   const printEndpoints = (endpoints: readonly DaemonEndpoint[]): void => {
     for (const { name, url } of endpoints) print(`${name.padEnd(24)} ${url}`);
   };
@@ -131,12 +147,9 @@ function createParts(
     await runLocalnet(
       {
         parts: LOCALNET_PARTS,
-        ports,
+        ...net,
         home: options.home,
-        blockTimeMs: options.blockTime,
         keepBlocks: options.keepBlocks,
-        validators: { local: [10n], remote: [10n] },
-        ...contracts,
         access,
         controlToken: controlToken(options.portOffset),
       },
@@ -153,7 +166,12 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     await runIcqRelayer(
-      localnetRelayerConfig(ports, stateDir("relayer"), access).config,
+      localnetRelayerConfig(ports, stateDir("relayer"), access, {
+        chainIds,
+        mnemonic: accountNamed(chains.local, roles.icqRelayer).mnemonic,
+        prefix: chains.local.bech32Prefix,
+        denom: chains.local.denom,
+      }).config,
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, relayer: running };
@@ -165,7 +183,10 @@ function createParts(
     await raceAbort(chainsUp.promise, signal);
     const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
     await runOracleWatchdog(
-      localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts).config,
+      localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts, {
+        chainId: chainIds.local,
+        ports,
+      }).config,
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };
@@ -196,6 +217,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
 
 /** Output for the state of `up`. */
 interface StateOutput {
+  readonly net: Pick<ChosenLocalnet, "ports">;
   readonly portOffset: number;
   /** Prints a line above the block. */
   readonly print: (line: string) => void;
@@ -211,7 +233,7 @@ const BLOCK_EVERY_MS = 1_000;
  */
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;
-  const ports = portsAt(portOffset);
+  const { ports } = output.net;
   const show = context.screen === undefined ? lines(output) : block(context.screen, ports, portOffset);
   const everyMs = context.screen === undefined ? LINE_EVERY_MS : BLOCK_EVERY_MS;
   let hasHinted = false;

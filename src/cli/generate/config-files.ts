@@ -3,6 +3,7 @@ import type { z } from "zod";
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../../watchdog/config/config.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
+import { chainConfigKind } from "../../localnet/cli/chain-config.ts";
 import { type ConfigKind, variableName } from "../../platform/config/daemon-config.ts";
 import {
   isSecret,
@@ -21,6 +22,8 @@ export function configFiles(): ReadonlyMap<string, string> {
     ["config/schema/icq-relayer.schema.json", jsonSchemaFile(RELAYER, "icq-relayer")],
     ["config/schema/oracle-watchdog.schema.json", jsonSchemaFile(watchdogConfigSchema, "oracle-watchdog")],
     exampleOfKind(RELAYER_KIND, "The interchain-query relayer's"),
+    ["config/schema/localnet.schema.json", jsonSchemaFile(chainConfigKind.schema, "localnet")],
+    exampleOfKind(chainConfigKind, "The default localnet as a"),
     exampleOfKind(watchdogConfigKind, "The oracle watchdog's", { "notify.channels": channelExamples() }),
   ]);
 }
@@ -37,6 +40,11 @@ function jsonSchemaFile(schema: z.ZodType, title: string): string {
 /** Returns the table with the relayer's keys. */
 export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
+}
+
+/** Returns the table with the keys of a chain file. */
+export function chainKeyTable(): string {
+  return keyTable(chainConfigKind);
 }
 
 /** Returns the table with the watchdog's keys. Each alert's keys are in the alert table. */
@@ -78,9 +86,14 @@ function exampleHead(
     `  relaywatch config validate ${path}`,
     `  relaywatch config show ${path} --origin`,
     "Values are the defaults, unless a comment says otherwise. Unknown keys are errors. Amounts and decimals are quoted.",
-    "Secrets are references, { env: NAME } or { file: PATH }, never values. This file needs the environment variables",
-    ...wrapped(secrets.join(", ")).map((line) => `  ${line}`),
-    "which validate --no-secrets does not read. Every key can also be set by a variable, which takes precedence:",
+    ...(secrets.length === 0
+      ? []
+      : [
+          "Secrets are references, { env: NAME } or { file: PATH }, never values. This file needs the environment variables",
+          ...wrapped(secrets.join(", ")).map((line) => `  ${line}`),
+          "which validate --no-secrets does not read.",
+        ]),
+    "Every key can also be set by a variable, which takes precedence:",
     `a.key is ${prefix}A_KEY.`,
   ];
 }

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { DIFFERENCE_AREAS, listDifferences } from "../../localnet/chain/profile/profile.ts";
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
@@ -15,7 +16,7 @@ import {
   prometheusLocalnet,
 } from "./alert-config-examples.ts";
 import { caseFiles } from "./case-files.ts";
-import { configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
+import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
@@ -47,12 +48,16 @@ export function generatedFiles(root: string): ReadonlyMap<string, string> {
 function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
+    "docs/conformance.md": Object.fromEntries(
+      DIFFERENCE_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
+    ),
     "src/watchdog/README.md": {
       alerts: alertTable(CONDITIONS),
       channels: channelTable(),
       metrics: watchdogMetricTable(),
     },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
+    "daemons/localnet/README.md": { "chain file": chainKeyTable() },
     "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
   };
   return Object.entries(texts).map(([path, byName]) => [
@@ -140,6 +145,18 @@ const keySchema = z.object({
 });
 
 type Key = z.output<typeof keySchema>["properties"][string] & { readonly key: string };
+
+/** Returns the differences of an area between specification and deployed chain as a Markdown table. */
+function differenceTable(area: string): string {
+  const rows = listDifferences()
+    .filter((row) => row.area === area)
+    .map((row) => {
+      const name = row.switch === null ? "" : `\`${row.switch}\``;
+      return `| ${row.subject} | ${row.specification} | ${row.deployed} | ${row.here} | ${name} |`;
+    });
+  const head = "| subject | specification | deployed | here, and why | switch |";
+  return [head, "|---|---|---|---|---|", ...rows, ""].join("\n");
+}
 
 /** Returns the kinds of channels as a Markdown table. */
 function channelTable(): string {

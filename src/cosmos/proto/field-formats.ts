@@ -200,9 +200,33 @@ export function durationToText(duration: SecondsAndNanos): string {
   return `${negative ? "-" : ""}${magnitude.seconds}${fraction(magnitude.nanos)}s`;
 }
 
-/** Parses seconds with at most nine fractional digits, then "s". Throws on any other format and beyond ±10,000 years. */
+const UNITS_NS: Readonly<Record<string, bigint>> = {
+  ns: 1n,
+  us: 1000n,
+  µs: 1000n,
+  ms: 1_000_000n,
+  m: 60_000_000_000n,
+  h: 3_600_000_000_000n,
+};
+const WHOLE_UNITS = /^(\d{1,12}(?:ns|us|µs|ms|h|m|s))+$/;
+
+/** Parses whole numbers with Go's units, such as "1h30m". Returns undefined for another format. */
+function durationFromUnits(text: string): SecondsAndNanos | undefined {
+  if (!WHOLE_UNITS.test(text)) return undefined;
+  let sum = 0n;
+  for (const [, count = "", unit = ""] of text.matchAll(/(\d+)(\D+)/g))
+    sum += BigInt(count) * (UNITS_NS[unit] ?? 1_000_000_000n);
+  return { seconds: sum / 1_000_000_000n, nanos: Number(sum % 1_000_000_000n) };
+}
+
+/**
+ * Parses seconds with at most nine fractional digits, then "s". As in Go, whole numbers may have other units: "1h30m". Throws on any other
+ * format and beyond ±10,000 years.
+ */
 export function durationFromText(text: string): SecondsAndNanos {
   const match = SECONDS.exec(text);
+  const units = match === null ? durationFromUnits(text) : undefined;
+  if (units !== undefined && units.seconds <= MAX_DURATION_SECONDS) return units;
   const seconds = BigInt(match?.[2] ?? "0");
   if (match === null || seconds > MAX_DURATION_SECONDS)
     throw new Error('not a duration: "1.5s" was expected');

@@ -11,6 +11,7 @@ import { errorText, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./wire-fields.ts";
 import { ProtoError, findMessageByTypeUrl, requireMessage, CANONICAL_CHAIN_NAME } from "./registry.ts";
+import type { ProtoVariant } from "./variant.ts";
 import {
   type FieldFormat,
   formatOf,
@@ -29,15 +30,17 @@ import { parseMessage } from "./json-parse.ts";
  * in the order of declaration. 64-bit integers are strings, bytes are base64, enums are names, decimals have 18 digits.
  * Absent messages and absent bytes are null.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. Throws ProtoError `bad-bytes`, `unresolvable-type-url`,
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The bytes have the field numbers of `variant`, the JSON its
+ * names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`,
  * `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
   bytes: Uint8Array,
   chainName: string = CANONICAL_CHAIN_NAME,
+  variant?: ProtoVariant,
 ): JsonValue {
-  const desc = requireMessage(typeName);
+  const desc = (variant?.message ?? requireMessage)(typeName);
   return printMessage(reflect(desc, decodeMessage(desc, bytes)), { chainName, depth: 0 });
 }
 
@@ -45,15 +48,17 @@ export function messageToJson(
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
  * names or numbers, and null for absent. Writes non-nullable messages (`relaywatch.never_null`) even when they are absent.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. Throws ProtoError `bad-json` with the path of the field,
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The JSON has the names of `variant`, the bytes its field
+ * numbers. Throws ProtoError `bad-json` with the path of the field,
  * `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageFromJson(
   typeName: string,
   json: unknown,
   chainName: string = CANONICAL_CHAIN_NAME,
+  variant?: ProtoVariant,
 ): Uint8Array {
-  const desc = requireMessage(typeName);
+  const desc = (variant?.message ?? requireMessage)(typeName);
   const message = parseMessage(desc, json, { chainName, depth: 0, path: "" });
   return toBinary(desc, message.message);
 }

@@ -17,7 +17,7 @@ export const CANONICAL_CHAIN_NAME = "neutron";
 
 /** First parts of the other packages in the definitions. A chain with one of these names would own foreign types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
-  "amino connect cosmos cosmos_proto cosmwasm feemarket google grpc ibc osmosis relaywatch slinky tendermint".split(
+  "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",
   ),
 );
@@ -107,6 +107,7 @@ function swapRoot(path: string, separator: string, from: string, to: string): st
 /** Codes and facts of {@link ProtoError}. `path` names the JSON field, e.g. `result.kv_results[0].key`; "" is the message. */
 type ProtoErrorFacts =
   | { readonly code: "unknown-message"; readonly typeName: string }
+  | { readonly code: "unknown-method"; readonly path: string }
   | { readonly code: "unresolvable-type-url"; readonly typeUrl: string }
   | { readonly code: "bad-bytes"; readonly typeName: string }
   | { readonly code: "bad-json"; readonly path: string }
@@ -175,6 +176,14 @@ export function findMessageByTypeUrl(
 export function findService(name: string): ServiceInfo | undefined {
   const found = protoRegistry().getService(name);
   return found === undefined ? undefined : serviceInfo(found);
+}
+
+/** Returns the response type of a method by its canonical gRPC path. Throws ProtoError `unknown-method`. */
+export function responseTypeOf(path: string): string {
+  const [, service = "", rpc = ""] = path.split("/");
+  const method = findService(service)?.methods.find(({ name }) => name === rpc);
+  if (method !== undefined) return method.responseType;
+  throw new ProtoError({ code: "unknown-method", path }, `no service of the definitions has ${path}`);
 }
 
 /** Returns a definition file by its path, e.g. `cosmos/tx/v1beta1/tx.proto`, or undefined. Linear in the number of files. */

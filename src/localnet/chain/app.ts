@@ -1,5 +1,4 @@
-import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
-import { CONTRACT_QUERIES, createBindings } from "./contract-bindings.ts";
+import { CONTRACT_QUERIES, createBindings, MORE_CONTRACT_QUERIES } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -7,7 +6,6 @@ import { rateLimiter } from "./contracts/rate-limiter/rate-limiter.ts";
 import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
-import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
 import { type BankHooks, type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
@@ -16,8 +14,12 @@ import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.t
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
 import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
-import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
+import type { GasPrice } from "./modules/feemarket/keeper.ts";
+import { createFeeBurnerModule } from "./modules/feeburner/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
+import { createFeeRefunderModule } from "./modules/feerefunder/module.ts";
+import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
+import { createGovModule } from "./modules/gov/module.ts";
 import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
 import { ibcHooksMiddleware } from "./modules/ibc-hooks/middleware.ts";
@@ -30,26 +32,31 @@ import {
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
+import { createParamsOnlyModules } from "./modules/params-only/modules.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
-import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
+import { port as transferPort } from "./modules/transfer/keeper.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
+import { createUpgradeModule } from "./modules/upgrade/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
+import { profileNamed } from "./profile/profile-named.ts";
+import type { ProfileName } from "./profile/profile.ts";
 import { createVm } from "../vm/vm.ts";
+import * as tables from "./module-tables.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
 import { createProfiler, profiledModule, type Profiler } from "./runtime/gas-profile.ts";
+import type { Context } from "./runtime/context.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
-import type { Upgrade } from "./runtime/upgrade.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
 /** Identity and size of a chain. */
@@ -60,14 +67,18 @@ export interface AppOptions {
   readonly denom: string;
   /** First part of the type URLs and REST paths of the chain's own modules; default `neutron`. */
   readonly chainName?: string;
+  /** Default: `specification`. It must not change during the life of a chain. */
+  readonly profile?: ProfileName | undefined;
   /** Prefix of account addresses; default `neutron`. */
   readonly bech32Prefix?: string;
   /** Version in `abci_info` and `/app/version`; default 6.0.3. */
   readonly version?: string;
   /** Number of recent heights that queries can read; default 1000. */
   readonly keepRecent?: number;
-  /** A block ends with the burning of its fees, as the deployed module `revenue` does. Default: false. */
+  /** A block of a local chain ends with the burning of its fees, as on the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
+  /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
+  readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
 }
@@ -80,57 +91,8 @@ export interface AppDeps {
 /** Release of the deployed modules that this application follows. */
 const VERSION = "6.0.3";
 
-const POOLS: ModulePermissions = {
-  [BONDED_POOL]: ["burner", "staking"],
-  [NOT_BONDED_POOL]: ["burner", "staking"],
-};
-
-/** Those of the deployed chain, also of modules that are not here. */
-const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
-  ...POOLS,
-  ...Object.fromEntries(
-    `${ESCROW_NAME} auction cron fee_collector feeburner feerefunder harpoon interchainaccounts interchainqueries marketmap oracle revenue-staking-rewards revenue-treasury`
-      .split(" ")
-      .map((name) => [name, []]),
-  ),
-  dex: ["minter", "burner"],
-  "revenue-fee-redistribute": ["burner"],
-  tokenfactory: ["minter", "burner"],
-  transfer: ["minter", "burner"],
-  wasm: ["burner"],
-};
-
-const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
-  ...POOLS,
-  [ESCROW_NAME]: [],
-  fee_collector: [],
-  transfer: ["minter", "burner"],
-};
-
-/** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
-const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
-
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
-
-/** Slashes and jails come first, as on the deployed chain. */
-const BEGIN_BLOCK_ORDER = ["slashing"];
-
-/** The fee market closes its block last, as on the deployed chain. */
-const END_BLOCK_ORDER = ["staking", "interchainqueries", "dex", "feemarket"];
-
-/**
- * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
- * of the first release have no upgrade.
- */
-const UPGRADES: readonly Upgrade[] = [
-  { name: "dex", adds: ["dex"] },
-  { name: "staking", adds: ["staking", "slashing", "harpoon"] },
-  { name: "adminmodule", adds: [AUTHORITY_NAME] },
-  { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
-  { name: "contractmanager", adds: ["contractmanager"] },
-  { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
-];
 
 /** Creates the application of a chain from its modules. No other file lists the modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
@@ -144,10 +106,11 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       version: options.version ?? VERSION,
       appVersion: 0n,
       chainName,
+      profile: base.names.profile,
       modules,
-      upgrades: UPGRADES,
-      beginBlockOrder: BEGIN_BLOCK_ORDER,
-      endBlockOrder: END_BLOCK_ORDER,
+      upgrades: tables.UPGRADES,
+      beginBlockOrder: tables.BEGIN_BLOCK_ORDER,
+      endBlockOrder: tables.END_BLOCK_ORDER,
       validatorUpdates: staking.keeper.validatorUpdates,
       ante: createAnteHandler({
         accounts: base.auth.keeper,
@@ -179,30 +142,40 @@ function createBase(
   options: AppOptions & { readonly chainName: string },
   hooks: () => BankHooks | undefined,
 ) {
-  const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false } = options;
-  const moduleAccounts = kind === "local" ? LOCAL_MODULE_ACCOUNTS : REMOTE_MODULE_ACCOUNTS;
+  const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false, minGasPrices = [] } = options;
+  const moduleAccounts = kind === "local" ? tables.LOCAL_MODULE_ACCOUNTS : tables.REMOTE_MODULE_ACCOUNTS;
   const auth = createAuthModule({
     bech32Prefix,
     moduleAccounts,
-    ...(kind === "local" ? { genesisAccounts: GENESIS_ACCOUNTS } : {}),
+    ...(kind === "local" ? { genesisAccounts: tables.GENESIS_ACCOUNTS } : {}),
   });
   const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper, hooks);
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
+  const names = {
+    chainName,
+    bech32Prefix,
+    denom,
+    profile: profileNamed(options.profile),
+    authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
+  };
+  const feeBurner = createFeeBurnerModule(names, bank.keeper);
+  const burnFees = (context: Context): void => feeBurner.burnFees(context, feeRecipient);
   return {
-    names: {
-      chainName,
-      bech32Prefix,
-      denom,
-      authority: formatAddress(bech32Prefix, moduleAddress(AUTHORITY_NAME)),
-    },
-    consensus: createConsensusModule(),
+    names,
+    consensus: createConsensusModule(names),
     auth,
     bank,
+    feeBurner,
     // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     feemarket: createFeemarketModule(
-      { feeDenom: denom, burnsFees },
-      { bank: bank.keeper, accounts: auth.keeper, feeRecipient },
+      { feeDenom: denom, minGasPrices },
+      {
+        bank: bank.keeper,
+        accounts: auth.keeper,
+        feeRecipient,
+        ...(burnsFees && kind === "local" && { burnFees }),
+      },
     ),
   };
 }
@@ -210,6 +183,7 @@ function createBase(
 // Modules that call each other are created with functions, which read the module that is created later when they are called.
 
 function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
+  const routes = once(() => routesOf(modules));
   const ibc = createIbcModule(names, (_context, port) =>
     port === PORT_ID ? transfer.application : undefined,
   );
@@ -218,7 +192,23 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const staking = createStakingModule(names, { bank: bank.keeper, hooks, keyTypes });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const genutil = createGenutilModule(names, staking.keeper);
-  const modules = [consensus, auth, bank, feemarket, ibc, transfer, staking, slashing, genutil];
+  const gov = createGovModule(names, {
+    bank: bank.keeper,
+    staking: staking.keeper,
+    findMessage: (typeUrl) => routes().messages.get(typeUrl),
+  });
+  const modules: readonly ChainModule[] = [
+    consensus,
+    auth,
+    bank,
+    feemarket,
+    ibc,
+    transfer,
+    staking,
+    slashing,
+    gov,
+    genutil,
+  ];
   return { modules, ibc, staking };
 }
 
@@ -230,16 +220,26 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
   const hooks = joinHooks(() => [slashing.hooks, harpoon.hooks]);
   const staking = createStakingModule(names, { bank: base.stakingBank, hooks, keyTypes });
   const wasm = createWasmModule(
-    { ...names, codes: [...CODES, ...contractCodes], allowedQueries: CONTRACT_QUERIES },
+    {
+      ...names,
+      codes: [...CODES, ...contractCodes],
+      allowedQueries: CONTRACT_QUERIES,
+      moreQueries: MORE_CONTRACT_QUERIES,
+    },
     {
       ...addressedByText(base),
       channels: ibcKeeper,
       vm: createVm(),
       staking: staking.contractReads,
+      readTransferPort: transferPort.get,
       profiler,
       findMessage,
       findQuery,
-      ...createBindings({ ...names, findMessage, modules: () => ({ icq, tokenFactory, cron, manager }) }),
+      ...createBindings({
+        ...names,
+        findMessage,
+        modules: () => ({ icq, tokenFactory, feeRefunder, cron, manager }),
+      }),
     },
   );
   const contracts = wasm.host;
@@ -253,10 +253,18 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     port === PORT_ID ? transferStack : wasm.application(context, port),
   );
   const rateLimit = createRateLimitModule(names, { contracts });
-  const manager: ContractManagerModule = createContractManagerModule(names, { contracts });
+  const feeRefunder = createFeeRefunderModule(names, { bank: bank.keeper, channels: ibcKeeper });
+  const manager: ContractManagerModule = createContractManagerModule(names, {
+    contracts,
+    fees: feeRefunder.keeper,
+  });
   const transfer = createTransferModule(
-    { ...names, ownResponse: toChainTypeUrl("/neutron.transfer.MsgTransferResponse", names.chainName) },
-    { bank: bank.keeper, channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) } },
+    { ...names, ownMessages: names },
+    {
+      bank: bank.keeper,
+      channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) },
+      fees: { ...feeRefunder.keeper, isContract: contracts.isContract },
+    },
   );
   // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is returned,
   // then the transfer is refunded, then its contract is called.
@@ -289,6 +297,10 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     // staking calls the subscribers.
     wasm,
     manager,
+    feeRefunder,
+    base.feeBurner,
+    ...createParamsOnlyModules(names),
+    createUpgradeModule(names),
     rateLimit,
     harpoon,
     staking,

@@ -1,15 +1,28 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { type LocalnetAccount, localnetAccounts } from "../network/chains.ts";
+import { CHAINS, type LocalnetAccount, localnetAccounts, type LocalnetChains } from "../network/chains.ts";
 
 /** `relaywatch localnet accounts`. */
 export function accountsCommand(context: CliContext): Command {
-  return new Command().option("--json", "print JSON").action((options: { readonly json?: true }) => {
-    const accounts = localnetAccounts();
+  const command = new Command()
+    .option("--chain-config <file>", "configuration with which the localnet starts")
+    .option("--json", "print JSON");
+  return command.action(async (options: { readonly json?: true; readonly chainConfig?: string }) => {
+    const accounts = localnetAccounts(await chainsOf(options.chainConfig));
     if (options.json) context.print(stringifyJson(accounts.map(toJson), 2));
     else printAccounts(accounts, context);
   });
+}
+
+/**
+ * Returns the chains of a configuration, or those of the default localnet. Other files that it names are not read: only a new chain
+ * needs them. Throws `ConfigError`.
+ */
+export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
+  if (file === undefined) return CHAINS;
+  const { readChainConfig } = await import("./load-chain-config.ts");
+  return (await readChainConfig(file)).chains;
 }
 
 function toJson({ name, address, mnemonic, hdPath, chainId, coins, gasPrice }: LocalnetAccount) {

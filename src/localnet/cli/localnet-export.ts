@@ -15,14 +15,16 @@ import { NodeError } from "../node/base/errors.ts";
 import { decodeGenesis, type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
+import { chainsOf } from "./localnet-accounts.ts";
 
 /** Upper bound, to detect a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
 
-type CreateApp = (storage: StateStorage) => Application;
+type CreateApp = (storage: StateStorage, genesis: GenesisDoc) => Application;
 
 interface Options {
   readonly home?: string;
+  readonly chainConfig?: string;
   readonly chain: ChainPart;
   readonly portOffset: number;
 }
@@ -37,8 +39,8 @@ export function exportCommand(context: CliContext): Command {
       "after",
       "\nA localnet in memory (all parts in one process, without --home) cannot be exported.",
     )
-    .action((options: Options) => {
-      const profile = CHAINS[options.chain];
+    .action(async (options: Options) => {
+      const profile = (await chainsOf(options.chainConfig))[options.chain];
       const genesis = exportHomeGenesis(homeOf(options, profile), appOf(profile));
       context.print(stringifyJson(genesisToJson(genesis), 2));
     });
@@ -48,8 +50,8 @@ export function exportCommand(context: CliContext): Command {
 export function importCommand(context: CliContext): Command {
   return withHome(new Command())
     .argument("<file>", "genesis document")
-    .action((file: string, options: Options) => {
-      const profile = CHAINS[options.chain];
+    .action(async (file: string, options: Options) => {
+      const profile = (await chainsOf(options.chainConfig))[options.chain];
       const home = homeOf(options, profile);
       const genesis = readGenesis(file, profile);
       importHomeGenesis(home, genesis, appOf(profile));
@@ -64,6 +66,7 @@ function withHome(command: Command): Command {
       "directory that `localnet start --home` uses; default: the state directory for single parts",
     )
     .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
+    .option("--chain-config <file>", "configuration with which the localnet starts")
     .addOption(portOffsetOption());
 }
 
@@ -72,7 +75,8 @@ function homeOf({ home, portOffset }: Options, { chainId }: ChainProfile): strin
 }
 
 function appOf(profile: ChainProfile): CreateApp {
-  return (storage) => createApp({ ...profile, kind: profile.part }, { storage });
+  return (storage, genesis) =>
+    createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage });
 }
 
 function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {
@@ -112,7 +116,7 @@ function exportGenesis(store: BlockStore, openApp: CreateApp, home: string): Gen
     throw new NodeError({ code: "no-state", home }, `the chain in ${home} has made no block yet`);
   }
   const genesis = decodeGenesis(document);
-  const app = openApp(store.state);
+  const app = openApp(store.state, genesis);
   const { height, lastTimeNs, nextValidators } = loadChainState(store, app, genesis);
   return {
     ...genesis,
@@ -136,7 +140,7 @@ export function importHomeGenesis(home: string, genesis: GenesisDoc, openApp: Cr
         `the home directory ${home} holds a chain already; choose another --home`,
       );
     }
-    loadChainState(store, openApp(store.state), genesis);
+    loadChainState(store, openApp(store.state, genesis), genesis);
   } finally {
     store.close();
   }

@@ -10,6 +10,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+import { profileNamed } from "../chain/profile/profile-named.ts";
 import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every query command. */
@@ -46,7 +47,11 @@ async function fetchModule(
   const response = await withChain(options, context, (client) =>
     client.grpcQuery(path, query.request, context.signal, height),
   );
-  return messageToJson(query.responseType, response, chainName);
+  // Some messages have other field numbers on the deployed chain, and on local chains with its profile.
+  const { proto } = profileNamed("deployed");
+  const isDeployed = proto?.recognizes(query.responseType, response) === true;
+  const bytes = isDeployed ? proto.decode(query.responseType, response) : response;
+  return messageToJson(query.responseType, bytes, chainName);
 }
 
 /** Pagination options, as a Cosmos SDK binary has them. */

@@ -35,6 +35,7 @@ export function addContracts(
   { codes, gen_msgs }: WasmGenesis,
   contracts: readonly GenesisContract[],
 ): WasmGenesis & { readonly placed: readonly PlacedContract[] } {
+  if (contracts.length === 0) return { codes, gen_msgs, placed: [] };
   const creator = accountNamed(chain, "operator").address;
   const instances = gen_msgs.filter((message) => isRecord(message["instantiate_contract"])).length;
   const placed = contracts.map(({ label }, index) => {

@@ -12,7 +12,7 @@ import { MempoolError } from "../node/base/errors.ts";
 import type { NodeView, StoredTx } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { ProfileError } from "../node/profile.ts";
-import { accountNamed, CHAINS } from "./chains.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "./local-account.ts";
 
 /** A contract of the genesis whose code follows a file. */
@@ -31,6 +31,8 @@ export interface ContractWatchOptions {
   readonly read: (file: string) => Uint8Array;
   /** Gets a line for each thing that happened. */
   readonly report: (line: string) => void;
+  /** Default: the local chain of the default localnet. */
+  readonly chain?: ChainProfile;
 }
 
 interface ContractWatchDeps {
@@ -72,11 +74,11 @@ type Look = (view: NodeView, signal: AbortSignal) => Promise<void>;
 
 function createFollower(
   contract: WatchedContract,
-  { read, report }: ContractWatchOptions,
+  { read, report, chain = CHAINS.local }: ContractWatchOptions,
   clock: Clock,
 ): Look {
   const { file, label, admin } = contract;
-  const account = createLocalAccount(CHAINS.local, admin);
+  const account = createLocalAccount(chain, admin);
   let seen: string | undefined;
   let handled: string | undefined;
   return async (view, signal) => {
@@ -86,7 +88,7 @@ function createFollower(
     if (!isStable || state === handled || view.status().latestHeight < 1n) return;
     handled = state;
     try {
-      const done = await follow(contract, read(file), { view, account, clock, signal });
+      const done = await follow(contract, read(file), { view, chain, account, clock, signal });
       if (done !== undefined) report(`${label}: ${done}`);
     } catch (error) {
       signal.throwIfAborted();
@@ -114,6 +116,7 @@ function stateOf(file: string): string | undefined {
 
 interface Migrating {
   readonly view: NodeView;
+  readonly chain: ChainProfile;
   readonly account: LocalAccount;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -125,8 +128,8 @@ async function follow(
   code: Uint8Array,
   migrating: Migrating,
 ): Promise<string | undefined> {
-  const { view, account } = migrating;
-  const { address, codeId } = findContract(view, label);
+  const { view, chain, account } = migrating;
+  const { address, codeId } = findContract(view, chain, label);
   const checksum = sha256(code);
   if (equalBytes(codeOf(view, codeId).dataHash, checksum)) return undefined;
   const packed = new Uint8Array(gzipSync(code));
@@ -162,8 +165,12 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
 }
 
 /** Contracts of the genesis are those of `operator`. Of two with one label, the later one is meant. */
-function findContract(view: NodeView, label: string): { readonly address: string; readonly codeId: bigint } {
-  const creatorAddress = accountNamed(CHAINS.local, "operator").address;
+function findContract(
+  view: NodeView,
+  chain: ChainProfile,
+  label: string,
+): { readonly address: string; readonly codeId: bigint } {
+  const creatorAddress = accountNamed(chain, "operator").address;
   const request = query.QueryContractsByCreatorRequest.encode({ creatorAddress, pagination: undefined });
   const { contractAddresses } = query.QueryContractsByCreatorResponse.decode(
     ask(view, "ContractsByCreator", request.finish()),
@@ -189,11 +196,11 @@ function codeOf(view: NodeView, codeId: bigint): { readonly dataHash: Uint8Array
 /** Sends a message and waits for its block. Throws {@link WatchError} unless it succeeds. */
 async function send(
   name: "MsgStoreCode" | "MsgMigrateContract",
-  { view, account, clock, signal }: Migrating,
+  { view, chain, account, clock, signal }: Migrating,
   { value, gasLimit }: { readonly value: Uint8Array; readonly gasLimit: bigint },
 ): Promise<StoredTx> {
   const messages = [{ typeUrl: `/cosmwasm.wasm.v1.${name}`, value }];
-  const fee = { denom: CHAINS.local.denom, amount: gasLimit };
+  const fee = { denom: chain.denom, amount: gasLimit };
   const { hash, check } = await account.broadcast(view, { messages, memo: "watch", gasLimit, fee });
   if (check.code !== 0) throw refused(name, check.log);
   const deadline = clock.monotonicMs() + TX_DEADLINE_MS;

@@ -14,8 +14,8 @@ import { MempoolError, NodeError } from "../node/base/errors.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 import { testValidatorSeed } from "../node/consensus/validators.ts";
 import type { RunningNode } from "../node/create-node.ts";
-import type { ChainProfile } from "./chains.ts";
-import { createLocalAccount, LocalAccountError } from "./local-account.ts";
+import { type ChainProfile, UnknownAccountError } from "./chains.ts";
+import { createLocalAccount, type LocalAccount, LocalAccountError } from "./local-account.ts";
 
 /** A chain under control. `ready` is that of its node. */
 export interface ControlledChain {
@@ -115,7 +115,8 @@ async function reply(run: () => CommandResult): Promise<HttpReply> {
       error instanceof NodeError ||
       error instanceof MempoolError ||
       error instanceof FaucetError ||
-      error instanceof LocalAccountError
+      error instanceof LocalAccountError ||
+      error instanceof UnknownAccountError
     ) {
       return errorReply(409, error.facts.code, error.message);
     }
@@ -200,10 +201,12 @@ const FEE_AMOUNT = 10_000n;
 
 /** Creates the faucet of a chain. It pays from the public test account `faucet`. */
 export function createFaucet(chain: ChainProfile): Faucet {
-  const account = createLocalAccount(chain, "faucet");
+  // A chain of one's own may have no such account, and then no faucet.
+  let account: LocalAccount | undefined;
   const fee = { denom: chain.denom, amount: FEE_AMOUNT };
   return {
     send: async (view, address, amount) => {
+      account ??= createLocalAccount(chain, "faucet");
       const value = MsgSend.encode({
         fromAddress: account.address,
         toAddress: address,

@@ -14,16 +14,26 @@ import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
+import type { Application } from "../chain/runtime/abci.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
+import { NodeError } from "../node/base/errors.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
 import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
-import { type ChainPart, type ChainProfile, CHAINS } from "./chains.ts";
+import { createGenesisTxs, withModules } from "./chain-files.ts";
+import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "./chains.ts";
 import { controlRoutes } from "./control-routes.ts";
 import type { GenesisContract, PlacedContract } from "./contract-genesis.ts";
-import { localGenesis, type LocalnetScenario, localnetSeeds, remoteGenesis } from "./genesis.ts";
+import {
+  localGenesis,
+  type LocalnetGenesisOptions,
+  type LocalnetScenario,
+  localnetSeeds,
+  remoteGenesis,
+} from "./genesis.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
@@ -34,6 +44,8 @@ export interface LocalnetChainOptions {
   readonly localPowers?: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
+  /** Profile of a new chain; default `specification`. A chain that exists must have it. */
+  readonly profile?: ProfileName | undefined;
   /** More state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
@@ -45,6 +57,8 @@ export interface LocalnetChainOptions {
 export interface LocalnetOptions {
   /** The chains to run in this process. The other chain may run in another process. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
+  /** Both chains. Default: those of the default localnet. */
+  readonly profiles?: LocalnetChains;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
   /** Number of recent blocks that a chain stores; 0 stores all. Default: that of the node. */
@@ -124,24 +138,55 @@ async function whenReady(
   };
 }
 
-function emptyAppHash(profile: ChainProfile): Uint8Array {
-  return createApp({ ...profile, kind: profile.part }).info().appHash;
+function emptyApp(chain: ChainProfile, profile: ProfileName = "specification"): Application {
+  return createApp({ ...chain, kind: chain.part, profile });
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
-  return createNode(nodeOptions(options, CHAINS.remote, chain), {
-    ...nodeDeps(CHAINS.remote, deps),
-    genesis: (stored) =>
-      stored ??
-      chain.genesis ??
-      remoteGenesis({
+  const { profiles: chains = CHAINS } = options;
+  return createNode(nodeOptions(options, chains.remote, chain), {
+    ...nodeDeps(chains.remote, deps),
+    genesis: async (stored) => {
+      const document = existingGenesis(chains.remote, chain, stored);
+      if (document !== undefined) return document;
+      const { profile, localPowers: powers } = chain;
+      const ofLocal = powers && { powers, emptyAppHash: emptyApp(chains.local, profile).info().appHash };
+      const made = remoteGenesis({
+        chains,
         timeNs: nowNs(deps),
-        validatorPowers: chain.validatorPowers,
-        ...(chain.localPowers === undefined
-          ? {}
-          : { local: { powers: chain.localPowers, emptyAppHash: emptyAppHash(CHAINS.local) } }),
-      }),
+        profile,
+        ...(await validatorsOf(chains.remote, chain)),
+        ...(ofLocal === undefined ? {} : { local: ofLocal }),
+      });
+      return withModules(chains.remote, made, () => emptyApp(chains.remote, profile));
+    },
   });
+}
+
+async function validatorsOf(
+  profile: ChainProfile,
+  { validatorPowers }: LocalnetChainOptions,
+): Promise<Pick<LocalnetGenesisOptions, "validatorPowers" | "genesisTxs">> {
+  const genesisTxs = await createGenesisTxs(profile, validatorPowers);
+  return { validatorPowers, ...(genesisTxs === undefined ? {} : { genesisTxs }) };
+}
+
+/**
+ * Returns the genesis document of a chain that exists: that of the home, or the one to start from. Throws `NodeError` when it has another
+ * profile than the options.
+ */
+function existingGenesis(
+  { chainId }: ChainProfile,
+  { genesis, profile }: LocalnetChainOptions,
+  stored: GenesisDoc | undefined,
+): GenesisDoc | undefined {
+  const document = stored ?? genesis;
+  const own = document?.profile ?? "specification";
+  if (document === undefined || profile === undefined || own === profile) return document;
+  throw new NodeError(
+    { code: "other-genesis", chainId },
+    `the chain ${chainId} has the profile ${own} from its genesis document, not ${profile}; leave out --profile, or choose another --home`,
+  );
 }
 
 /** Only a first start reads from the remote chain. Later starts use the genesis document in the home. */
@@ -152,12 +197,13 @@ function createLocal(
   remote: Node | undefined,
 ): Node {
   const oracle = options.oracle === undefined ? {} : { oracle: options.oracle };
+  const { profiles: chains = CHAINS } = options;
   return createNode(
-    { ...nodeOptions(options, CHAINS.local, chain), ...oracle },
+    { ...nodeOptions(options, chains.local, chain), ...oracle },
     {
-      ...nodeDeps(CHAINS.local, deps),
+      ...nodeDeps(chains.local, deps),
       genesis: async (stored, signal) => {
-        const document = stored ?? chain.genesis;
+        const document = existingGenesis(chains.local, chain, stored);
         if (document !== undefined) {
           if (chain.scenario !== undefined)
             deps.logger.warn("the chain has its state already; the scenario is ignored", {
@@ -172,16 +218,19 @@ function createLocal(
         // With port 0, only `ready` of the remote chain knows the bound port.
         const port = (await remote?.ready)?.ports.get("rpc");
         const rpcUrl = port === undefined ? options.remoteRpcUrl : `http://127.0.0.1:${port}`;
-        const source = { rpcUrl, chainId: CHAINS.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
+        const source = { rpcUrl, chainId: chains.remote.chainId, timeoutMs: REMOTE_WAIT_MS };
         const { header, genesisTimeNs } = await fetchRemoteStart(source, deps.clock, signal);
-        const { validatorPowers, scenario, contracts = [] } = chain;
+        const { profile, scenario, contracts = [] } = chain;
         const onContract = (placed: PlacedContract): void => {
           const { label, codeId, address } = placed;
           deps.logger.info("contract in the genesis", { label, code_id: codeId.toString(), address });
           chain.onContract?.(placed);
         };
+        const validators = await validatorsOf(chains.local, chain);
         const timeNs = genesisTimeNs;
-        return localGenesis({ timeNs, validatorPowers, scenario, contracts, onContract }, header);
+        const given = { chains, timeNs, ...validators, profile, scenario, contracts, onContract };
+        const made = localGenesis(given, header);
+        return withModules(chains.local, made, () => emptyApp(chains.local, profile));
       },
     },
   );
@@ -205,7 +254,8 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
   return {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
-    createApp: (storage: StateStorage) => createApp({ ...profile, kind: profile.part }, { storage }),
+    createApp: (storage: StateStorage, genesis: GenesisDoc) =>
+      createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage }),
     servers: deps.servers?.(profile) ?? [],
   };
 }
@@ -215,14 +265,14 @@ function nowNs({ clock }: LocalnetDeps): bigint {
 }
 
 function createControl(
-  { control }: LocalnetOptions,
+  { control, profiles = CHAINS }: LocalnetOptions,
   { logger }: LocalnetDeps,
   nodes: { readonly local: Node | undefined; readonly remote: Node | undefined },
 ): HttpService | undefined {
   if (control === undefined) return undefined;
   const chains = [
-    ...(nodes.local === undefined ? [] : [{ profile: CHAINS.local, ready: nodes.local.ready }]),
-    ...(nodes.remote === undefined ? [] : [{ profile: CHAINS.remote, ready: nodes.remote.ready }]),
+    ...(nodes.local === undefined ? [] : [{ profile: profiles.local, ready: nodes.local.ready }]),
+    ...(nodes.remote === undefined ? [] : [{ profile: profiles.remote, ready: nodes.remote.ready }]),
   ];
   return createHttpService(
     {

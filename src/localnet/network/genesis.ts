@@ -1,5 +1,4 @@
 import { validatorsHash } from "../../cosmos/comet/block-hashes.ts";
-import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
 import { createValidatorSet } from "../../cosmos/comet/validator-set.ts";
 import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
@@ -8,11 +7,12 @@ import { gasBurner } from "../chain/contracts/gas-burner.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
-import { DEFAULT_CONSENSUS_PARAMS } from "../node/base/consensus-params.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
-import { accountNamed, accountsOf, type ChainProfile, CHAINS } from "./chains.ts";
+import { accountNamed, accountsOf, type ChainProfile, CHAINS, type LocalnetChains } from "./chains.ts";
+import { TOKENS } from "./chain-files.ts";
 import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
 import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
 
@@ -20,6 +20,12 @@ export interface LocalnetGenesisOptions {
   /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
+  /** Default: the chains of the default localnet. */
+  readonly chains?: LocalnetChains;
+  /** Transactions that create the validators, of a chain whose settings ask for them. */
+  readonly genesisTxs?: readonly JsonValue[];
+  /** Default: `specification`. */
+  readonly profile?: ProfileName | undefined;
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts of the local chain, after those of the scenario. */
   readonly contracts?: readonly GenesisContract[];
@@ -70,24 +76,28 @@ export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint
 export function remoteGenesis(
   options: LocalnetGenesisOptions & { readonly local?: FutureLocalChain },
 ): GenesisDoc {
-  const { timeNs, local } = options;
-  const state = accountState(CHAINS.remote);
-  if (local === undefined) return genesis(CHAINS.remote, options, state);
+  const { timeNs, local, chains = CHAINS } = options;
+  const chain = chains.remote;
+  const state = accountState(chain);
+  if (local === undefined) return genesis(chain, options, state);
   const ibc = openConnectionGenesis({
-    remote: { header: firstLocalHeader(timeNs, local) },
+    remote: { header: firstLocalHeader(chains.local, timeNs, local) },
     settings: CLIENT_SETTINGS,
-    ownChainId: CHAINS.remote.chainId,
+    ownChainId: chain.chainId,
     ownTimeNs: timeNs,
   });
-  return genesis(CHAINS.remote, options, { ...state, ibc });
+  return genesis(chain, options, { ...state, ibc });
 }
 
 /**
  * The part that a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
  * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
  */
-function firstLocalHeader(timeNs: bigint, { powers, emptyAppHash }: FutureLocalChain): TrustedHeader {
-  const chain = CHAINS.local;
+function firstLocalHeader(
+  chain: ChainProfile,
+  timeNs: bigint,
+  { powers, emptyAppHash }: FutureLocalChain,
+): TrustedHeader {
   const seeds = localnetSeeds(chain, powers.length);
   const validators = seeds.map((seed, index) => ({
     publicKey: validatorKey(seed).publicKey,
@@ -107,32 +117,48 @@ function firstLocalHeader(timeNs: bigint, { powers, emptyAppHash }: FutureLocalC
  * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: the balance of
  * alice on the remote chain.
  */
-export function localGenesis(options: LocalnetGenesisOptions, remote: SignedHeader): GenesisDoc {
-  const chain = CHAINS.local;
+export function localGenesis(
+  options: LocalnetGenesisOptions,
+  remote: { readonly header: TrustedHeader },
+): GenesisDoc {
+  const { chains = CHAINS } = options;
+  const chain = chains.local;
   const ibc = openConnectionGenesis({
     remote,
     settings: CLIENT_SETTINGS,
+    moreClients: chain.settings.moreClients.map((trustingPeriodNs) => ({
+      ...CLIENT_SETTINGS,
+      trustingPeriodNs,
+    })),
     ownChainId: chain.chainId,
     ownTimeNs: options.timeNs,
   });
-  const adminmodule = { admins: [accountNamed(chain, "operator").address] };
-  const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chain) };
-  return genesis(chain, options, withScenario(state, options));
+  const adminmodule = { admins: chain.settings.admins.map((admin) => addressOf(chain, admin)) };
+  const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chains) };
+  return genesis(chain, options, withScenario(chain, state, options));
+}
+
+/** Returns the address of an account of the chain, or the address that the text is. */
+function addressOf(chain: ChainProfile, nameOrAddress: string): string {
+  return chain.keys.some(({ name }) => name === nameOrAddress)
+    ? accountNamed(chain, nameOrAddress).address
+    : nameOrAddress;
 }
 
 function withScenario(
+  chain: ChainProfile,
   { wasm, ...state }: ReturnType<typeof accountState> & { readonly wasm: WasmState },
   options: LocalnetGenesisOptions,
 ): JsonObject {
   switch (options.scenario) {
     case "dex-demo":
-      return { ...withDexDemo(state, options), wasm: toJson(wasm, options) };
+      return { ...withDexDemo(chain, state, options), wasm: toJson(chain, wasm, options) };
     case "hooks-demo": {
-      const seeded = seedHooksDemo(CHAINS.local, wasm);
-      return { ...state, harpoon: seeded.harpoon, wasm: toJson(seeded.wasm, options) };
+      const seeded = seedHooksDemo(chain, wasm);
+      return { ...state, harpoon: seeded.harpoon, wasm: toJson(chain, seeded.wasm, options) };
     }
     case undefined:
-      return { ...state, wasm: toJson(wasm, options) };
+      return { ...state, wasm: toJson(chain, wasm, options) };
   }
 }
 
@@ -140,19 +166,26 @@ function withScenario(
  * Adds the code of the traffic's contract, and then the contracts of the options. A scenario's contracts keep their addresses.
  */
 function toJson(
+  chain: ChainProfile,
   { codes, gen_msgs }: WasmState,
   { contracts = [], onContract }: Pick<LocalnetGenesisOptions, "contracts" | "onContract">,
 ): JsonObject {
-  const burner = { name: gasBurner.name, creator: accountNamed(CHAINS.local, "operator").address };
-  const own = { codes: [...codes.map((code) => ({ ...code })), burner], gen_msgs };
-  const all = addContracts(CHAINS.local, own, contracts);
+  const burner = chain.settings.builtInContracts
+    ? [{ name: gasBurner.name, creator: accountNamed(chain, "operator").address }]
+    : [];
+  const own = { codes: [...codes.map((code) => ({ ...code })), ...burner], gen_msgs };
+  const all = addContracts(chain, own, contracts);
   for (const placed of all.placed) onContract?.(placed);
   return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
 }
 
 /** Replaces the balances: the scenario has more denominations. */
-function withDexDemo(state: ReturnType<typeof accountState>, { timeNs }: LocalnetGenesisOptions): JsonObject {
-  const { genesis: dex, balances } = seedDexDemo(CHAINS.local, timeNs);
+function withDexDemo(
+  chain: ChainProfile,
+  state: ReturnType<typeof accountState>,
+  { timeNs, profile }: LocalnetGenesisOptions,
+): JsonObject {
+  const { genesis: dex, balances } = seedDexDemo(chain, timeNs, profile);
   const coinsOf = ({ coins }: (typeof balances)[number]): JsonValue =>
     coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));
   const bank = balances.map((balance) => ({ address: balance.address, coins: coinsOf(balance) }));
@@ -165,12 +198,13 @@ function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState:
     chainId: chain.chainId,
     genesisTimeNs: options.timeNs,
     initialHeight: 1n,
-    consensusParams: DEFAULT_CONSENSUS_PARAMS,
+    consensusParams: chain.settings.consensusParams,
     validators: seeds.map((seed, index) => ({
       publicKey: validatorKey(seed).publicKey,
       power: options.validatorPowers[index] ?? 1n,
     })),
     appState: withStake(chain, options, appState),
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
   };
 }
 
@@ -193,26 +227,18 @@ function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonl
         coins: coins.map(({ denom, amount }) => ({ denom, amount })),
       })),
       supply: [],
-      denom_metadata: [],
+      denom_metadata: [...chain.settings.denomMetadata],
       send_enabled: [],
     },
   };
 }
 
 /** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
-function consumerState(chain: ChainProfile): WasmState {
+function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
+  if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
   // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
   const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
   const operator = accountNamed(chain, "operator").address;
-  const watched = accountNamed(CHAINS.remote, "alice").address;
-  const register = {
-    register_balance_query: {
-      connection_id: "connection-0",
-      update_period: FIRST_QUERY_PERIOD,
-      addr: watched,
-      denom: CHAINS.remote.denom,
-    },
-  };
   return {
     codes: [
       { name: "icq-consumer", creator: operator },
@@ -230,32 +256,55 @@ function consumerState(chain: ChainProfile): WasmState {
           funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
         },
       },
-      {
-        execute_contract: {
-          sender: operator,
-          contract: consumer,
-          msg: register,
-          funds: [],
-        },
-      },
+      ...(chain.settings.firstQuery
+        ? [
+            {
+              execute_contract: {
+                sender: operator,
+                contract: consumer,
+                msg: registerFirstQuery(remote),
+                funds: [],
+              },
+            },
+          ]
+        : []),
     ],
+  };
+}
+
+function registerFirstQuery(remote: ChainProfile): JsonObject {
+  return {
+    register_balance_query: {
+      connection_id: "connection-0",
+      update_period: FIRST_QUERY_PERIOD,
+      addr: accountNamed(remote, "alice").address,
+      denom: remote.denom,
+    },
   };
 }
 
 interface StakeOptions {
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
+  readonly genesisTxs?: readonly JsonValue[];
 }
-
-/** Tokens of one unit of power. */
-const TOKENS = 1_000_000n;
 
 /**
  * Adds the validators of the document to the state of staking, each with a delegation of its operator. The first
- * operators are test accounts ({@link OPERATORS}), all others are accounts without a key. The tokens are new coins in the pool of
+ * operators are accounts of the chain (`settings.operators`), all others are accounts without a key. The tokens are new coins in the pool of
  * validators that are not bonded: all of them bond when the chain starts.
  */
 function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
+  const params = {
+    unbonding_time: "1814400s",
+    max_validators: 100,
+    max_entries: 7,
+    historical_entries: 10_000,
+    bond_denom: chain.denom,
+    min_commission_rate: "0",
+  };
+  if (options.genesisTxs !== undefined)
+    return { ...state, staking: { params }, genutil: { gen_txs: [...options.genesisTxs] } };
   const operators = options.validatorPowers.map((_, index) => operatorOf(chain, index));
   const tokens = options.validatorPowers.map((power) => power * TOKENS);
   const total = tokens.reduce((sum, amount) => sum + amount, 0n);
@@ -269,14 +318,7 @@ function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject
     ...state,
     bank: { ...bank, balances: [...balances, pool] },
     staking: {
-      params: {
-        unbonding_time: "1814400s",
-        max_validators: 100,
-        max_entries: 7,
-        historical_entries: 10_000,
-        bond_denom: chain.denom,
-        min_commission_rate: "0",
-      },
+      params,
       validators: tokens.map((amount, index) => validatorOf(chain, options, { index, amount })),
       delegations: tokens.map((amount, index) => ({
         delegator_address: formatAddress(chain.bech32Prefix, operators[index] ?? new Uint8Array(20)),
@@ -313,12 +355,9 @@ function operatorText(chain: ChainProfile, index: number): string {
   return encodeBech32(`${chain.bech32Prefix}valoper`, operatorOf(chain, index));
 }
 
-/** Test accounts that operate the first validators. */
-const OPERATORS = ["operator", "faucet", "ibc-relayer", "alice", "bob", "relayer"];
-
 function operatorOf(chain: ChainProfile, index: number): Uint8Array {
-  const name = OPERATORS[index];
-  return name === undefined
+  const operator = chain.settings.operators[index];
+  return operator === undefined
     ? validatorKey(testValidatorSeed(chain.chainId, index)).address
-    : parseAddress(chain.bech32Prefix, accountNamed(chain, name).address);
+    : parseAddress(chain.bech32Prefix, addressOf(chain, operator));
 }

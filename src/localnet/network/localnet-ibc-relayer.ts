@@ -12,20 +12,24 @@ import { type HttpRoute, jsonReply } from "../../platform/http/http-route.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createIbcChain, type IbcChain } from "../ibc-relayer/ibc-chain.ts";
 import { createIbcRelayer, type IbcRelayer, unstartedStatus } from "../ibc-relayer/ibc-relayer.ts";
-import { ibcRelayerJson, type IbcRelayerStatus } from "../ibc-relayer/status.ts";
-import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
+import { ibcRelayerJson } from "../ibc-relayer/status.ts";
+import {
+  accountNamed,
+  type ChainProfile,
+  CHAINS,
+  DEFAULT_ROLES,
+  type LocalnetChains,
+  type LocalnetRoles,
+} from "./chains.ts";
 
-/** Name of its test account on both chains. */
-const ACCOUNT = "ibc-relayer";
 const CONNECTION = "connection-0";
 /** The IBC relayer pays up to this price: it must also work when blocks are full. */
 const MAX_GAS_PRICE = parseDec18("100");
 const PRICE_MULTIPLIER = parseDec18("1.2");
+const DEFAULT = { chains: CHAINS, roles: DEFAULT_ROLES };
 /** A block takes a second. The IBC relayer waits for its transactions, so it looks more often. */
 const CONFIRM_POLL_MS = 100;
 const CONFIRM_DEADLINE_MS = 30_000;
-
-const NOT_STARTED: IbcRelayerStatus = unstartedStatus([CHAINS.local.chainId, CHAINS.remote.chainId]);
 
 /**
  * Creates the IBC relayer between the two chains on these ports. The chains may run in other processes; those of this process are
@@ -35,17 +39,19 @@ export function createLocalnetIbcRelayer(
   ports: Pick<Ports, "localRpc" | "remoteRpc">,
   context: Pick<DaemonContext, "clock" | "random" | "logger">,
   ready: Promise<unknown> | undefined,
+  { chains, roles }: { readonly chains: LocalnetChains; readonly roles: LocalnetRoles } = DEFAULT,
 ): IbcRelayer {
   const { clock, random } = context;
+  const notStarted = unstartedStatus([chains.local.chainId, chains.remote.chainId]);
   const logger = context.logger.child({ part: "ibc-relayer" });
   let ibcRelayer: IbcRelayer | undefined;
   return {
     name: "IBC relayer",
-    status: () => ibcRelayer?.status() ?? NOT_STARTED,
+    status: () => ibcRelayer?.status() ?? notStarted,
     run: async (signal) => {
       await raceAbort(Promise.resolve(ready), signal);
-      const local = await openChain(CHAINS.local, ports.localRpc, context);
-      const remote = await openChain(CHAINS.remote, ports.remoteRpc, context);
+      const local = await openChain(chains.local, roles, ports.localRpc, context);
+      const remote = await openChain(chains.remote, roles, ports.remoteRpc, context);
       try {
         ibcRelayer = createIbcRelayer([local.chain, remote.chain], { clock, random, logger });
         await ibcRelayer.run(signal);
@@ -67,16 +73,18 @@ export function ibcRelayerRoutes(
 }
 
 async function openChain(
-  { chainId, denom, bech32Prefix, part }: ChainProfile,
+  chain: ChainProfile,
+  roles: LocalnetRoles,
   port: number,
   { clock, random, logger }: Pick<DaemonContext, "clock" | "random" | "logger">,
 ): Promise<{ readonly chain: IbcChain; readonly close: () => void }> {
+  const { chainId, denom, bech32Prefix, part } = chain;
   const deps = { clock, random, logger };
   const client = createChainClient(
     { endpoints: [{ url: `http://127.0.0.1:${port}`, name: chainId }], chainId, limits: { connections: 8 } },
     { ...deps, observer: silentObserver },
   );
-  const mnemonic = new Secret(accountNamed(CHAINS[part], ACCOUNT).mnemonic);
+  const mnemonic = new Secret(accountNamed(chain, roles.ibcRelayer[part]).mnemonic);
   const signer = await createSigner({ kind: "mnemonic", mnemonic }, bech32Prefix);
   const gasPrice = { denom, multiplier: PRICE_MULTIPLIER, cap: MAX_GAS_PRICE };
   const limits = { pollMs: CONFIRM_POLL_MS, confirmDeadlineMs: CONFIRM_DEADLINE_MS };
@@ -85,6 +93,6 @@ async function openChain(
     { ...deps, client, signer },
   );
   const queries = createLightClientQueries(client);
-  const chain = createIbcChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
-  return { chain, close: client.close };
+  const connected = createIbcChain({ chainId, connectionId: CONNECTION }, { client, queries, sender });
+  return { chain: connected, close: client.close };
 }

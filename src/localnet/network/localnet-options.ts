@@ -2,10 +2,12 @@ import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import type { GenesisContract } from "./contract-genesis.ts";
 import type { ContractWatchOptions } from "./contract-watch.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
+import { CHAINS, type LocalnetChains, type LocalnetRoles } from "./chains.ts";
 import type { LocalnetScenario } from "./genesis.ts";
 
 /** The parts of a localnet that may run in separate processes. */
@@ -17,6 +19,10 @@ export interface LocalnetDaemonOptions {
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
+  /** Both chains. Default: those of the default localnet. */
+  readonly chains?: LocalnetChains;
+  /** Accounts of the relayers. Default: those of the default localnet. */
+  readonly roles?: LocalnetRoles;
   /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
   readonly home: string | undefined;
   /** Number of recent blocks that a chain stores; 0 stores all. Undefined: the node's default. */
@@ -25,6 +31,8 @@ export interface LocalnetDaemonOptions {
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
+  /** Profile of the chains; default `specification`, and that of the chain for one that exists. */
+  readonly profile?: ProfileName | undefined;
   /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
@@ -54,6 +62,7 @@ export function chainOptions({
   parts,
   ports,
   validators,
+  profile,
   scenario,
   contracts = [],
   onContract,
@@ -63,6 +72,7 @@ export function chainOptions({
     rpc: { ...localnetAddress(ports.localRpc), access },
     metrics: { ...localnetAddress(ports.localMetrics), access: { hosts: access.hosts } },
     validatorPowers: validators.local,
+    profile,
     scenario,
     contracts,
     ...(onContract === undefined ? {} : { onContract }),
@@ -70,6 +80,7 @@ export function chainOptions({
   const remote = {
     rpc: { ...localnetAddress(ports.remoteRpc), access },
     validatorPowers: validators.remote,
+    profile,
     localPowers: validators.local,
   };
   if (!parts.includes("local") && !parts.includes("remote")) return undefined;
@@ -81,20 +92,22 @@ export function chainOptions({
 
 /** Returns the endpoints of the parts in this process, in the order of {@link LOCALNET_PARTS}. */
 export function localnetEndpoints(options: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
-  const { parts, ports, controlToken, trafficGas } = options;
+  const { parts, ports, controlToken, trafficGas, chains = CHAINS } = options;
+  const { chainId: localId } = chains.local;
+  const { chainId: remoteId } = chains.remote;
   const hasControl = controlToken !== undefined;
   const hasLocal = parts.includes("local");
   const byPart: Readonly<Record<LocalnetPart, readonly DaemonEndpoint[]>> = {
     remote: [
-      endpoint("remote-1 RPC, WebSocket", ports.remoteRpc),
-      endpoint("remote-1 REST", ports.remoteRest),
-      { name: "remote-1 gRPC", url: `${LOCALNET_HOST}:${ports.remoteGrpc}` },
+      endpoint(`${remoteId} RPC, WebSocket`, ports.remoteRpc),
+      endpoint(`${remoteId} REST`, ports.remoteRest),
+      { name: `${remoteId} gRPC`, url: `${LOCALNET_HOST}:${ports.remoteGrpc}` },
     ],
     local: [
-      endpoint("local-1 RPC, WebSocket", ports.localRpc),
-      endpoint("local-1 REST", ports.localRest),
-      { name: "local-1 gRPC", url: `${LOCALNET_HOST}:${ports.localGrpc}` },
-      endpoint("local-1 metrics", ports.localMetrics, "/metrics"),
+      endpoint(`${localId} RPC, WebSocket`, ports.localRpc),
+      endpoint(`${localId} REST`, ports.localRest),
+      { name: `${localId} gRPC`, url: `${LOCALNET_HOST}:${ports.localGrpc}` },
+      endpoint(`${localId} metrics`, ports.localMetrics, "/metrics"),
       ...(hasControl ? [endpoint("localnet control", ports.control)] : []),
       ...(hasControl && trafficGas !== undefined
         ? [endpoint("localnet traffic metrics", ports.control, "/metrics")]

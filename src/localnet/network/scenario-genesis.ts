@@ -9,6 +9,8 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { NS_PER_SECOND } from "../../platform/base/time.ts";
 import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import { profileNamed } from "../chain/profile/profile-named.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "./chains.ts";
 
@@ -100,7 +102,7 @@ const ORDERS = [
 ] as const;
 
 /** Content of the scenario `dex-demo`: pools of three pairs, and limit orders on both sides of the market. */
-export function seedDexDemo(chain: ChainProfile, timeNs: bigint): SeededDex {
+export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: ProfileName): SeededDex {
   const { chainName, bech32Prefix, denom } = chain;
   const coins = [ATOM, USDC, denom].map((each) => ({ denom: each, amount: BALANCE }));
   return seedDex({
@@ -108,6 +110,7 @@ export function seedDexDemo(chain: ChainProfile, timeNs: bigint): SeededDex {
     bech32Prefix,
     authority: formatAddress(bech32Prefix, moduleAddress("adminmodule")),
     timeNs,
+    profile: profileNamed(profile),
     balances: accountsOf(chain).map(({ address }) => ({ address, coins })),
     deposits: POOLS.map((pool) => depositOf(accountNamed(chain, "alice").address, pool)),
     orders: ORDERS.map((order) => orderOf(accountNamed(chain, "bob").address, order, timeNs)),

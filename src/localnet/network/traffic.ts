@@ -48,6 +48,8 @@ export interface TrafficOptions {
   /** Gas that the fee market counts for the traffic in each block; at most `max_block_utilization`. 0: none, unless a fault is on. */
   readonly gasPerBlock: bigint;
   readonly faults?: Pick<FaultSwitches<TrafficFaultName>, "has">;
+  /** Default: the local chain of the default localnet. */
+  readonly chain?: ChainProfile;
 }
 
 export interface TrafficDeps {
@@ -64,8 +66,7 @@ export interface Traffic extends Service {
 }
 
 /** Name of its test account. */
-const ACCOUNT = "traffic";
-const CHAIN: ChainProfile = CHAINS.local;
+export const TRAFFIC_ACCOUNT = "traffic";
 /** Transactions that may be pending. With the second one, the block after one that was full makes up for it. */
 const MAX_PENDING = 2;
 /** The price may rise by an eighth twice before a pending transaction is too cheap. The rest of the fee is the proposer's tip. */
@@ -148,8 +149,9 @@ interface Sender {
   readonly gas: () => bigint;
 }
 
-function createSender({ gasPerBlock, faults }: TrafficOptions, logger: Logger): Sender {
-  const account = createLocalAccount(CHAIN, ACCOUNT);
+function createSender(options: TrafficOptions, logger: Logger): Sender {
+  const { gasPerBlock, faults, chain: profile = CHAINS.local } = options;
+  const account = createLocalAccount(profile, TRAFFIC_ACCOUNT);
   let chain: { readonly params: Params; readonly codeId: bigint } | undefined;
   let contract: string | undefined;
   let sent: readonly Sent[] = [];
@@ -179,7 +181,7 @@ function createSender({ gasPerBlock, faults }: TrafficOptions, logger: Logger): 
   /** A fault ends no localnet: without its contract it has no effect. */
   const chainOf = (view: NodeView): typeof chain => {
     try {
-      return readChain(view, gasPerBlock);
+      return readChain(view, gasPerBlock, profile.chainId);
     } catch (error) {
       if (gasPerBlock > 0n || !(error instanceof TrafficError)) throw error;
       enter("impossible", "no traffic", { error: error.message });
@@ -232,7 +234,7 @@ function createSender({ gasPerBlock, faults }: TrafficOptions, logger: Logger): 
     if (contract === undefined) {
       const messages = [instantiateMessage(account.address, chain.codeId)];
       const fee = feeOf(INSTANTIATE_GAS);
-      return broadcast(view, { messages, memo: ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
+      return broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit: INSTANTIATE_GAS, fee }, undefined);
     }
     // The market's target is half of its maximum.
     const wanted = isBusy ? maxInt(gasPerBlock, params.maxBlockUtilization / 2n) : gasPerBlock;
@@ -240,7 +242,7 @@ function createSender({ gasPerBlock, faults }: TrafficOptions, logger: Logger): 
     const burned = maxInt(counted - overhead, 0n);
     const gasLimit = counted + PAYOUT_GAS + LIMIT_MARGIN;
     const messages = [burnMessage(account.address, contract, burned)];
-    await broadcast(view, { messages, memo: ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
+    await broadcast(view, { messages, memo: TRAFFIC_ACCOUNT, gasLimit, fee: feeOf(gasLimit) }, burned);
   };
   return { sendFor, record, gas: () => gas };
 }
@@ -273,6 +275,7 @@ function instantiateMessage(sender: string, codeId: bigint): LocalDraft["message
 function readChain(
   view: NodeView,
   gasPerBlock: bigint,
+  chainId: string,
 ): { readonly params: Params; readonly codeId: bigint } {
   const path = "/feemarket.feemarket.v1.Query/Params";
   const { params: wire } = feemarket.ParamsResponse.decode(
@@ -284,7 +287,7 @@ function readChain(
   if (gasPerBlock > maximum) {
     throw new TrafficError(
       { code: "traffic-too-much", gasPerBlock, maximum },
-      `--traffic ${gasPerBlock} is more than the fee market of ${CHAIN.chainId} allows in a block (${maximum})`,
+      `--traffic ${gasPerBlock} is more than the fee market of ${chainId} allows in a block (${maximum})`,
     );
   }
   const request = QueryCodesRequest.encode({ pagination: undefined });
@@ -294,7 +297,7 @@ function readChain(
   if (code !== undefined) return { params, codeId: code.codeId };
   throw new TrafficError(
     { code: "traffic-without-contract" },
-    `${CHAIN.chainId} has no contract code ${gasBurner.name}, which the traffic needs: its state is from an earlier version; start with an empty --home`,
+    `${chainId} has no contract code ${gasBurner.name}, which the traffic needs: its state is from an earlier version; start with an empty --home`,
   );
 }
 

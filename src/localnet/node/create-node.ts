@@ -7,6 +7,7 @@ import type { Service } from "../../platform/base/service.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
+import { profileNamed } from "../chain/profile/profile-named.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "./base/errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
@@ -51,7 +52,8 @@ export interface NodeOptions extends RpcServerOptions {
 export interface NodeDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  readonly createApp: (storage: StateStorage) => Application;
+  /** Creates the application of the chain that the document begins, with the profile that it names. */
+  readonly createApp: (storage: StateStorage, genesis: GenesisDoc) => Application;
   /**
    * Returns the genesis document of the chain. `stored` is the document in the home, if any; the node fails with `NodeError`
    * `other-genesis` when the returned document differs from it.
@@ -110,7 +112,8 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     const ports = new Map<string, number>();
     const rpcAddress = (): string => `tcp://${options.rpc.host}:${ports.get("rpc") ?? options.rpc.port}`;
     const { chainName, consensusPrefix } = options;
-    const context = { view: parts.view, chainName, consensusPrefix, rpcAddress };
+    const { proto } = profileNamed(genesis.profile);
+    const context = { view: parts.view, chainName, proto, consensusPrefix, rpcAddress };
     const router = createCallRouter(context, deps.logger);
     const servers = createServers(options, deps, { ...parts, router, rpcAddress }, signal);
     try {
@@ -156,7 +159,7 @@ interface Parts {
 
 /** Creates all parts except the servers. */
 function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc): Parts {
-  const app = deps.createApp(store.state);
+  const app = deps.createApp(store.state, genesis);
   const state = loadChainState(store, app, genesis);
   const seeds = [...options.validatorSeeds, ...store.validatorSeeds()];
   const validators = createValidators(seeds, store.saveValidatorKey);

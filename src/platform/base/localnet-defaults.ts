@@ -1,5 +1,5 @@
 /** Ports of all servers on a laptop, at offset 0. All listen on loopback. */
-const DEFAULT_PORTS = {
+export const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,
   localGrpc: 9_090,

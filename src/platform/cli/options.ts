@@ -110,11 +110,14 @@ function parsePortOffset(text: string): number {
   return parseWhole(text, 0, MAX_PORT_OFFSET);
 }
 
-/** `--block-time MS`. */
+export const DEFAULT_BLOCK_TIME_MS = 1_000;
+
+/** `--block-time MS`. The value is undefined without it. */
 export function blockTimeOption(): Option {
-  return new Option("--block-time <ms>", "minimum time between two blocks")
-    .default(1_000)
-    .argParser((text) => parseWhole(text, 50, 60_000));
+  return new Option(
+    "--block-time <ms>",
+    `minimum time between two blocks (default: ${DEFAULT_BLOCK_TIME_MS})`,
+  ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
 /** `--keep-blocks N`. Without the option, the node chooses. */
@@ -125,11 +128,14 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** Option with comma-separated voting powers: "10,3,3". Default: one validator with power 10. */
+/** Validators of a chain without the option {@link powersOption}: one with power 10. */
+export const DEFAULT_POWERS: readonly bigint[] = [10n];
+
+/** Option with comma-separated voting powers: "10,3,3". The value is undefined without it. */
 export function powersOption(flag: string, description: string): Option {
-  return new Option(`${flag} <powers>`, `${description}, comma-separated`)
-    .default([10n], "10")
-    .argParser(parsePowers);
+  return new Option(`${flag} <powers>`, `${description}, comma-separated (default: 10)`).argParser(
+    parsePowers,
+  );
 }
 
 function parsePowers(text: string): readonly bigint[] {

@@ -14,7 +14,7 @@ import { isSecret, type KeyLeaf, keyLeaves, keySchema, type KeySchema } from "./
 
 /** The configuration of one kind of daemon. */
 export interface ConfigKind<Config> {
-  readonly name: "icq-relayer" | "oracle-watchdog";
+  readonly name: "icq-relayer" | "oracle-watchdog" | "localnet";
   /** First part of the names of its environment variables, e.g. "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;

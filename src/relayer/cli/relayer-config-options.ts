@@ -162,20 +162,39 @@ export function queryIdsOption(): Option {
 
 const TOKEN_VARIABLE = "LOCALNET_CONTROL_TOKEN";
 
+/** The chains of a localnet, as its relayer needs them. */
+interface LocalnetOfRelayer {
+  readonly chainIds: Readonly<Record<"local" | "remote", string>>;
+  /** PUBLIC TEST KEY. */
+  readonly mnemonic: string;
+  readonly prefix: string;
+  readonly denom: string;
+}
+
+const DEFAULT_LOCALNET: LocalnetOfRelayer = {
+  chainIds: { local: "local-1", remote: "remote-1" },
+  mnemonic: LOCALNET_RELAYER_MNEMONIC,
+  prefix: "neutron",
+  denom: "untrn",
+};
+
 /**
- * Creates the configuration for a localnet on these ports. The public test account `relayer` signs the transactions. `token` opens
- * the requests that change something; dead letters are sent again without it.
+ * Creates the configuration for a localnet on these ports. In the default localnet, the public test account `relayer` signs the
+ * transactions. `token` opens the requests that change something; dead letters are sent again without it.
  */
 export function localnetRelayerConfig(
   ports: Ports,
   stateDir: string | undefined,
   { hosts = [], token }: { readonly hosts?: readonly string[]; readonly token?: Secret | undefined } = {},
+  localnet: LocalnetOfRelayer = DEFAULT_LOCALNET,
 ): ParsedConfig<RelayerConfig> {
+  const { chainIds: ids, mnemonic, prefix, denom } = localnet;
   const text = `
-chain: { id: local-1, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
-signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC } }
+chain: { id: ${JSON.stringify(ids.local)}, rpc: ["http://127.0.0.1:${ports.localRpc}"] }
+signer: { mnemonic: { env: LOCALNET_RELAYER_MNEMONIC }, prefix: ${prefix} }
+gas: { denom: ${JSON.stringify(denom)} }
 connections:
-  - { id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
+  - { id: connection-0, chain_id: ${JSON.stringify(ids.remote)}, rpc: ["http://127.0.0.1:${ports.remoteRpc}"] }
 http:
   listen: "127.0.0.1:${ports.relayer}"
   hosts: ${JSON.stringify(hosts)}
@@ -184,7 +203,7 @@ http:
 ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 `;
   const secrets: SecretSource = {
-    environment: (name) => (name === TOKEN_VARIABLE ? token?.reveal() : LOCALNET_RELAYER_MNEMONIC),
+    environment: (name) => (name === TOKEN_VARIABLE ? token?.reveal() : mnemonic),
     file: () => unreachable("no file is named"),
   };
   return readConfig({ file: "localnet relayer", text }, relayerConfigSchema(secrets));

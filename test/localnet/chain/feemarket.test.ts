@@ -7,7 +7,18 @@ import {
   initialState,
   type State,
 } from "../../../src/cosmos/fee-market/market.ts";
-import type { Params } from "../../../src/cosmos/fee-market/market.ts";
+import { type Params, paramsToWire } from "../../../src/cosmos/fee-market/market.ts";
+import {
+  QueryBalanceRequest,
+  QueryBalanceResponse,
+} from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+import { Params as WireParams } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/params.ts";
+import { messageToJson } from "../../../src/cosmos/proto/json.ts";
+import type { AppOptions } from "../../../src/localnet/chain/app.ts";
+import { formatAddress, moduleAddress } from "../../../src/localnet/chain/runtime/address.ts";
+import { startTestChain, type TestChain, testGenesis } from "../../support/test-chain.ts";
+import { createTestKey } from "../../support/test-keys.ts";
+import { buildTx, sendMessage } from "../../support/test-tx.ts";
 import { defaultParams, findParamsError } from "../../../src/localnet/chain/modules/feemarket/params.ts";
 
 const PARAMS = defaultParams("untrn");
@@ -111,5 +122,62 @@ describe("parameters", () => {
     [{ feeDenom: "" }, "fee_denom"],
   ])("%o: invalid field %s", (change, field) => {
     expect(findParamsError({ ...PARAMS, ...change })?.field).toBe(field);
+  });
+});
+
+describe("a disabled market", () => {
+  const key = createTestKey("alice");
+  const bob = createTestKey("bob").address;
+  const params = messageToJson(
+    "feemarket.feemarket.v1.Params",
+    WireParams.encode(paramsToWire({ ...PARAMS, enabled: false })).finish(),
+  );
+  const minGasPrices = [
+    { denom: "untrn", amount: parseDec18("0.0025") },
+    { denom: "uatom", amount: parseDec18("0.5") },
+  ];
+  const start = (options: Partial<AppOptions> = {}) =>
+    startTestChain(testGenesis([{ key, untrn: 1_000_000n }], { feemarket: { params } }), options);
+  const tx = (amount: string, sequence = 0n) =>
+    buildTx({
+      key,
+      messages: [sendMessage(key.address, bob, 1n)],
+      sequence,
+      fee: amount === "" ? [] : [{ denom: "untrn", amount }],
+    });
+  const balance = (chain: TestChain, address: string): string => {
+    const data = QueryBalanceRequest.encode({ address, denom: "untrn" }).finish();
+    const request = { path: "/cosmos.bank.v1beta1.Query/Balance", data, height: 0n, prove: false };
+    return QueryBalanceResponse.decode(chain.app.query(request).value).balance?.amount ?? "";
+  };
+  const collector = formatAddress("neutron", moduleAddress("fee_collector"));
+
+  it("takes what is offered for the fee collector, of whatever price", () => {
+    const chain = start();
+    const { txResults } = chain.block(tx("7"), tx("", 1n));
+    expect(txResults.map(({ code }) => code)).toEqual([0, 0]);
+    expect(balance(chain, collector)).toBe("7");
+    expect(balance(chain, key.address)).toBe("999991");
+    const paid = txResults.map(({ events }) =>
+      events.find(({ type }) => type === "tx")?.attributes.map(({ value }) => value),
+    );
+    expect(paid).toEqual([
+      ["7untrn", key.address],
+      ["", key.address],
+    ]);
+    const tooMuch = chain.block(tx("2000000", 2n)).txResults[0];
+    expect(tooMuch).toMatchObject({ codespace: "sdk", code: 5 });
+  });
+
+  it("asks for one of the node's prices in its mempool only", () => {
+    const chain = start({ minGasPrices });
+    expect(chain.app.checkTx(tx("499"), false)).toMatchObject({
+      codespace: "sdk",
+      code: 13,
+      log: "insufficient fees; got: 499untrn required: 500untrn,100000uatom: insufficient fee",
+    });
+    expect(chain.app.checkTx(tx("500"), false).code).toBe(0);
+    expect(chain.app.simulate(tx("", 1n)).code).toBe(0);
+    expect(chain.block(tx("499")).txResults[0]?.code).toBe(0);
   });
 });

@@ -54,7 +54,7 @@ function createChain(nextGas: () => bigint): Application {
     version: "1",
     appVersion: 0n,
     chainName: "neutron",
-    modules: [createConsensusModule(), auth, bank, feemarket],
+    modules: [createConsensusModule({ authority: "" }), auth, bank, feemarket],
     upgrades: [],
     endBlockOrder: [],
     ante: createAnteHandler({ accounts: auth.keeper, takeFee: feemarket.takeFee }),

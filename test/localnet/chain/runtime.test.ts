@@ -91,7 +91,7 @@ function start(): TestChain & { readonly keys: () => readonly string[] } {
     version: "1",
     appVersion: 0n,
     chainName: "neutron",
-    modules: [createConsensusModule(), notesModule()],
+    modules: [createConsensusModule({ authority: "" }), notesModule()],
     upgrades: [],
     endBlockOrder: [],
     ante: (context) => context.store("notes").set(Uint8Array.of(0), NO_BYTES),

@@ -29,6 +29,20 @@ describe("a genesis document", () => {
     expect(decodeGenesis(encodeGenesis(DOCUMENT))).toEqual(DOCUMENT);
   });
 
+  it("names a profile, except the default one", () => {
+    const deployed = { ...DOCUMENT, profile: "deployed" as const };
+    expect(genesisToJson(deployed)).toMatchObject({ profile: "deployed" });
+    expect(decodeGenesis(encodeGenesis(deployed))).toEqual(deployed);
+    // A document that names the default has the bytes of one that does not.
+    expect(encodeGenesis(parseGenesis(withMember(["profile"], "specification")))).toEqual(
+      encodeGenesis(DOCUMENT),
+    );
+    expect(() => parseGenesis(withMember(["profile"], "mainnet"))).toThrow(
+      "genesis document, profile: specification or deployed was expected",
+    );
+    expect(() => parseGenesis(withMember(["profile"], null))).toThrow("profile: specification or deployed");
+  });
+
   it("is rejected when it is not JSON", () => {
     expect(() => decodeGenesis(utf8("{"))).toThrow("the genesis document: not JSON");
   });

@@ -1,3 +1,4 @@
+import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
 import { messageEvents, type RecordedTx, type ReplayedTx } from "./recorded-packets.ts";
 
 /** What is compared of a transaction. */
@@ -10,9 +11,10 @@ interface ComparedParts {
   readonly data: string | undefined;
 }
 
-/** Returns what a transaction must lead to here: the recorded result with the intended differences. */
-export function expectedParts(tx: RecordedTx): ComparedParts {
-  const { codespace, code, raw_log: log, events, data } = DIFFERENT.get(tx.seq)?.(tx) ?? tx;
+/** Returns what a transaction must lead to on a chain of a profile: the recorded result with the intended differences. */
+export function expectedParts(tx: RecordedTx, profile: ProfileName = "specification"): ComparedParts {
+  const different = differentTxs(profile).get(tx.seq);
+  const { codespace, code, raw_log: log, events, data } = different?.(tx) ?? tx;
   return comparedParts(tx, { codespace, code, log, data, events: code === 0 ? events : [] });
 }
 
@@ -34,12 +36,20 @@ export function comparedParts(tx: RecordedTx, ours: ReplayedTx | undefined): Com
 const PRINTED_SET = /trusted validators validators:.* , does not hash/s;
 
 /** Recorded transactions with another intended result, which is the recorded one after this change. */
-export const DIFFERENT: ReadonlyMap<number, (tx: RecordedTx) => RecordedTx> = new Map([
+export function differentTxs(profile: ProfileName): ReadonlyMap<number, (tx: RecordedTx) => RecordedTx> {
+  return profile === "deployed" ? ON_EVERY_CHAIN : ON_SPECIFICATION;
+}
+
+const ON_EVERY_CHAIN: ReadonlyMap<number, (tx: RecordedTx) => RecordedTx> = new Map([
   // The memo of one packet is for the module of packet forwarding, which this chain does not have.
   [168, (tx) => tx],
   [178, withoutPrintedSet],
   [179, withoutPrintedSet],
-  // The specification: the timeout of the packet object is 0 when it is not set. Here it is left out.
+]);
+
+const ON_SPECIFICATION: ReadonlyMap<number, (tx: RecordedTx) => RecordedTx> = new Map([
+  ...ON_EVERY_CHAIN,
+  // The timeout of the packet object is 0 when it is not set. In the recording it is left out.
   [196, withZeroTimeout],
   [199, withZeroTimeout],
 ]);

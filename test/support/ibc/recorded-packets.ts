@@ -10,6 +10,8 @@ import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/mod
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
 import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/keys.ts";
+import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
+import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
@@ -94,14 +96,18 @@ export interface RecordedChain {
 }
 
 /** Starts the modules as they were before the first recorded transaction. */
-export function startRecordedChain(chainId: RecordedChainId): RecordedChain {
+export function startRecordedChain(
+  chainId: RecordedChainId,
+  profileName: ProfileName = "specification",
+): RecordedChain {
+  const profile = profileNamed(profileName);
   const world = createMemoryWorld(chainId);
   const { modules, ibc } = createRecordedModules((typeUrl) => handlers.get(typeUrl));
   const handlers: ReadonlyMap<string, MessageHandler> = new Map(
     modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])),
   );
   let place = { height: 0n, timeNs: 0n };
-  const context = (height = place.height): Context => world.context({ ...place, height });
+  const context = (height = place.height): Context => world.context({ ...place, height, profile });
   for (const module of modules) module.initGenesis(context(), RECORDED_GENESIS[module.name]);
   if (chainId === "test-1") readRecordedClient().install(context());
   const run = (recorded: RecordedTx): ReplayedTx => {
@@ -112,11 +118,13 @@ export function startRecordedChain(chainId: RecordedChainId): RecordedChain {
       requireRoutable(tx);
       if (recorded.phase === "CheckTx") {
         const environment = { proposerAddress: new Uint8Array(20), maxBlockGas: 0n };
-        ibc.relayCheck(world.context({ ...place, mode: "check" }), tx, environment);
+        ibc.relayCheck(world.context({ ...place, mode: "check", profile }), tx, environment);
         return { code: 0, codespace: "", log: "", data: "", events: [] };
       }
       const gas = createGasMeter();
-      const { events, data } = world.context({ ...place, gas }).atomically((inner) => runMessages(inner, tx));
+      const { events, data } = world
+        .context({ ...place, gas, profile })
+        .atomically((inner) => runMessages(inner, tx));
       return { code: 0, codespace: "", log: "", data: toBase64(data), events, gas: gas.used() };
     } catch (error) {
       if (!(error instanceof ModuleError)) throw error;
@@ -154,7 +162,7 @@ export function createRecordedModules(findMessage: (typeUrl: string) => MessageH
   const ibc = createIbcModule(names, (_context, port) => ports.get(port));
   const limits = createRateLimitModule(names, { contracts: { sudo: echoSudo } });
   const transfer = createTransferModule(
-    { ...names, ownResponse: "/neutron.transfer.MsgTransferResponse" },
+    { ...names, ownMessages: names },
     {
       bank: bank.keeper,
       channels: {

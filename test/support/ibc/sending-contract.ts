@@ -11,6 +11,7 @@ import {
 import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
 
 const TRANSFER = "ibc.applications.transfer.v1.MsgTransfer";
+const TRANSFER_WITH_FEE = "neutron.transfer.MsgTransfer";
 
 /** Where the contract stores the last callback that it accepted. */
 export const SEEN = utf8("seen");
@@ -18,8 +19,8 @@ export const SEEN = utf8("seen");
 const MODE = utf8("mode");
 
 /**
- * A contract that sends transfers and gets their callbacks. `execute`: `{"send": MsgTransfer}`, `{"mode": "fail"}`,
- * `{"resubmit": 0}`.
+ * A contract that sends transfers and gets their callbacks. `execute`: `{"send": MsgTransfer}`, with the member
+ * `fee` the chain's own one; `{"mode": "fail"}`, `{"resubmit": 0}`.
  */
 export const sendingContract: ContractCode = {
   name: "sending",
@@ -28,12 +29,11 @@ export const sendingContract: ContractCode = {
     if (!isRecord(message)) throw new ContractError("not an object");
     const { send, mode, resubmit } = message;
     if (typeof mode === "string") scope.storage.set(MODE, utf8(mode));
-    if (isRecord(send))
-      return withMessage({
-        kind: "any",
-        typeUrl: `/${TRANSFER}`,
-        value: messageFromJson(TRANSFER, { ...send, sender: scope.address }),
-      });
+    if (isRecord(send)) {
+      const type = send["fee"] === undefined ? TRANSFER : TRANSFER_WITH_FEE;
+      const value = messageFromJson(type, { ...send, sender: scope.address });
+      return withMessage({ kind: "any", typeUrl: `/${type}`, value });
+    }
     if (resubmit === undefined) return NO_RESPONSE;
     return withMessage({ kind: "custom", message: { resubmit_failure: { failure_id: resubmit } } });
   },

@@ -9,6 +9,7 @@ import { ibcKeeper } from "../../../src/localnet/chain/modules/ibc/keeper.ts";
 import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
 import type { Packet } from "../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { createContractManagerModule } from "../../../src/localnet/chain/modules/contractmanager/module.ts";
+import { createFeeRefunderModule } from "../../../src/localnet/chain/modules/feerefunder/module.ts";
 import { ibcHooksMiddleware } from "../../../src/localnet/chain/modules/ibc-hooks/middleware.ts";
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
@@ -47,7 +48,7 @@ export interface TransferChain extends LinkedChain {
 }
 
 const ACCOUNTS = [1, 2, 3].map((byte) => new Uint8Array(20).fill(byte));
-const MODULE_ACCOUNTS = { transfer: ["minter", "burner"], wasm: ["burner"] };
+const MODULE_ACCOUNTS = { transfer: ["minter", "burner"], wasm: ["burner"], feerefunder: [] };
 
 interface Settings {
   readonly chainId: string;
@@ -57,12 +58,15 @@ interface Settings {
   readonly paths?: readonly JsonObject[];
   /** A contract instead of the limiter. */
   readonly contract?: ContractCode;
+  /** Contracts pay relayers, with the chain's own MsgTransfer. */
+  readonly takesFees?: boolean;
 }
 
-/** Starts two chains with an open channel of transfers. `paths`: quotas of the limiter on the first chain. */
+/** Starts two chains with an open channel of transfers. `paths`: quotas of the limiter on the first chain, which may also take fees of contracts. */
 export function openTransferPair(
   paths?: readonly JsonObject[],
   contract?: ContractCode,
+  takesFees = false,
 ): {
   readonly a: TransferChain;
   readonly b: TransferChain;
@@ -73,6 +77,7 @@ export function openTransferPair(
     denom: "untrn",
     ...(paths && { paths }),
     ...(contract && { contract }),
+    takesFees,
   });
   const second = prepare({ chainId: "remote-1", prefix: "cosmos", denom: "uatom" });
   const pair: LinkedPair = createPair(first.options, second.options);
@@ -85,10 +90,10 @@ function prepare(settings: Settings): {
   readonly options: LinkedChainOptions;
   readonly finish: (chain: LinkedChain) => TransferChain;
 } {
-  const { chainId, prefix, denom, paths, contract } = settings;
+  const { chainId, prefix, denom, paths, contract, takesFees = false } = settings;
   const address = (account: number): string => formatAddress(prefix, ACCOUNTS[account] ?? new Uint8Array(20));
   const authority = formatAddress(prefix, new Uint8Array(20).fill(9));
-  const names = { chainName: "neutron", bech32Prefix: prefix, authority };
+  const names = { chainName: "neutron", bech32Prefix: prefix, denom, authority };
   const auth = createAuthModule({ bech32Prefix: prefix, moduleAccounts: MODULE_ACCOUNTS });
   const bank = createBankModule({ blockedModules: Object.keys(MODULE_ACCOUNTS) }, auth.keeper);
   const limiter = formatAddress(prefix, classicContractAddress(1n, 1n));
@@ -114,9 +119,14 @@ function prepare(settings: Settings): {
         customMessages: (context, sender, message) => manager.handleCustomMessage(context, sender, message),
       },
     );
-    const manager = createContractManagerModule(names, { contracts: wasm.host });
+    const fees = createFeeRefunderModule(names, { bank: bank.keeper, channels: ibcKeeper });
+    const manager = createContractManagerModule(names, {
+      contracts: wasm.host,
+      ...(takesFees && { fees: fees.keeper }),
+    });
     const limits = createRateLimitModule(names, { contracts: wasm.host });
-    const transfer = createTransferModule(names, {
+    const transfer = createTransferModule(takesFees ? { ...names, ownMessages: names } : names, {
+      ...(takesFees && { fees: { ...fees.keeper, isContract: wasm.host.isContract } }),
       bank: bank.keeper,
       channels: {
         nextSequenceSend: (context, end) => ibc().keeper.nextSequenceSend(context, end),
@@ -124,7 +134,7 @@ function prepare(settings: Settings): {
           limits.rateLimitICS4Wrapper(ibc().keeper).sendPacket(context, packet),
       },
     });
-    const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, limits];
+    const modules: readonly ChainModule[] = [auth, bank, transfer, wasm, manager, fees, limits];
     const limited = limits.rateLimitMiddleware(manager.callbacksMiddleware(transfer.application));
     const application = ibcHooksMiddleware(limited, { bech32Prefix: prefix, contracts: wasm.host });
     const applications = new Map<string, IBCModule>([["transfer", application]]);

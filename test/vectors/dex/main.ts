@@ -1,3 +1,6 @@
+import { parseArgs } from "node:util";
+import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
+import { PROFILE_NAMES, type Profile } from "../../../src/localnet/chain/profile/profile.ts";
 import {
   chooseLines,
   groupByTopic,
@@ -6,14 +9,26 @@ import {
 } from "../../support/dex-vector-lines.ts";
 import { runVectorLine } from "../../support/dex-vectors.ts";
 
-/** `npm run vectors:dex -- FILE…`: runs vectors files, prints every failure, then passed and failed by topic. */
-function main(paths: readonly string[]): number {
-  if (paths.length === 0) {
-    process.stderr.write("usage: npm run vectors:dex -- FILE… (JSON lines, plain or gzipped)\n");
+/**
+ * `npm run vectors:dex -- [--profile NAME] FILE…`: runs vectors files on chains of a profile, prints every failure, then passed and failed by
+ * topic.
+ */
+function main(words: readonly string[]): number {
+  const { values, positionals: paths } = parseArgs({
+    args: [...words],
+    options: { profile: { type: "string", default: "specification" } },
+    allowPositionals: true,
+  });
+  const name = PROFILE_NAMES.find((one) => one === values.profile);
+  if (paths.length === 0 || name === undefined) {
+    process.stderr.write(
+      `usage: npm run vectors:dex -- [--profile ${PROFILE_NAMES.join("|")}] FILE… (JSON lines, plain or gzipped)\n`,
+    );
     return 2;
   }
-  const { lines, skipped } = chooseLines(readVectorLines(paths));
-  const failures = new Map(lines.map((line) => [line, failureOf(line)] as const));
+  const { lines, skipped } = chooseLines(readVectorLines(paths), name);
+  const profile = profileNamed(name);
+  const failures = new Map(lines.map((line) => [line, failureOf(line, profile)] as const));
   for (const [{ id }, failure] of failures) if (failure !== undefined) print(`${id}: ${failure}`);
   const topics = groupByTopic(lines);
   for (const [topic, ofTopic] of topics) printCounts(topic, ofTopic, failures);
@@ -24,9 +39,9 @@ function main(paths: readonly string[]): number {
 }
 
 /** An exception of a runner counts as a failure of its line. */
-function failureOf(line: VectorLine): string | undefined {
+function failureOf(line: VectorLine, profile: Profile): string | undefined {
   try {
-    return runVectorLine(line);
+    return runVectorLine(line, profile);
   } catch (thrown) {
     return thrown instanceof Error ? (thrown.stack ?? thrown.message) : String(thrown);
   }

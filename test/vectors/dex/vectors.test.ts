@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
+import { PROFILE_NAMES } from "../../../src/localnet/chain/profile/profile.ts";
 import {
   chooseLines,
   groupByTopic,
@@ -11,23 +13,27 @@ const FILES = ["dex-vectors-v603.dev.jsonl.gz", "dex-vectors-v603.spec.dev.jsonl
   (name) => new URL(name, import.meta.url).pathname,
 );
 
-describe("dex vectors", () => {
-  const all = readVectorLines(FILES);
-  const { lines, skipped } = chooseLines(all);
-  const topics = groupByTopic(lines);
+const all = readVectorLines(FILES);
 
-  it("reads every line and runs the variant that follows the specification", () => {
+describe("dex vectors", () => {
+  it("have for each profile the variant that follows it", () => {
     expect(all).toHaveLength(466);
-    expect(lines).toHaveLength(362);
-    expect(skipped).toEqual([]);
-    expect(lines.filter(({ variant }) => variant === "literal")).toHaveLength(52);
+    const specification = chooseLines(all, "specification");
+    expect(specification.lines).toHaveLength(362);
+    expect(specification.skipped).toEqual([]);
+    expect(specification.lines.filter(({ variant }) => variant === "literal")).toHaveLength(52);
+    expect(chooseLines(all, "deployed").lines).toHaveLength(362);
   });
 
-  it.each([...topics])("%s", (_topic, ofTopic: readonly VectorLine[]) => {
-    const failed = ofTopic.flatMap((line) => {
-      const difference = runVectorLine(line);
-      return difference === undefined ? [] : [`${line.id}: ${difference}`];
+  describe.each(PROFILE_NAMES)("on a chain with the profile %s", (name) => {
+    const topics = groupByTopic(chooseLines(all, name).lines);
+
+    it.each([...topics])("%s", (_topic, ofTopic: readonly VectorLine[]) => {
+      const failed = ofTopic.flatMap((line) => {
+        const difference = runVectorLine(line, profileNamed(name));
+        return difference === undefined ? [] : [`${line.id}: ${difference}`];
+      });
+      expect(failed).toEqual([]);
     });
-    expect(failed).toEqual([]);
   });
 });

@@ -2,12 +2,13 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
 import { runGrpcQuery } from "../../../src/localnet/chain/runtime/query-router.ts";
 import { createWorkQueue } from "../../../src/localnet/node/base/work-queue.ts";
 import { createSendBudget } from "../../../src/platform/http/http-connections.ts";
 import { createGateway } from "../../../src/localnet/node/rest/rest-server.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
-import { comparedParts, DIFFERENT, expectedParts } from "../../support/ibc/recorded-differences.ts";
+import { comparedParts, differentTxs, expectedParts } from "../../support/ibc/recorded-differences.ts";
 import {
   inOrderOfArrival,
   RECORDED_TXS,
@@ -26,25 +27,29 @@ interface Chains {
   readonly "test-2": RecordedChain;
 }
 
-function startChains(): Chains {
-  return { "test-1": startRecordedChain("test-1"), "test-2": startRecordedChain("test-2") };
+function startChains(profile?: ProfileName): Chains {
+  return {
+    "test-1": startRecordedChain("test-1", profile),
+    "test-2": startRecordedChain("test-2", profile),
+  };
 }
 
-describe("recorded IBC transactions of both chains", () => {
+describe.each(PROFILE_NAMES)("recorded IBC transactions of both chains with the profile %s", (profile) => {
   const outcomes = new Map<number, Outcome>();
   beforeAll(() => {
-    const chains = startChains();
+    const chains = startChains(profile);
     for (const tx of inOrderOfArrival()) outcomes.set(tx.seq, chains[tx.chain_id].run(tx));
   });
 
-  it("are 181, of which 5 differ as intended", () => {
-    expect([RECORDED_TXS.length, DIFFERENT.size]).toEqual([181, 5]);
+  it("are 181, of which 5 differ as intended, and 3 with the profile of the recording", () => {
+    const different = profile === "deployed" ? 3 : 5;
+    expect([RECORDED_TXS.length, differentTxs(profile).size]).toEqual([181, different]);
   });
 
   it.each(RECORDED_TXS.map((tx) => [tx.seq, `${tx.chain_id} ${tx.phase}: ${tx.name}`, tx] as const))(
     "%d %s",
     (seq, _name, tx) => {
-      expect(comparedParts(tx, outcomes.get(seq))).toEqual(expectedParts(tx));
+      expect(comparedParts(tx, outcomes.get(seq))).toEqual(expectedParts(tx, profile));
     },
   );
 });

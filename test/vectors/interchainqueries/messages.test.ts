@@ -4,8 +4,9 @@ import {
   validateRegister,
   validateUpdate,
 } from "../../../src/localnet/chain/modules/interchainqueries/messages.ts";
-import { queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
+import { getQuery, setQuery, queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
+import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import {
@@ -288,6 +289,13 @@ describe("removal", () => {
     chain.deliver([updateParams("neutron1hxskfdxpp5hqgtjj6am6nkjefhfzj359x0ar3z", params)]);
     chain.deliver([register({ sender: owner })]);
     expect(chain.deliver([remove(1n, BOB)], { height: 1_000_000n }).code).toBe(4);
+    // With the profile deployed, the sums wrap around: 10 + 2^64 - 1 is 9.
+    const context = chain.world.context();
+    setQuery(context, { ...getQuery(context, 1n), lastSubmittedResultLocalHeight: 10n });
+    const profile = profileNamed("deployed");
+    expect(chain.deliver([remove(1n, BOB)], { height: 1_000_000n }).code).toBe(4);
+    expect(chain.deliver([remove(1n, BOB)], { height: 9n, profile }).code).toBe(4);
+    expect(chain.deliver([remove(1n, BOB)], { height: 10n, profile }).code).toBe(0);
   });
 
   it("emits the attributes of the specification", () => {
@@ -299,6 +307,21 @@ describe("removal", () => {
       "query_id=2",
       "connection_id=connection-0",
     ]);
+  });
+
+  it("emits the attributes of the registration with the profile deployed", () => {
+    const { chain, owner } = twoQueries();
+    const attributes = (outcome: Outcome): readonly (readonly [string, string])[] =>
+      outcome.events
+        .filter(({ type }) => type === "neutron")
+        .flatMap((event) => event.attributes.map(({ key, value }) => [key, value] as const));
+    const registered = attributes(chain.deliver([register({ sender: owner })]));
+    const id = registered.find(([key]) => key === "query_id")?.[1] ?? "0";
+    const removed = chain.deliver([remove(BigInt(id), owner)], { profile: profileNamed("deployed") });
+    expect(registered).toHaveLength(8);
+    expect(attributes(removed)).toEqual(
+      registered.map(([key, value]) => [key, key === "action" ? "query_removed" : value]),
+    );
   });
 });
 

@@ -1,5 +1,5 @@
 import { encodeBech32, sha256, latin1, utf8 } from "../../../platform/base/bytes.ts";
-import { CodedError } from "../../../platform/base/errors.ts";
+import { bad, CodedError, errorText, good, type Result } from "../../../platform/base/errors.ts";
 import { createObjectSlot, createRecentCache, type RecentCache } from "../../../platform/base/caches.ts";
 import { trimGoSpace } from "../../../platform/base/text.ts";
 
@@ -53,6 +53,15 @@ export function formatAddress(prefix: string, address: Uint8Array): string {
 /** Parses an account address. Do not modify the array. Throws `AddressError`. */
 export function parseAddress(prefix: string, text: string): Uint8Array {
   return cached(ofPrefix(parsedByPrefix, prefix), text, () => shared(readAddress(prefix, text)));
+}
+
+/** Parses an account address. Returns its bytes or the text of the error. */
+export function tryParseAddress(prefix: string, text: string): Result<Uint8Array, string> {
+  try {
+    return good(parseAddress(prefix, text));
+  } catch (error) {
+    return bad(errorText(error));
+  }
 }
 
 function ofPrefix<T>(caches: Map<string, RecentCache<string, T>>, prefix: string): RecentCache<string, T> {

@@ -1,5 +1,6 @@
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
+import { type Profile, SPECIFICATION } from "../profile/profile.ts";
 import { type Branch, createBranch } from "../store/cache-store.ts";
 import {
   type CommitChanges,
@@ -27,6 +28,8 @@ export interface ApplicationOptions {
   readonly appVersion: bigint;
   /** First part of the type URLs of the chain's own modules. */
   readonly chainName: string;
+  /** Default: `specification`. */
+  readonly profile?: Profile;
   /** Genesis and genesis export run in this order. */
   readonly modules: readonly ChainModule[];
   /** Upgrades that add modules to saved states, in order of release. */
@@ -52,11 +55,12 @@ export interface ApplicationOptions {
  * when the saved state has other stores than the modules, and no upgrade explains the difference.
  */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
-  const { profiler = createProfiler() } = options;
+  const { profiler = createProfiler(), profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
   let pendingUpgrades = planUpgrades(storage, options.modules, options.upgrades);
   const machine = createMachine({
     stores,
+    profile,
     keepRecent: options.keepRecent,
     ...(storage === undefined ? {} : { storage }),
   });
@@ -64,7 +68,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   const { lastBlock } = machine;
   const nextBlock = { ...lastBlock(), height: lastBlock().height + 1n };
   runUpgrades(pendingUpgrades, blockContext(nextBlock, machine.checkState()));
-  const rules = blockRulesOf(options, profiler);
+  const rules = blockRulesOf(options, profile, profiler);
   const run = (tx: Uint8Array, mode: ExecutionMode): TxResult => runOutsideBlock(tx, mode, machine, rules);
   const queries = collectQueries([
     ...options.modules.flatMap((module) => module.queries),
@@ -94,9 +98,14 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       );
       const { chainId, timeNs, initialHeight, validators } = request;
       const height = initialHeight - 1n;
-      const genesis = machine.beginGenesis({ chainId, timeNs, height, proposerAddress: new Uint8Array(20) });
+      const genesis = machine.beginGenesis({
+        chainId,
+        timeNs,
+        height,
+        proposerAddress: new Uint8Array(20),
+      });
       // The SDK runs genesis at height 0, whatever the initial height is.
-      const context = blockContext({ chainId, timeNs, height: 0n }, genesis);
+      const context = blockContext({ chainId, timeNs, height: 0n, profile }, genesis);
       for (const module of options.modules) module.initGenesis(context, request.appState[module.name]);
       const deliver = (tx: Uint8Array): TxResult => deliverGenesisTx(tx, machine.lastBlock(), genesis, rules);
       for (const { name, genesisTxs } of options.modules)
@@ -113,7 +122,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const { appHash } = machine.committed();
       const block = machine.openBlock();
       const { chainId } = machine.lastBlock();
-      const facts = { chainId, height: request.height, timeNs: request.timeNs };
+      const facts = { chainId, height: request.height, timeNs: request.timeNs, profile };
       runUpgrades(pendingUpgrades, blockContext(facts, block));
       pendingUpgrades = [];
       const executed = executeBlock({ ...request, appHash }, chainId, block, rules);
@@ -159,7 +168,7 @@ function joinValidators(
   return [...document, ...chosen.filter(({ publicKey }) => !known.has(toHex(publicKey)))];
 }
 
-function blockRulesOf(options: ApplicationOptions, profiler: Profiler): BlockRules {
+function blockRulesOf(options: ApplicationOptions, profile: Profile, profiler: Profiler): BlockRules {
   const { modules, ante, post, chainName, beginBlockOrder = [], endBlockOrder } = options;
   return {
     tx: profiledRules(
@@ -172,6 +181,7 @@ function blockRulesOf(options: ApplicationOptions, profiler: Profiler): BlockRul
       profiler,
     ),
     run: runTx,
+    profile,
     begin: inOrder(modules, beginBlockOrder).flatMap(({ beginBlock }) => beginBlock ?? []),
     end: inOrder(modules, endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
     validatorUpdates: options.validatorUpdates ?? (() => []),
@@ -208,12 +218,16 @@ function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, r
 function queryContext(machine: Machine, view: StoreView): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
-  return createContext(block, {
-    mode: "check",
-    gas: createGasMeter(),
-    branch,
-    emit: () => undefined,
-  });
+  const { profile } = machine.lastBlock();
+  return createContext(
+    { ...block, profile },
+    {
+      mode: "check",
+      gas: createGasMeter(),
+      branch,
+      emit: () => undefined,
+    },
+  );
 }
 
 /** Returns a stored height. The multistore already has a finalized height before its commit; queries must not see it. */
@@ -227,7 +241,7 @@ interface Machine {
   /** Latest committed height. Queries read it. */
   readonly committed: () => StoreView;
   /** Record of the last committed block; before the first block, the record of genesis. */
-  readonly lastBlock: () => BlockRecord;
+  readonly lastBlock: () => BlockRecord & { readonly profile: Profile };
   /** Branch above the committed state that collects the writes of checks until the next commit. */
   readonly checkState: () => Branch;
   /** Creates the branch of the next block. */
@@ -242,6 +256,7 @@ interface Machine {
 
 interface MachineOptions {
   readonly stores: readonly string[];
+  readonly profile: Profile;
   readonly keepRecent: number;
   readonly storage?: StateStorage;
 }
@@ -253,7 +268,8 @@ function createMachine(options: MachineOptions): Machine {
   let stores = createMultiStore({ ...options, initialHeight: 1n });
   let committed = viewAt(stores, stores.height());
   let genesis: Branch | undefined;
-  let lastBlock = readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? NO_BLOCK;
+  const { profile } = options;
+  let lastBlock = { ...(readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? NO_BLOCK), profile };
   let checkState = createBranch((name) => committed.store(name));
   let finalized: CommitChanges | undefined;
   const machine: Machine = {
@@ -272,7 +288,7 @@ function createMachine(options: MachineOptions): Machine {
       if (stores.height() > 0n) throw new Error(`a state of height ${stores.height()} already exists`);
       stores = createMultiStore({ ...options, initialHeight: record.height + 1n });
       genesis = stores.branch();
-      lastBlock = record;
+      lastBlock = { ...record, profile };
       checkState = genesis.branch();
       return genesis;
     },
@@ -286,7 +302,7 @@ function createMachine(options: MachineOptions): Machine {
       const changes = finalized ?? unreachable("commit was called without a finalized block");
       finalized = undefined;
       committed = viewAt(stores, changes.height);
-      lastBlock = readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? lastBlock;
+      lastBlock = { ...(readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? lastBlock), profile };
       checkState = createBranch((name) => committed.store(name));
       return changes;
     },

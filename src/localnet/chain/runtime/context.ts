@@ -1,4 +1,5 @@
 import { unreachable } from "../../../platform/base/errors.ts";
+import { type Profile, SPECIFICATION } from "../profile/profile.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import type { ChainEvent } from "./events.ts";
@@ -14,6 +15,8 @@ export interface Context {
   /** Time of the block, in nanoseconds since the Unix epoch. Chain code has no other clock. */
   readonly timeNs: bigint;
   readonly mode: ExecutionMode;
+  /** Which side the chain takes where specification and deployed chain differ. */
+  readonly profile: Profile;
   readonly gas: GasMeter;
   /** Opens a module's store. Throws a plain error (a bug) when no module registered the name. */
   readonly store: (name: string) => KVStore;
@@ -33,6 +36,8 @@ export interface BlockFacts {
   readonly chainId: string;
   readonly height: bigint;
   readonly timeNs: bigint;
+  /** Default: `specification`. */
+  readonly profile?: Profile;
 }
 
 /** Stores, gas meter and event sink of a context. */
@@ -54,6 +59,7 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
     height: block.height,
     timeNs: block.timeNs,
     mode: scope.mode,
+    profile: block.profile ?? SPECIFICATION,
     gas: scope.gas,
     emit: scope.emit,
     store: (name) => {

@@ -1,3 +1,4 @@
+import type { Profile } from "../profile/profile.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { FinalizeBlockRequest, FinalizeBlockResult, TxResult, ValidatorPower } from "./abci.ts";
 import { BLOCK_RECORD_STORE, writeBlockRecord } from "./block-record.ts";
@@ -17,6 +18,7 @@ type RunTx = (...args: [...Parameters<typeof runTx>, index: number]) => TxResult
 export interface BlockRules {
   readonly tx: TxRules;
   readonly run: RunTx;
+  readonly profile: Profile;
   readonly begin: readonly BeginHook[];
   readonly end: readonly EndHook[];
   /** Returns the changes to the validator set. Called after the end hooks. */
@@ -38,7 +40,8 @@ export function executeBlock(
   branch: Branch,
   rules: BlockRules,
 ): ExecutedBlock {
-  const block: BlockFacts = { chainId, height: request.height, timeNs: request.timeNs };
+  const { height, timeNs } = request;
+  const block: BlockFacts = { chainId, height, timeNs, profile: rules.profile };
   const events: ChainEvent[] = [];
   // Written before the hooks, so that the record is part of the state that this height commits to.
   writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });

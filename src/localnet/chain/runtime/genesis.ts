@@ -1,6 +1,8 @@
 import { CodedError, errorText } from "../../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { messageFromJson, messageToJson } from "../../../cosmos/proto/json.ts";
+import { CANONICAL_CHAIN_NAME } from "../../../cosmos/proto/registry.ts";
+import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 
 /** The genesis document is invalid. `path` names the field. */
 export class GenesisError extends CodedError<{ readonly code: "bad-genesis"; readonly path: string }> {
@@ -23,12 +25,20 @@ export interface GenesisSchema<T> {
   readonly type: MessageType<T>;
 }
 
-/** Decodes a module's genesis state. Returns undefined when the document has none. Throws `GenesisError`. */
-export function readGenesis<T>(schema: GenesisSchema<T>, json: JsonValue | undefined): T | undefined {
+/**
+ * Decodes a module's genesis state, whose names are those of `variant`. Returns undefined when the document has none. Throws
+ * `GenesisError`.
+ */
+export function readGenesis<T>(
+  schema: GenesisSchema<T>,
+  json: JsonValue | undefined,
+  variant?: ProtoVariant,
+): T | undefined {
   if (json === undefined) return undefined;
   if (!isRecord(json)) throw new GenesisError(`app_state.${schema.module}`, "an object was expected");
   try {
-    return schema.type.decode(messageFromJson(schema.typeName, json));
+    const bytes = messageFromJson(schema.typeName, json, CANONICAL_CHAIN_NAME, variant);
+    return schema.type.decode(variant?.decode(schema.typeName, bytes) ?? bytes);
   } catch (thrown) {
     throw new GenesisError(`app_state.${schema.module}`, errorText(thrown), thrown);
   }
@@ -52,9 +62,11 @@ export function atPath<T>(path: string, read: () => T): T {
   }
 }
 
-/** Encodes a module's genesis state as proto JSON. */
-export function printGenesis<T>(schema: GenesisSchema<T>, state: T): JsonValue {
-  return messageToJson(schema.typeName, schema.type.encode(state).finish());
+/** Encodes a module's genesis state as proto JSON with the names of `variant`. */
+export function printGenesis<T>(schema: GenesisSchema<T>, state: T, variant?: ProtoVariant): JsonValue {
+  const bytes = schema.type.encode(state).finish();
+  const own = variant?.encode(schema.typeName, bytes) ?? bytes;
+  return messageToJson(schema.typeName, own, CANONICAL_CHAIN_NAME, variant);
 }
 
 /** Throws `GenesisError` when `app_state` has a member that no module reads: a misspelt name must not pass unnoticed. */

@@ -2,6 +2,7 @@ import { addressOf } from "../../../cosmos/comet/validator-key.ts";
 import { fromUtf8, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../../platform/base/time.ts";
+import { PROFILE_NAMES, type ProfileName } from "../../chain/profile/profile.ts";
 import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import {
   type ConsensusParams,
@@ -19,6 +20,8 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
+  /** Profile of a chain of this repository. Absent: `specification`. CometBFT has no such member, and ignores it. */
+  readonly profile?: ProfileName;
 }
 
 /** Returns the document in CometBFT's JSON format. */
@@ -36,6 +39,8 @@ export function genesisToJson(doc: GenesisDoc): JsonObject {
     })),
     app_hash: "",
     app_state: doc.appState,
+    // The default is not written, so that a document has one encoding.
+    ...(doc.profile === "deployed" ? { profile: doc.profile } : {}),
   };
 }
 
@@ -67,7 +72,15 @@ export function parseGenesis(document: unknown): GenesisDoc {
     consensusParams: parseConsensusParams(root.member("consensus_params")),
     validators: parseValidators(root.member("validators")),
     appState: parseAppState(root.member("app_state")),
+    ...parseProfile(root.member("profile")),
   };
+}
+
+function parseProfile(field: JsonField): Pick<GenesisDoc, "profile"> {
+  if (field.value === undefined) return {};
+  const profile = PROFILE_NAMES.find((name) => name === field.value);
+  if (profile === undefined) throw field.error(field.path, PROFILE_NAMES.join(" or "));
+  return { profile };
 }
 
 function parseChainId({ value, path }: JsonField): string {

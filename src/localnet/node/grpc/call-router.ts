@@ -1,3 +1,4 @@
+import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import type { QueryRequest, QueryResponse } from "../../chain/runtime/abci.ts";
@@ -45,6 +46,8 @@ export interface UnaryReply {
 export interface CallRouter {
   /** gRPC paths under the chain's own name. */
   readonly paths: readonly string[];
+  /** Field numbers and names of requests and responses. Default: those of the definitions. */
+  readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
   /** The requests of all servers of the node. */
@@ -83,6 +86,7 @@ export function createCallRouter(
   };
   return {
     paths: [...paths],
+    proto: context.proto,
     queue,
     call: (call) =>
       paths.has(call.path) ? callNow(call) : failed(GrpcCode.Unimplemented, `unknown method ${call.path}`),

@@ -114,7 +114,7 @@ function createGrpcServer(deps: GrpcServerDeps): Server {
   for (const path of router.paths) {
     server.register(path, unaryHandler(path, deps), toBuffer, (bytes) => bytes, "unary");
   }
-  const reflection = { paths: router.paths, chainName };
+  const reflection = { paths: router.paths, chainName, proto: router.proto };
   for (const path of REFLECTION_PATHS) {
     server.register(
       path,

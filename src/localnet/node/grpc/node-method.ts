@@ -1,3 +1,4 @@
+import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { parseGoInteger } from "../../../platform/base/integers.ts";
 import { ErrInvalidHeight, ErrInvalidRequest } from "../../chain/runtime/errors.ts";
 import { decodeRequest } from "../../chain/runtime/handlers.ts";
@@ -8,6 +9,8 @@ export interface ServiceContext {
   readonly view: NodeView;
   /** First part of the chain's own type URLs: "neutron". */
   readonly chainName: string;
+  /** Field numbers and names of the chain's messages. Default: those of the definitions. */
+  readonly proto?: ProtoVariant | undefined;
   /** Human-readable part of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;
   /** Address of the CometBFT RPC: "tcp://127.0.0.1:26657". */

@@ -13,6 +13,7 @@ import {
   toCanonicalTypeUrl,
   toChainRestPath,
 } from "../../../cosmos/proto/registry.ts";
+import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
 import { GrpcCode } from "../../chain/runtime/errors.ts";
 
 /** One reflection stream. A file is sent with its imports, each of them once in a stream. */
@@ -26,6 +27,8 @@ export interface ReflectionOptions {
   readonly paths: readonly string[];
   /** The name under which the chain's own files and symbols appear. */
   readonly chainName: string;
+  /** Field numbers and names of the chain's messages. Default: those of the definitions. */
+  readonly proto?: ProtoVariant | undefined;
 }
 
 type MessageResponse = ServerReflectionResponse["messageResponse"];
@@ -34,12 +37,12 @@ type MessageResponse = ServerReflectionResponse["messageResponse"];
 export function createReflectionStream(options: ReflectionOptions): ReflectionStream {
   const sent = new Set<string>();
   const served = new Set([...options.paths, ...REFLECTION_PATHS]);
-  const { chainName } = options;
+  const { chainName, proto } = options;
   return {
     respond: (request) => ({
       validHost: request.host,
       originalRequest: request,
-      messageResponse: messageResponse(request.messageRequest, { chainName, served, sent }),
+      messageResponse: messageResponse(request.messageRequest, { chainName, proto, served, sent }),
     }),
   };
 }
@@ -90,6 +93,7 @@ function notFound(): MessageResponse {
 
 interface StreamScope {
   readonly chainName: string;
+  readonly proto: ProtoVariant | undefined;
   /** gRPC paths. */
   readonly served: ReadonlySet<string>;
   /** Files that the stream has sent. */
@@ -100,7 +104,10 @@ interface StreamScope {
  * The file, followed by its direct and indirect imports without those that the stream has sent already. The file itself is
  * always there, as in grpc-go: clients take the first entry for the one they requested.
  */
-function files(first: FileInfo | undefined, { chainName, served, sent }: StreamScope): MessageResponse {
+function files(
+  first: FileInfo | undefined,
+  { chainName, proto, served, sent }: StreamScope,
+): MessageResponse {
   if (first === undefined) return notFound();
   sent.delete(first.name);
   const fileDescriptorProto: Uint8Array[] = [];
@@ -108,7 +115,9 @@ function files(first: FileInfo | undefined, { chainName, served, sent }: StreamS
   for (let file = pending.shift(); file !== undefined; file = pending.shift()) {
     if (sent.has(file.name)) continue;
     sent.add(file.name);
-    fileDescriptorProto.push(withServedMethods(toChainFile(file, chainName).bytes, served));
+    fileDescriptorProto.push(
+      withServedMethods(toChainFile(proto?.file(file) ?? file, chainName).bytes, served),
+    );
     pending.push(...file.imports.flatMap((name) => findFile(name) ?? []));
   }
   return { $case: "fileDescriptorResponse", value: { fileDescriptorProto } };

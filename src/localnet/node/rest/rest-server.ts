@@ -131,7 +131,8 @@ function toHttpReply(reply: UnaryReply, { route }: FoundRoute, deps: GatewayDeps
   const headers = reply.code === GrpcCode.Unavailable ? RETRY_AFTER : heightHeaders(reply);
   if (reply.code !== GrpcCode.OK) return failure(reply.code, reply.message, headers);
   try {
-    const json = JSON.stringify(messageToJson(route.responseType, reply.value, deps.chainName));
+    const { chainName, router } = deps;
+    const json = JSON.stringify(messageToJson(route.responseType, reply.value, chainName, router.proto));
     return jsonReply(200, json, headers);
   } catch (thrown) {
     deps.logger.error("response cannot be encoded as json", { path: route.path, error: errorText(thrown) });

@@ -4,6 +4,9 @@ import { seedDex } from "../../../../src/localnet/chain/modules/dex/seed.ts";
 import { moduleParams } from "../../../../src/localnet/chain/modules/dex/params.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platform/base/json.ts";
+import { profileNamed } from "../../../../src/localnet/chain/profile/profile-named.ts";
+import type { ProfileName } from "../../../../src/localnet/chain/profile/profile.ts";
+import { moduleAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createDexWorld, type DexWorld } from "../../../support/dex-world.ts";
 import { createTestKey } from "../../../support/test-keys.ts";
 
@@ -12,8 +15,8 @@ const PARTIES = { creator: OWNER, receiver: OWNER };
 const NOW_NS = 1_790_000_000_000_000_000n;
 const HOUR_NS = 3_600_000_000_000n;
 
-function fundedWorld(): DexWorld {
-  const world = createDexWorld();
+function fundedWorld(profile?: ProfileName): DexWorld {
+  const world = createDexWorld(undefined, profileNamed(profile));
   world.fund(
     OWNER,
     ["TokenA", "TokenB"].map((denom) => ({ denom, amount: 1_000_000n })),
@@ -41,16 +44,16 @@ function ticksOf(world: DexWorld): readonly JsonValue[] {
 
 describe("a swap on deposit that ends behind enemy lines", () => {
   /** Both sides sell 2 % below the other one's price. Messages cannot cross the book; an import can. */
-  function crossedWorld(): DexWorld {
+  function crossedWorld(profile?: ProfileName): DexWorld {
     const ticks = [
       { token_in: "TokenA", token_out: "TokenB" },
       { token_in: "TokenB", token_out: "TokenA" },
     ].flatMap((side) => {
-      const world = fundedWorld();
+      const world = fundedWorld(profile);
       run(world, "PlaceLimitOrder", { ...PARTIES, ...side, tick_index_in_to_out: 200, amount_in: "1000" });
       return ticksOf(world);
     });
-    const world = fundedWorld();
+    const world = fundedWorld(profile);
     world.run(NOW_NS, (context) => world.module.initGenesis(context, { tick_liquidity_list: ticks }));
     return world;
   }
@@ -75,6 +78,21 @@ describe("a swap on deposit that ends behind enemy lines", () => {
       failed_deposits: [{ deposit_idx: "0", error: text }],
     });
     expect(ticksOf(world)).toEqual(before);
+  });
+
+  it("leaves its swap in the book with the profile deployed, also without a payment", () => {
+    const world = crossedWorld("deployed");
+    const before = ticksOf(world);
+    expect(run(world, "Deposit", deposit({}))).toMatchObject({
+      reserve0_deposited: ["0"],
+      failed_deposits: [{ deposit_idx: "0", error: text }],
+    });
+    const orders = ticksOf(world);
+    expect(orders).not.toEqual(before);
+    // The order that sells TokenB was taken in part: 500 TokenA went to its maker.
+    expect(JSON.stringify(orders)).toContain('"reserves_taker_denom":"500"');
+    const paid = world.read(NOW_NS, (context) => world.bank.balance(context, moduleAddress("dex"), "TokenA"));
+    expect(paid).toBe(0n);
   });
 
   it("fails the message when the position wants it", () => {

@@ -8,6 +8,7 @@ import {
   readReceiver,
   readTransferData,
 } from "../../../../src/localnet/chain/modules/transfer/packet-reader.ts";
+import { profileNamed } from "../../../../src/localnet/chain/profile/profile-named.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
@@ -58,7 +59,9 @@ describe("the message to the limiter", () => {
     const known: readonly LimiterCall[] = ["send_packet", "recv_packet", "undo_send"];
     const name = known.find((one) => one === call);
     if (name === undefined) throw new Error(`unknown call ${call}`);
-    expect(limiterMessage(name, packet, readTransferData(packet.data))).toBe(text);
+    const data = readTransferData(packet.data);
+    expect(limiterMessage(name, packet, data)).toBe(text);
+    expect(limiterMessage(name, packet, data, profileNamed("deployed"))).toBe(text);
   });
 
   it("prints 64-bit numbers in full, escapes as Go does, and has a timeout of 0 when none is set", () => {
@@ -75,6 +78,18 @@ describe("the message to the limiter", () => {
     const data = { denom: "untrn", amount: "1", sender: "<a>&\u2028", receiver: "", memo: "" };
     expect(limiterMessage("recv_packet", packet, data)).toBe(
       '{"recv_packet":{"packet":{"sequence":18446744073709551615,"source_port":"transfer","source_channel":"channel-0","destination_port":"a","destination_channel":"b","data":{"denom":"untrn","amount":"1","sender":"\\u003ca\\u003e\\u0026\\u2028"},"timeout_height":{},"timeout_timestamp":0}}}',
+    );
+  });
+
+  it("has the memo and no unset timeout with the profile deployed", () => {
+    const packet = packetOf({ sequence: "1", timeout_height: { revision_height: "100" } }, "0");
+    const data = { denom: "untrn", amount: "1", sender: "", receiver: "b", memo: "m" };
+    const message = limiterMessage("recv_packet", packet, data, profileNamed("deployed"));
+    expect(message).toContain('"data":{"denom":"untrn","amount":"1","receiver":"b","memo":"m"}');
+    expect(message).toMatch(/"timeout_height":\{"revision_height":100\}\}\}\}$/);
+    const timed = packetOf({ sequence: "1" }, "5");
+    expect(limiterMessage("recv_packet", timed, data, profileNamed("deployed"))).toMatch(
+      /"timeout_height":\{\},"timeout_timestamp":5\}\}\}$/,
     );
   });
 });

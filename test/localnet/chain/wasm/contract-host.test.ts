@@ -11,9 +11,17 @@ import {
   subMessage,
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
 import { gasBurner } from "../../../../src/localnet/chain/contracts/gas-burner.ts";
+import { profileNamed } from "../../../../src/localnet/chain/profile/profile-named.ts";
+import type { ProfileName } from "../../../../src/localnet/chain/profile/profile.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
-import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
+import {
+  fromBase64,
+  fromUtf8,
+  toBase64,
+  uint64BigEndian,
+  utf8,
+} from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonValue } from "../../../../src/platform/base/json.ts";
 import { createFakeIbc } from "../../../support/fake-ibc.ts";
 import {
@@ -314,6 +322,23 @@ describe("custom messages and queries", () => {
       expect.objectContaining({ codespace: "interchainqueries", code: 1115 }),
     );
     expect(request(context, { other: {} })).toBeUndefined();
+  });
+
+  it("list all queries, and a page of them with the profile deployed", () => {
+    chain.deliver([register({ sender: echo }), register({ sender: echo }), register({ sender: echo })]);
+    const list = (pagination: object, profile: ProfileName): unknown =>
+      chain.icq.handleCustomQuery(chain.world.context({ profile: profileNamed(profile) }), {
+        registered_interchain_queries: { owners: [echo], pagination },
+      });
+    const ids = (...all: readonly number[]): unknown => ({
+      registered_queries: all.map((id) => expect.objectContaining({ id })),
+    });
+    for (const page of [{}, { limit: 1, offset: 1 }, { limit: 2, reverse: true }])
+      expect(list(page, "specification")).toEqual(ids(1, 2, 3));
+    expect(list({}, "deployed")).toEqual(ids(1, 2, 3));
+    expect(list({ limit: 1, offset: 1 }, "deployed")).toEqual(ids(2));
+    expect(list({ limit: 2, reverse: true }, "deployed")).toEqual(ids(3, 2));
+    expect(list({ limit: 5, key: toBase64(uint64BigEndian(3n)) }, "deployed")).toEqual(ids(3));
   });
 });
 

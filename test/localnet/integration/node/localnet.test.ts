@@ -17,8 +17,13 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../../../src/localnet/network/create-localnet.ts";
-import { exportHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
-import { fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
+import {
+  decodeGenesis,
+  encodeGenesis,
+  type GenesisDoc,
+} from "../../../../src/localnet/node/base/genesis-doc.ts";
+import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/cli/localnet-export.ts";
+import { fromLossyUtf8, fromUtf8, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
@@ -254,6 +259,74 @@ describe("a localnet with separate parts", () => {
     expect(from).toBeGreaterThan(1n);
     await expect.poll(() => restarted?.status().latestHeight).toBeGreaterThan(from);
     await again.stop();
+  });
+});
+
+describe("a localnet with the profile deployed", () => {
+  const homes: string[] = [];
+  afterEach(() => homes.splice(0).forEach((home) => rmSync(home, { recursive: true, force: true })));
+
+  /** Tranche keys of the seeded orders of the exchange, as the chain serves them. */
+  function trancheKeys(running: RunningLocalnet): readonly string[] {
+    const reply = running.chains.local?.view.query({
+      path: "/neutron.dex.Query/LimitOrderTrancheUserAll",
+      data: new Uint8Array(),
+      height: 0n,
+      prove: false,
+    });
+    return fromLossyUtf8(reply?.value ?? new Uint8Array()).match(/tk-\d|t\|\|\d/g) ?? [];
+  }
+
+  it("has it in the genesis document, and so in its home, its export and what starts from it", async () => {
+    const home = mkdtempSync(join(tmpdir(), "relaywatch-localnet-"));
+    homes.push(home);
+    const local = { rpc: free("--rpc"), validatorPowers: [10n] };
+    const remote = { ...local };
+    const scenario = "dex-demo" as const;
+    const first = await start({
+      chains: {
+        local: { ...local, scenario, profile: "deployed" },
+        remote: { ...remote, profile: "deployed" },
+      },
+      home,
+    });
+    expect([
+      first.running.chains.local?.genesis.profile,
+      first.running.chains.remote?.genesis.profile,
+    ]).toEqual(["deployed", "deployed"]);
+    const { view } = first.running.chains.local ?? expect.unreachable("no local chain");
+    await expect.poll(() => view.status().latestHeight).toBeGreaterThan(1n);
+    const keys = trancheKeys(first.running);
+    expect(keys).toEqual(["tk-0", "tk-1", "tk-2", "tk-3"]);
+    await first.stop();
+
+    // Without the option, the home decides. An option for another profile is an error.
+    const again = await start({ chains: { local }, home });
+    expect(again.running.chains.local?.genesis.profile).toBe("deployed");
+    expect(trancheKeys(again.running)).toEqual(keys);
+    await again.stop();
+    await expect(start({ chains: { local: { ...local, profile: "specification" } }, home })).rejects.toThrow(
+      "the chain local-1 has the profile deployed from its genesis document, not specification; leave out --profile",
+    );
+
+    const open = (storage: StateStorage, genesis: GenesisDoc) =>
+      createApp({ ...CHAINS.local, kind: "local", profile: genesis.profile }, { storage });
+    const exported = exportHomeGenesis(join(home, CHAINS.local.chainId), open);
+    expect(exported.profile).toBe("deployed");
+    expect(JSON.stringify(exported.appState["dex"])).toContain('"pool_reserves"');
+    expect(exported.appState["dex"]).not.toHaveProperty("pool_list");
+    const copy = mkdtempSync(join(tmpdir(), "relaywatch-localnet-"));
+    homes.push(copy);
+    importHomeGenesis(join(copy, CHAINS.local.chainId), decodeGenesis(encodeGenesis(exported)), open);
+    const third = await start({ chains: { local }, home: copy });
+    await expect
+      .poll(() => third.running.chains.local?.view.status().latestHeight)
+      .toBeGreaterThan(exported.initialHeight);
+    expect(trancheKeys(third.running)).toEqual(keys);
+    expect(exportHomeGenesis(join(copy, CHAINS.local.chainId), open).appState["dex"]).toEqual(
+      exported.appState["dex"],
+    );
+    await third.stop();
   });
 });
 

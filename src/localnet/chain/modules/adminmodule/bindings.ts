@@ -19,6 +19,7 @@ import {
 import type { MessageHandler } from "../../runtime/module.ts";
 import { customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
+import { submitLegacyProposal } from "./proposals.ts";
 
 interface BindingDeps {
   readonly chainName: string;
@@ -43,8 +44,9 @@ export function handleAdminMessage(
   requireOne(proposal);
   const execute = proposal.member("proposal_execute_message");
   if (!execute.isPresent())
-    throw unregisteredError(
-      "failed to submit admin proposal legacy: the chain has no module params, whose parameters the proposal would change",
+    return wrapErrors(
+      (error) => error.wrap("failed to submit admin proposal legacy"),
+      () => submitLegacyProposal(context, { proposer: sender, content: undefined }),
     );
   return wrapErrors(
     (error) => error.wrap("failed to submit admin proposal"),

@@ -7,6 +7,7 @@ import {
 } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
 import {
   MsgSubmitProposal,
+  MsgSubmitProposalLegacy,
   MsgSubmitProposalResponse,
 } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
@@ -24,10 +25,12 @@ import {
   nextLegacyProposalId,
   nextProposalId,
   type ProposalDeps,
+  submitLegacyProposal,
   submitProposal,
 } from "./proposals.ts";
 
 interface AdminOptions {
+  readonly chainName: string;
   /** Prefix of account addresses. */
   readonly bech32Prefix: string;
   /** The account that signs the messages of a proposal, bech32. */
@@ -44,7 +47,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 
 /** Creates the module `adminmodule`: its admins send messages of the chain's authority. */
 export function createAdminModule(options: AdminOptions, deps: AdminDeps): ChainModule {
-  const { bech32Prefix, authority } = options;
+  const { bech32Prefix } = options;
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
@@ -54,9 +57,15 @@ export function createAdminModule(options: AdminOptions, deps: AdminDeps): Chain
         type: MsgSubmitProposal,
         signers: ({ proposer }) => [proposer],
         handle: (context, message) => {
-          const proposalId = submitProposal(context, message, { authority, ...deps });
+          const proposalId = submitProposal(context, message, { ...options, ...deps });
           return MsgSubmitProposalResponse.encode({ proposalId }).finish();
         },
+      }),
+      toMessageHandler({
+        typeUrl: "/cosmos.adminmodule.adminmodule.MsgSubmitProposalLegacy",
+        type: MsgSubmitProposalLegacy,
+        signers: ({ proposer }) => [proposer],
+        handle: submitLegacyProposal,
       }),
     ],
     queries: [

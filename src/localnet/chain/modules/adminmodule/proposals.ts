@@ -1,7 +1,11 @@
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
-import type { MsgSubmitProposal } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
+import type {
+  MsgSubmitProposal,
+  MsgSubmitProposalLegacy,
+} from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
 import { Proposal, ProposalStatus } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
@@ -40,6 +44,7 @@ const proposals = createMap(MODULE_NAME, PROPOSALS, uint64Codec, proposalCodec);
 export const archive = createMap(MODULE_NAME, concat(ARCHIVE, PROPOSALS), uint64Codec, proposalCodec);
 
 export interface ProposalDeps {
+  readonly chainName: string;
   /** The account that signs the messages of a proposal, bech32. */
   readonly authority: string;
   /** Finds the handler of a message of any module. */
@@ -53,11 +58,10 @@ export interface ProposalDeps {
 export function submitProposal(
   context: Context,
   { proposer, messages }: MsgSubmitProposal,
-  { authority, findMessage }: ProposalDeps,
+  deps: ProposalDeps,
 ): bigint {
-  if (admins.get(context, proposer) === undefined)
-    throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
-  const handlers = messages.map((message) => handlerOf(message, authority, findMessage));
+  requireAdmin(context, proposer);
+  const handlers = messages.map((message) => handlerOf(message, deps));
   const id = nextProposalId.get(context) ?? 1n;
   handlers.forEach((handler, index) => {
     const message = messages[index];
@@ -73,8 +77,7 @@ export function submitProposal(
 
 function handlerOf(
   { typeUrl, value }: Any,
-  authority: string,
-  findMessage: ProposalDeps["findMessage"],
+  { authority, chainName, findMessage }: ProposalDeps,
 ): MessageHandler {
   const handler = findMessage(typeUrl);
   if (handler === undefined) throw ErrUnknownRequest(`no message handler found for ${typeUrl}`);
@@ -83,7 +86,40 @@ function handlerOf(
   if (signer === undefined || signers.length > 1)
     throw unregisteredError(`should be only 1 signer in message, received: ${signers.join(" ")}`);
   if (signer !== authority) throw ErrorInvalidSigner(signer);
+  if (!isAllowed(typeUrl, chainName)) throw unregisteredError(`sdk.Msg is not whitelisted: ${typeUrl}`);
   return handler;
+}
+
+/** Messages that a proposal may have, as on the deployed chain: of modules that are here, and params of all modules. */
+const ALLOWED = [
+  "/cosmwasm.wasm.v1.MsgClearAdmin",
+  "/cosmwasm.wasm.v1.MsgUpdateAdmin",
+  "/cosmwasm.wasm.v1.MsgPinCodes",
+  "/cosmwasm.wasm.v1.MsgUnpinCodes",
+  "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+  "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+  "/ibc.core.client.v1.MsgRecoverClient",
+  "/ibc.core.client.v1.MsgIBCSoftwareUpgrade",
+  "/neutron.cron.MsgAddSchedule",
+  "/neutron.cron.MsgRemoveSchedule",
+  "/neutron.harpoon.MsgManageHookSubscription",
+  "/feemarket.feemarket.v1.MsgParams",
+];
+
+function isAllowed(typeUrl: string, chainName: string): boolean {
+  if (typeUrl.endsWith(".MsgUpdateParams")) return true;
+  return ALLOWED.includes(toCanonicalTypeUrl(typeUrl, chainName) ?? "");
+}
+
+/** MsgSubmitProposalLegacy: the deployed chain allows changes of clients only, and here no kind of them is left. Always throws. */
+export function submitLegacyProposal(context: Context, { proposer }: MsgSubmitProposalLegacy): never {
+  requireAdmin(context, proposer);
+  throw unregisteredError("proposal content is not whitelisted");
+}
+
+function requireAdmin(context: Context, proposer: string): void {
+  if (admins.get(context, proposer) === undefined)
+    throw unregisteredError(`proposer ${proposer} must be admin to submit proposals to admin-module`);
 }
 
 /** As in Go, an error of the message loses its codespace and code. */

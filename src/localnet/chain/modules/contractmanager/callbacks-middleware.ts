@@ -33,6 +33,8 @@ function callSender(context: Context, packet: RelayedPacket, outcome: PacketOutc
   // The inner application has read the same data.
   const { sender } = decodePacketData(packet.data);
   if (!keepers.contracts.isContract(context, sender)) return;
+  if (outcome.kind === "timeout") keepers.fees?.distributeTimeoutFee(context, packet.relayer, packet);
+  else keepers.fees?.distributeAcknowledgementFee(context, packet.relayer, packet);
   limitedSudo(context, sender, packetCallback(packet, outcome), keepers);
 }
 

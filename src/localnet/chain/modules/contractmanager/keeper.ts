@@ -8,6 +8,7 @@ import {
 } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
 import { registerError } from "../../runtime/errors.ts";
+import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 
 /** Name of the module and of its store, and codespace of its errors. */
 export const MODULE_NAME = "contractmanager";
@@ -36,8 +37,20 @@ interface ContractKeeper {
   readonly sudo: (context: Context, address: string, message: string) => void;
 }
 
+/** Pays relayers for the replies to packets of contracts. */
+interface FeeKeeper {
+  readonly distributeAcknowledgementFee: (
+    context: Context,
+    relayer: Uint8Array,
+    packet: RelayedPacket,
+  ) => void;
+  readonly distributeTimeoutFee: (context: Context, relayer: Uint8Array, packet: RelayedPacket) => void;
+}
+
 export interface ContractManagerDeps {
   readonly contracts: ContractKeeper;
+  /** Absent: nobody is paid. */
+  readonly fees?: FeeKeeper;
 }
 
 /** Options and keepers of other modules. */

@@ -60,8 +60,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   const anyFee = moduleParams.get(context).whitelistedLps.includes(request.creator);
   const outcomes = positions.map((position) => {
     const outcome = tryPosition(context, { ...position, anyFee }, keepers);
-    const isBel = "error" in outcome && outcome.error.code === errors.ErrDepositBehindEnemyLines().code;
-    if (isBel && position.options.failTxOnBel) throw outcome.error;
+    if ("error" in outcome && failsMessage(context, position, outcome)) throw outcome.error;
     return outcome;
   });
   const deposited = outcomes.filter((outcome) => "facts" in outcome);
@@ -76,6 +75,12 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
     ),
     sharesIssued: shares.map(toWireCoin),
   };
+}
+
+/** The deployed module reports a position behind enemy lines only; any other failure is one of the message. */
+function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
+  const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
+  return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
 }
 
 function depositedText(outcome: Outcome, token: 0 | 1): string {
@@ -117,8 +122,9 @@ function depositPosition(context: Context, position: PermittedPosition, keepers:
     : { amountsIn: position.amounts, offered: position.amounts };
   if (isBehindEnemyLines(context, key, offered)) {
     const error = errors.ErrDepositBehindEnemyLines(`deposit failed at tick ${key.tick} fee ${key.fee}`);
-    // A swap that moved coins is undone. One that moved none has only emitted events, which stay, as on the deployed chain.
-    if (offered !== position.amounts) throw error;
+    // A swap that moved coins is undone. One that moved none has only emitted events, which stay, as on the deployed chain, where every
+    // swap stays.
+    if (offered !== position.amounts && !context.profile.deployed("dexCrossedSwap")) throw error;
     return { error };
   }
   const pool = getOrCreatePool(context, chainName, key);

@@ -1,7 +1,8 @@
 import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
-import { type Coin, formatCoins } from "../../runtime/coins.ts";
+import { type Coin, formatCoins, sumCoins } from "../../runtime/coins.ts";
+import type { Profile } from "../../profile/profile.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
 import type { PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./types.ts";
@@ -15,6 +16,15 @@ const MULTIHOP_SWAP = attribute("action", "MultihopSwap");
 
 /** Abbreviations of the order types (dex.md, "Resources and their fields"), by number. */
 const SHORT_ORDER_TYPES = ["GTC", "FOK", "IOC", "JIT", "GTT"];
+
+/** Names of the order types in the deployed module, by number. */
+const ORDER_TYPES = [
+  "GOOD_TIL_CANCELLED",
+  "FILL_OR_KILL",
+  "IMMEDIATE_OR_CANCEL",
+  "JUST_IN_TIME",
+  "GOOD_TIL_TIME",
+];
 
 /** Who sends a message and who receives its result; bech32. */
 export interface Parties {
@@ -97,8 +107,10 @@ export interface OrderFacts {
 }
 
 /** A limit order was placed. `ExpirationTime` is RFC 3339, empty for an order without one. */
-export function placeLimitOrder(parties: Parties, facts: OrderFacts): ChainEvent {
+export function placeLimitOrder(parties: Parties, facts: OrderFacts, { deployed }: Profile): ChainEvent {
   const { tokenIn, tokenOut, expirationTimeNs } = facts;
+  const orderTypes = deployed("dexOrderTypes") ? ORDER_TYPES : SHORT_ORDER_TYPES;
+  const expiration = expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs);
   const { token0, token1 } = pairOf({ makerDenom: tokenIn, takerDenom: tokenOut });
   const attributes = [
     MODULE_ATTRIBUTE,
@@ -111,7 +123,7 @@ export function placeLimitOrder(parties: Parties, facts: OrderFacts): ChainEvent
     attribute("TokenOut", tokenOut),
     attribute("AmountIn", facts.totalIn.toString()),
     attribute("LimitTick", facts.limitTick.toString()),
-    attribute("OrderType", SHORT_ORDER_TYPES[facts.orderType] ?? facts.orderType.toString()),
+    attribute("OrderType", orderTypes[facts.orderType] ?? facts.orderType.toString()),
     attribute("Shares", facts.shares?.toString() ?? "<nil>"),
     attribute("TrancheKey", facts.trancheKey),
     attribute("SwapAmountIn", facts.swapIn.toString()),
@@ -119,8 +131,8 @@ export function placeLimitOrder(parties: Parties, facts: OrderFacts): ChainEvent
     attribute("MinAvgSellPrice", formatPrecDec(facts.minAveragePrice)),
     attribute("MaxAmountOut", facts.maxAmountOut?.toString() ?? ""),
     attribute("RequestAmountIn", facts.amountIn.toString()),
-    attribute("ExpirationTime", expirationTimeNs === undefined ? "" : formatRfc3339Ns(expirationTimeNs)),
   ];
+  if (!deployed("dexExpirationTime")) attributes.push(attribute("ExpirationTime", expiration));
   return { type: "message", attributes };
 }
 
@@ -153,8 +165,20 @@ export function withdrawLimitOrder(facts: TrancheOutFacts): ChainEvent {
   return { type: "message", attributes };
 }
 
-/** An order was cancelled. `AmountIn` is the returned maker amount, `AmountOut` the taker amount. */
-export function cancelLimitOrder(facts: TrancheOutFacts): ChainEvent {
+/**
+ * An order was cancelled. `AmountIn` is the returned maker amount, `AmountOut` the taker amount; in the deployed module, `AmountOut` is the
+ * list of both coins.
+ */
+export function cancelLimitOrder(facts: TrancheOutFacts, { deployed }: Profile): ChainEvent {
+  const { makerDenom, takerDenom } = facts.tradePairId;
+  const returned = (): readonly Coin[] =>
+    sumCoins([
+      { denom: makerDenom, amount: facts.makerOut },
+      { denom: takerDenom, amount: facts.takerOut },
+    ]);
+  const amounts = deployed("dexCancelAmounts")
+    ? [attribute("AmountOut", formatCoins(returned()))]
+    : [attribute("AmountIn", facts.makerOut.toString()), attribute("AmountOut", facts.takerOut.toString())];
   const [zero, one, tokenIn] = attributesOf(facts.tradePairId);
   const attributes = [
     MODULE_ATTRIBUTE,
@@ -164,9 +188,8 @@ export function cancelLimitOrder(facts: TrancheOutFacts): ChainEvent {
     zero,
     one,
     tokenIn,
-    attribute("TokenOut", facts.tradePairId.takerDenom),
-    attribute("AmountIn", facts.makerOut.toString()),
-    attribute("AmountOut", facts.takerOut.toString()),
+    attribute("TokenOut", takerDenom),
+    ...amounts,
     attribute("TokenInAmountOut", facts.makerOut.toString()),
     attribute("TokenOutAmountOut", facts.takerOut.toString()),
     attribute("TrancheKey", facts.trancheKey),
@@ -183,14 +206,14 @@ export interface MultiHopFacts {
 }
 
 /** A multi-hop swap was executed. */
-export function multihopSwap(parties: Parties, facts: MultiHopFacts): ChainEvent {
+export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed }: Profile): ChainEvent {
   const { hops } = facts;
   const attributes = [
     MODULE_ATTRIBUTE,
     MULTIHOP_SWAP,
     attribute("Creator", parties.creator),
     attribute("Receiver", parties.receiver),
-    attribute("MakerDenom", hops[0] ?? ""),
+    attribute(deployed("dexMultihopInput") ? "TokenIn" : "MakerDenom", hops[0] ?? ""),
     attribute("TokenOut", hops[hops.length - 1] ?? ""),
     attribute("AmountIn", facts.amountIn.toString()),
     attribute("AmountOut", facts.amountOut.toString()),

@@ -1,5 +1,5 @@
 import { toHex } from "../../../../platform/base/bytes.ts";
-import type { JsonValue } from "../../../../platform/base/json.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import type { DepositRecord } from "../../../../cosmos/proto/gen/neutron/dex/deposit_record.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/dex/genesis.ts";
 import type { Params } from "../../../../cosmos/proto/gen/neutron/dex/params.ts";
@@ -39,7 +39,7 @@ interface GenesisRecords {
  * which follow from the balances and from the other lists. Throws `GenesisError`.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix: string): void {
-  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const state = readGenesis(SCHEMA, json, context.profile.proto) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);
   const genesis = { params, ticks: readTicks(state), state };
   validate(genesis, bech32Prefix);
@@ -113,7 +113,7 @@ function failure(text: string, cause?: unknown): GenesisError {
 /** Prints the whole state of the module; {@link initGenesis} of it creates the same store. */
 export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
   const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
-  return printGenesis(SCHEMA, {
+  const state: GenesisState = {
     params: moduleParams.get(context),
     tickLiquidityList: [...store.allTicks(context)].map(records.toWireTick),
     inactiveLimitOrderTrancheList: [...store.allInactiveTranches(context)].map(records.toWireTranche),
@@ -127,8 +127,14 @@ export function exportGenesis(context: Context, balances: DexBalances): JsonValu
     }),
     poolCount: store.getPoolCount(context),
     trancheCount: store.getTrancheCount(context),
-  });
+  };
+  const json = printGenesis(SCHEMA, state, context.profile.proto);
+  if (!context.profile.deployed("dexGenesis") || !isRecord(json)) return json;
+  return Object.fromEntries(Object.entries(json).filter(([name]) => !NOT_DEPLOYED.includes(name)));
 }
+
+/** Members that follow from the others. */
+const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "pool_list"];
 
 const NO_PAIR: PairId = { token0: "", token1: "" };
 

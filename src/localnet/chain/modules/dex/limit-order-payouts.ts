@@ -92,7 +92,8 @@ export function cancelLimitOrder(
   const makerCoin = { denom: tradePairId.makerDenom, amount: makerOut };
   const address = parseAddress(keepers.bech32Prefix, creator);
   keepers.bank.sendFromDex(context, address, sumCoins([takerCoin, makerCoin]));
-  context.emit(cancelLimitOrderEvent({ creator, tradePairId, trancheKey, makerOut, takerOut }));
+  const facts = { creator, tradePairId, trancheKey, makerOut, takerOut };
+  context.emit(cancelLimitOrderEvent(facts, context.profile));
   return { takerCoinOut: toWireCoin(takerCoin), makerCoinOut: toWireCoin(makerCoin) };
 }
 

@@ -8,6 +8,7 @@ import { MODULE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { createQueries } from "./queries.ts";
 import * as store from "./store.ts";
+import { isPast } from "./tranche.ts";
 import type { DexBank, DexOptions, Expiration } from "./types.ts";
 import type { DexBalances } from "./user-deposits.ts";
 
@@ -34,7 +35,7 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
 }
 
 /**
- * Begin of a block: removes the orders that expired before the block time from the order book, even while the module is paused.
+ * Begin of a block: removes the orders that have expired from the order book, even while the module is paused.
  * Stops once the allowance of gas is used up; orders of one second are in the order of their keys, so an order that is not
  * yet expired can hide one that is.
  */
@@ -47,7 +48,7 @@ function purgeExpired(context: Context, chainName: string): void {
   for (; at.done !== true; at = walk.next()) {
     const expiration = at.value;
     const isJitOrder = expiration.timeNs === GO_ZERO_TIME_NS;
-    if (!isJitOrder && expiration.timeNs >= context.timeNs) return;
+    if (!isJitOrder && !isPast(context, expiration.timeNs)) return;
     if (!isJitOrder && context.gas.used() >= cutoff) {
       context.emit(purgeHitGasLimit(context.gas.used()));
       return;
@@ -56,13 +57,17 @@ function purgeExpired(context: Context, chainName: string): void {
   }
 }
 
-/** End of a block: JIT orders leave the book in the block that they were placed in (dex.md, "States and transitions"). */
+/**
+ * End of a block: JIT orders leave the book in the block that they were placed in (dex.md, "States and transitions"). On the deployed
+ * chain, they leave it at the begin of the next.
+ */
 function purgeJitOrders(context: Context, chainName: string): void {
+  store.clearJitsInBlock(context);
+  if (context.profile.deployed("dexJitEnd")) return;
   for (const expiration of store.expirations(context)) {
     if (expiration.timeNs !== GO_ZERO_TIME_NS) break;
     purge(context, chainName, expiration);
   }
-  store.clearJitsInBlock(context);
 }
 
 /** The funds stay in the inactive tranche until the owners withdraw or cancel. */

@@ -28,7 +28,7 @@ export function multiHopSwap(
   const { hops, out, dust } = chooseRoute(context, keepers, request);
   const received = transferCoins(context, { request, out, dust, denom: hops[0] ?? "" }, keepers);
   const amounts = { amountIn: request.amountIn, amountOut: received.amount };
-  context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }));
+  context.emit(multihopSwapEvent(request, { ...amounts, hops, dust }, context.profile));
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 

@@ -13,6 +13,7 @@ import {
   LimitOrderType,
   type MsgPlaceLimitOrderResponse,
 } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import type { Profile } from "../../profile/profile.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -56,7 +57,7 @@ export function placeLimitOrder(
 ): MsgPlaceLimitOrderResponse {
   const { tokenIn, tokenOut, amountIn, orderType } = request;
   requireFutureExpiration(context, request);
-  const limit = limitOf(request);
+  const limit = limitOf(request, context.profile);
   requireFairOutput(amountIn, limit.price);
   const taker = takerPart(context, keepers.chainName, request, limit);
   const maker = makerPart(context, keepers.chainName, { request, limit, taker });
@@ -64,21 +65,25 @@ export function placeLimitOrder(
   if (orderType === LimitOrderType.JUST_IN_TIME) countJit(context);
   transferCoins(context, { request, totalIn, out: taker.amountOut }, keepers);
   context.emit(
-    placeLimitOrderEvent(request, {
-      tokenIn,
-      tokenOut,
-      totalIn,
-      limitTick: limit.tick,
-      orderType,
-      shares: maker.shares,
-      trancheKey: maker.trancheKey,
-      swapIn: taker.amountIn,
-      swapOut: taker.amountOut,
-      minAveragePrice: limit.minAveragePrice,
-      maxAmountOut: request.maxAmountOut,
-      amountIn,
-      expirationTimeNs: request.expirationTimeNs,
-    }),
+    placeLimitOrderEvent(
+      request,
+      {
+        tokenIn,
+        tokenOut,
+        totalIn,
+        limitTick: limit.tick,
+        orderType,
+        shares: maker.shares,
+        trancheKey: maker.trancheKey,
+        swapIn: taker.amountIn,
+        swapOut: taker.amountOut,
+        minAveragePrice: limit.minAveragePrice,
+        maxAmountOut: request.maxAmountOut,
+        amountIn,
+        expirationTimeNs: request.expirationTimeNs,
+      },
+      context.profile,
+    ),
   );
   return {
     trancheKey: maker.trancheKey,
@@ -97,10 +102,11 @@ function requireFutureExpiration({ timeNs }: Context, { expirationTimeNs }: Orde
 }
 
 /** An omitted minimum is the limit price itself (dex.md, "Messages"), or the price of the tick. */
-function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest): Limit {
+function limitOf({ tick, limitSellPrice, minAverageSellPrice }: OrderRequest, { deployed }: Profile): Limit {
   const limitTick = limitSellPrice === undefined ? tick : tickOfSellPrice(limitSellPrice);
   const price = calcPrice(limitTick);
-  const minAveragePrice = minAverageSellPrice ?? limitSellPrice ?? quoPrec(PREC_ONE, price);
+  const omitted = deployed("dexMinAveragePrice") ? undefined : limitSellPrice;
+  const minAveragePrice = minAverageSellPrice ?? omitted ?? quoPrec(PREC_ONE, price);
   return { tick: limitTick, price, minAveragePrice };
 }
 

@@ -12,6 +12,7 @@ import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
 import {
+  decodeRecord,
   found,
   page,
   pageRecords,
@@ -26,6 +27,11 @@ import * as store from "./store.ts";
 import { calcWithdrawable, findTranche } from "./tranche.ts";
 import type { DexKeepers, DexOptions, PairId, TrancheKey } from "./types.ts";
 import { type DexBalances, pagePoolShares, toDepositRecord, withPoolData } from "./user-deposits.ts";
+
+const TICKS = { name: "neutron.dex.TickLiquidity", type: TickLiquidity };
+const TRANCHES = { name: "neutron.dex.LimitOrderTranche", type: LimitOrderTranche };
+const TRANCHE_USERS = { name: "neutron.dex.LimitOrderTrancheUser", type: LimitOrderTrancheUser };
+const POOL_METADATA = { name: "neutron.dex.PoolMetadata", type: PoolMetadata };
 
 /** Dependencies of the queries. */
 export interface DexQueryKeepers extends DexKeepers {
@@ -73,7 +79,7 @@ function paramsAndPools(): readonly QueryHandler[] {
           context,
           keys.POOL_METADATA_PREFIX,
           request,
-          PoolMetadata,
+          POOL_METADATA,
         );
         return { poolMetadata: records, pagination };
       },
@@ -90,7 +96,7 @@ function ticks(): readonly QueryHandler[] {
       wire.QueryAllTickLiquidityRequest,
       wire.QueryAllTickLiquidityResponse,
       (context, request) => {
-        const { records, pagination } = pageRecords(context, sidePrefix(request), request, TickLiquidity);
+        const { records, pagination } = pageRecords(context, sidePrefix(request), request, TICKS);
         return { tickLiquidity: records, pagination };
       },
     ),
@@ -101,7 +107,7 @@ function ticks(): readonly QueryHandler[] {
       (context, request) => {
         const poolReserves: PoolReserves[] = [];
         const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
-          const { record } = TickLiquidity.decode(value);
+          const { record } = decodeRecord(context, TICKS, value);
           if (record?.$case !== "liquidity") return false;
           if (onPage) poolReserves.push(record.value);
           return true;
@@ -158,7 +164,7 @@ function tranches(): readonly QueryHandler[] {
       (context, request) => {
         const limitOrderTranche: LimitOrderTranche[] = [];
         const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
-          const { record } = TickLiquidity.decode(value);
+          const { record } = decodeRecord(context, TICKS, value);
           if (record?.$case !== "limitOrderTranche") return false;
           if (onPage) limitOrderTranche.push(record.value);
           return true;
@@ -181,7 +187,7 @@ function tranches(): readonly QueryHandler[] {
       wire.QueryAllInactiveLimitOrderTrancheResponse,
       (context, request) => {
         const prefix = keys.INACTIVE_TRANCHE_PREFIX;
-        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTranche);
+        const { records, pagination } = pageRecords(context, prefix, request, TRANCHES);
         return { inactiveLimitOrderTranche: records, pagination };
       },
     ),
@@ -209,7 +215,7 @@ function trancheUsers({ bech32Prefix }: DexOptions): readonly QueryHandler[] {
       wire.QueryAllLimitOrderTrancheUserResponse,
       (context, request) => {
         const prefix = keys.TRANCHE_USER_PREFIX;
-        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTrancheUser);
+        const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
         return { limitOrderTrancheUser: records, pagination };
       },
     ),
@@ -220,7 +226,7 @@ function trancheUsers({ bech32Prefix }: DexOptions): readonly QueryHandler[] {
       (context, request) => {
         orQueryError(() => parseAddress(bech32Prefix, request.address));
         const prefix = concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserPrefix(request.address));
-        const { records, pagination } = pageRecords(context, prefix, request, LimitOrderTrancheUser);
+        const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
         return { limitOrders: records, pagination };
       },
     ),

@@ -1,4 +1,4 @@
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { responseTypeOf, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orPanic } from "./errors.ts";
 import type {
@@ -51,16 +51,28 @@ export interface PagedRequest {
   readonly pagination: PageRequest | undefined;
 }
 
+/** Type of the records below a prefix. */
+interface RecordType<T> {
+  /** Canonical full name. */
+  readonly name: string;
+  readonly type: { decode(bytes: Uint8Array): T };
+}
+
+/** Decodes a stored record, whose field numbers are those of the chain's profile. */
+export function decodeRecord<T>({ profile }: Context, { name, type }: RecordType<T>, value: Uint8Array): T {
+  return type.decode(profile.proto?.decode(name, value) ?? value);
+}
+
 /** Pages through all records below `prefix`. */
 export function pageRecords<T>(
   context: Context,
   prefix: Uint8Array,
   request: PagedRequest,
-  type: { decode(bytes: Uint8Array): T },
+  type: RecordType<T>,
 ): { readonly records: T[]; readonly pagination: PageResponse } {
   const records: T[] = [];
   const pagination = page(context, prefix, request, (_key, value, onPage) => {
-    if (onPage) records.push(type.decode(value));
+    if (onPage) records.push(decodeRecord(context, type, value));
     return true;
   });
   return { records, pagination };
@@ -93,12 +105,24 @@ export function sideSelling({ token0, token1 }: PairId, makerDenom: string): Tra
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** Puts queries under the name of this chain. Their errors become those of the deployed module. */
+/**
+ * Puts queries under the name of this chain. Their responses get the field numbers of the chain's profile, and their errors become those
+ * of the deployed module.
+ */
 export function namedQueries(chainName: string, handlers: readonly QueryHandler[]): readonly QueryHandler[] {
-  return handlers.map((handler) => ({
-    path: toChainTypeUrl(handler.path, chainName),
-    query: (context, request) => withGoErrors(() => handler.query(context, request)),
-  }));
+  return handlers.map(({ path, query: run }) => {
+    const responseType = responseTypeOf(path);
+    const encoded = (context: Context, response: Uint8Array): Uint8Array =>
+      context.profile.proto?.encode(responseType, response) ?? response;
+    return {
+      path: toChainTypeUrl(path, chainName),
+      query: (context, request) =>
+        encoded(
+          context,
+          withGoErrors(() => run(context, request)),
+        ),
+    };
+  });
 }
 
 /** Go returns an error without a registered code as it is, and recovers a panic as Internal. */

@@ -5,6 +5,8 @@ import { TickLiquidity as WireTickLiquidity } from "../../../../cosmos/proto/gen
 import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
+import type { Profile } from "../../profile/profile.ts";
+import type { Context } from "../../runtime/context.ts";
 import type { Codec } from "../../store/collections.ts";
 import * as records from "./records.ts";
 import type { Expiration, PoolReserves, TickLiquidity, TradePairId, Tranche, TrancheUser } from "./types.ts";
@@ -117,13 +119,13 @@ function remembering<T extends object>(codec: Codec<T>): Codec<T> {
 }
 
 /** Active records. */
-export const tickCodec: Codec<TickLiquidity> = remembering({
+const tickCodec: Codec<TickLiquidity> = {
   encode: (record) => (record.kind === "pool" ? encodePool(record.reserves) : encodeActive(record.tranche)),
   decode: (bytes) => records.fromWireTick(WireTickLiquidity.decode(bytes)),
-});
+};
 
 /** Inactive tranches. */
-export const trancheCodec: Codec<Tranche> = remembering({
+const trancheCodec: Codec<Tranche> = {
   encode: (tranche) => {
     if (!isPlain(tranche.key.tradePairId, tranche.key.trancheKey))
       return LimitOrderTranche.encode(records.toWireTranche(tranche)).finish();
@@ -132,10 +134,10 @@ export const trancheCodec: Codec<Tranche> = remembering({
     return writer.finish();
   },
   decode: (bytes) => records.fromWireTranche(LimitOrderTranche.decode(bytes)),
-});
+};
 
 /** Users' parts of tranches. */
-export const trancheUserCodec: Codec<TrancheUser> = remembering({
+const trancheUserCodec: Codec<TrancheUser> = {
   encode: (user) => {
     if (!isPlain(user.tradePairId, user.trancheKey, user.address))
       return LimitOrderTrancheUser.encode(records.toWireTrancheUser(user)).finish();
@@ -151,7 +153,40 @@ export const trancheUserCodec: Codec<TrancheUser> = remembering({
     return writer.finish();
   },
   decode: (bytes) => records.fromWireTrancheUser(LimitOrderTrancheUser.decode(bytes)),
-});
+};
+
+/** Codecs of the records whose field numbers depend on the profile. */
+interface RecordCodecs {
+  readonly tick: Codec<TickLiquidity>;
+  readonly tranche: Codec<Tranche>;
+  readonly trancheUser: Codec<TrancheUser>;
+}
+
+const codecsOfProfile = createObjectSlot<Profile, RecordCodecs>("record codecs");
+
+/** Returns the codecs of a chain's records. */
+export function recordCodecs({ profile }: Pick<Context, "profile">): RecordCodecs {
+  const known = codecsOfProfile.get(profile);
+  if (known !== undefined) return known;
+  const codecs = codecsOf(profile);
+  codecsOfProfile.set(profile, codecs);
+  return codecs;
+}
+
+function codecsOf({ proto }: Profile): RecordCodecs {
+  const renumbered = <T extends object>(typeName: string, codec: Codec<T>): Codec<T> =>
+    proto === undefined
+      ? remembering(codec)
+      : remembering({
+          encode: (record) => proto.encode(typeName, codec.encode(record)),
+          decode: (bytes) => codec.decode(proto.decode(typeName, bytes)),
+        });
+  return {
+    tick: renumbered("neutron.dex.TickLiquidity", tickCodec),
+    tranche: renumbered("neutron.dex.LimitOrderTranche", trancheCodec),
+    trancheUser: renumbered("neutron.dex.LimitOrderTrancheUser", trancheUserCodec),
+  };
+}
 
 /** Expirations. */
 export const expirationCodec: Codec<Expiration> = {

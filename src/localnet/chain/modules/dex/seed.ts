@@ -1,5 +1,6 @@
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { MsgDeposit, MsgPlaceLimitOrder } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { type Profile, SPECIFICATION } from "../../profile/profile.ts";
 import { formatAddress, moduleAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import { createContext } from "../../runtime/context.ts";
@@ -24,6 +25,8 @@ interface SeedBalance {
 export interface SeedOptions extends DexOptions {
   /** Block time of the messages. */
   readonly timeNs: bigint;
+  /** Default: `specification`. */
+  readonly profile?: Profile;
   readonly balances: readonly SeedBalance[];
   readonly deposits: readonly MsgDeposit[];
   readonly orders: readonly MsgPlaceLimitOrder[];
@@ -37,9 +40,9 @@ export interface SeededDex {
 
 /** Runs messages on an empty state. Throws `ModuleError` when a message fails. */
 export function seedDex(options: SeedOptions): SeededDex {
-  const { timeNs, bech32Prefix } = options;
+  const { timeNs, bech32Prefix, profile = SPECIFICATION } = options;
   const context = createContext(
-    { chainId: "", height: 0n, timeNs },
+    { chainId: "", height: 0n, timeNs, profile },
     { mode: "deliver", gas: createGasMeter(), branch: createBranch(() => EMPTY), emit: () => undefined },
   );
   const ledger = createLedger(options);

@@ -5,7 +5,7 @@ import { createItem, createMap, messageCodec, uint64Codec } from "../../store/co
 import { PoolMetadata } from "../../../../cosmos/proto/gen/neutron/dex/pool_metadata.ts";
 import type { KVStore } from "../../store/kv-store.ts";
 import * as keys from "./keys.ts";
-import { expirationCodec, tickCodec, trancheCodec, trancheUserCodec } from "./record-codecs.ts";
+import { expirationCodec, recordCodecs } from "./record-codecs.ts";
 import type {
   Expiration,
   PoolKey,
@@ -36,14 +36,14 @@ export const poolMetadata = createMap(
 /** Returns one side of a pool. */
 export function getReserves(context: Context, key: PoolReservesKey): PoolReserves | undefined {
   const bytes = context.store(MODULE_NAME).get(keys.poolReservesPath(key));
-  const record = bytes === undefined ? undefined : tickCodec.decode(bytes);
+  const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "pool" ? record.reserves : undefined;
 }
 
 /** Writes one side of a pool. */
 export function setReserves(context: Context, reserves: PoolReserves): void {
   const path = keys.poolReservesPath(reserves.key);
-  context.store(MODULE_NAME).set(path, tickCodec.encode({ kind: "pool", reserves }));
+  context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "pool", reserves }));
 }
 
 /** Deletes one side of a pool. */
@@ -63,14 +63,14 @@ export function getActiveTrancheByRef(context: Context, ref: Uint8Array): Tranch
 
 function readTranche(context: Context, path: Uint8Array): Tranche | undefined {
   const bytes = context.store(MODULE_NAME).get(path);
-  const record = bytes === undefined ? undefined : tickCodec.decode(bytes);
+  const record = bytes === undefined ? undefined : recordCodecs(context).tick.decode(bytes);
   return record?.kind === "tranche" ? record.tranche : undefined;
 }
 
 /** Writes an active tranche. */
 export function setActiveTranche(context: Context, tranche: Tranche): void {
   const path = keys.activeTranchePath(tranche.key);
-  context.store(MODULE_NAME).set(path, tickCodec.encode({ kind: "tranche", tranche }));
+  context.store(MODULE_NAME).set(path, recordCodecs(context).tick.encode({ kind: "tranche", tranche }));
 }
 
 /** Deletes an active tranche. */
@@ -103,18 +103,19 @@ function* walkTicks(
   start: Uint8Array,
   end: Uint8Array | undefined,
 ): IterableIterator<TickLiquidity> {
-  for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tickCodec.decode(value);
+  const { tick } = recordCodecs(context);
+  for (const [, value] of context.store(MODULE_NAME).iterate(start, end)) yield tick.decode(value);
 }
 
 /** Returns a filled, cancelled or expired tranche. */
 export function getInactiveTranche(context: Context, key: TrancheKey): Tranche | undefined {
   const bytes = context.store(MODULE_NAME).get(inactivePath(key));
-  return bytes === undefined ? undefined : trancheCodec.decode(bytes);
+  return bytes === undefined ? undefined : recordCodecs(context).tranche.decode(bytes);
 }
 
 /** Writes an inactive tranche. */
 export function setInactiveTranche(context: Context, tranche: Tranche): void {
-  context.store(MODULE_NAME).set(inactivePath(tranche.key), trancheCodec.encode(tranche));
+  context.store(MODULE_NAME).set(inactivePath(tranche.key), recordCodecs(context).tranche.encode(tranche));
 }
 
 /** Deletes an inactive tranche. */
@@ -126,7 +127,7 @@ export function deleteInactiveTranche(context: Context, key: TrancheKey): void {
 export function* allInactiveTranches(context: Context): IterableIterator<Tranche> {
   const start = keys.INACTIVE_TRANCHE_PREFIX;
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
-    yield trancheCodec.decode(value);
+    yield recordCodecs(context).tranche.decode(value);
 }
 
 function inactivePath(key: TrancheKey): Uint8Array {
@@ -140,13 +141,13 @@ export function getTrancheUser(
   trancheKey: string,
 ): TrancheUser | undefined {
   const bytes = context.store(MODULE_NAME).get(keys.trancheUserPath(address, trancheKey));
-  return bytes === undefined ? undefined : trancheUserCodec.decode(bytes);
+  return bytes === undefined ? undefined : recordCodecs(context).trancheUser.decode(bytes);
 }
 
 /** Writes a user's part of a tranche. */
 export function setTrancheUser(context: Context, user: TrancheUser): void {
   const path = keys.trancheUserPath(user.address, user.trancheKey);
-  context.store(MODULE_NAME).set(path, trancheUserCodec.encode(user));
+  context.store(MODULE_NAME).set(path, recordCodecs(context).trancheUser.encode(user));
 }
 
 /** Deletes a user's part of a tranche. */
@@ -159,7 +160,7 @@ export function* trancheUsers(context: Context, address?: string): IterableItera
   const within = address === undefined ? new Uint8Array(0) : keys.trancheUserPrefix(address);
   const start = concat(keys.TRANCHE_USER_PREFIX, within);
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
-    yield trancheUserCodec.decode(value);
+    yield recordCodecs(context).trancheUser.decode(value);
 }
 
 /** Writes an expiration. */
@@ -223,13 +224,13 @@ export function setTrancheCount(context: Context, count: bigint): void {
 }
 
 /**
- * Assigns a tranche key: parts joined by "||", as long as the deployed `tk-N` and in the same order. As with the count of pools,
- * the count is read twice.
+ * Assigns a tranche key. The parts that the specification joins by "||" are as long as the deployed `tk-N` and in the same order. As with
+ * the count of pools, the count is read twice.
  */
 export function nextTrancheKey(context: Context): string {
   const count = getTrancheCount(context);
   setTrancheCount(context, getTrancheCount(context) + 1n);
-  return `t||${count}`;
+  return context.profile.deployed("dexTrancheKeys") ? `tk-${count}` : `t||${count}`;
 }
 
 // The deployed module counts in a transient store, which has its own gas prices.

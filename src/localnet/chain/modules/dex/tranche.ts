@@ -32,10 +32,15 @@ function isJit({ expirationTimeNs }: Tranche): boolean {
   return expirationTimeNs === GO_ZERO_TIME_NS;
 }
 
-/** Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time). JIT orders are live. */
+/** Returns whether the order of a tranche has expired. JIT orders are live. */
 export function isExpired(context: Context, tranche: Tranche): boolean {
   const { expirationTimeNs } = tranche;
-  return expirationTimeNs !== undefined && !isJit(tranche) && context.timeNs > expirationTimeNs;
+  return expirationTimeNs !== undefined && !isJit(tranche) && isPast(context, expirationTimeNs);
+}
+
+/** Returns whether the block time is after the expiration (spec 001: valid while block time <= expiration_time); deployed: or equal. */
+export function isPast({ timeNs, profile }: Context, expirationTimeNs: bigint): boolean {
+  return timeNs > expirationTimeNs || (timeNs === expirationTimeNs && profile.deployed("dexTimedOrders"));
 }
 
 /** Creates a tranche without reserves under a new key. */

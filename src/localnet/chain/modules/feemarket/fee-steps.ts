@@ -1,8 +1,11 @@
 import { goString } from "../../../../platform/base/bytes.ts";
+import { ceilDec18 } from "../../../../platform/base/decimal.ts";
 import type { AnteStep, TxEnvironment } from "../../runtime/ante-step.ts";
-import { type Coin, formatCoin, parseCoins } from "../../runtime/coins.ts";
+import { areValidCoins, type Coin, formatCoin, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
+  ErrInsufficientFee,
+  ErrInsufficientFunds,
   ErrInvalidGasLimit,
   ErrNotFound,
   ErrUnknownAddress,
@@ -18,6 +21,7 @@ import {
   ErrTooManyFeeCoins,
   type FeeAccounts,
   type FeeBank,
+  type GasPrice,
   gasPriceIn,
   splitFee,
   storedState,
@@ -32,17 +36,22 @@ interface FeeDeps {
   readonly accounts: FeeAccounts;
 }
 
+/** Module account of the fees that a disabled market takes. */
+const FEE_COLLECTOR = "fee_collector";
+
 /**
  * Creates the ante step that checks the offered fee against the price of the gas limit and moves the complete offer into
  * escrow (x/feemarket v1.1.1 `FeeMarketCheckDecorator`). The gas that the messages will use is not known yet, so
  * the post step splits the offer into fee and tip.
  *
- * Two reads look superfluous: the first read of the parameters, and the gas price at the end. The Go code makes both,
- * and each read consumes gas.
+ * The gas price at the end looks superfluous. The Go code reads it, and each read consumes gas.
+ *
+ * A disabled market leaves the fee to the SDK's step, {@link deductFee}. `minGasPrices` are those of the node: only its mempool asks
+ * for them.
  */
-export function createTakeFee(deps: FeeDeps): AnteStep {
+export function createTakeFee(deps: FeeDeps, minGasPrices: readonly GasPrice[] = []): AnteStep {
   return (context, tx) => {
-    storedParams.get(context);
+    if (!storedParams.get(context).enabled) return deductFee(context, tx, deps, minGasPrices);
     if (context.height === 0n) return; // Transactions of genesis pay no fee.
     const isSimulation = context.mode === "simulate";
     const { gasLimit } = feeOf(tx);
@@ -69,6 +78,43 @@ export function createTakeFee(deps: FeeDeps): AnteStep {
   };
 }
 
+/** Moves the offered fee to the fee collector (x/auth 0.50 `DeductFeeDecorator`). Throws sdk/13 for less than a node's price. */
+function deductFee(context: Context, tx: DecodedTx, deps: FeeDeps, minGasPrices: readonly GasPrice[]): void {
+  const { gasLimit, amount } = feeOf(tx);
+  const isSimulation = context.mode === "simulate";
+  if (!isSimulation && context.height > 0n && gasLimit === 0n)
+    throw ErrInvalidGasLimit("must provide positive gas");
+  const offered = parseCoins(amount);
+  const isChecked = context.mode === "check" || context.mode === "recheck";
+  if (isChecked && minGasPrices.length > 0) {
+    const required = minGasPrices.map(({ denom, amount: price }) => ({
+      denom,
+      amount: ceilDec18(gasLimit * price),
+    }));
+    const isEnough = required.some(({ denom, amount: least }) =>
+      offered.some((coin) => coin.denom === denom && coin.amount >= least),
+    );
+    if (!isEnough)
+      throw ErrInsufficientFee(
+        `insufficient fees; got: ${formatCoins(offered)} required: ${formatCoins(required)}`,
+      );
+  }
+  const payer = requirePayer(context, tx, deps);
+  if (offered.length > 0) {
+    if (!areValidCoins(offered)) throw ErrInsufficientFee(`invalid fee amount: ${formatCoins(offered)}`);
+    wrapErrors(
+      (error) => ErrInsufficientFunds(error.message),
+      () => deps.bank.sendToModule(context, payer, FEE_COLLECTOR, offered),
+    );
+  }
+  context.emit(
+    event("tx", [
+      ["fee", formatCoins(offered)],
+      ["fee_payer", feePayerOf(tx)],
+    ]),
+  );
+}
+
 /** Returns the fee's only coin; in a simulation amount 0, whatever the transaction offers. Throws feemarket/1 and feemarket/2. */
 function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coin {
   const coins = parseCoins(feeOf(tx).amount);
@@ -80,12 +126,18 @@ function offeredFee(tx: DecodedTx, feeDenom: string, isSimulation: boolean): Coi
 }
 
 function escrow(context: Context, tx: DecodedTx, offered: Coin, deps: FeeDeps): void {
+  const payer = requirePayer(context, tx, deps);
+  deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
+}
+
+/** Returns the account that pays the fee. Throws when it does not exist, and for a granter. */
+function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Array {
   const payer = parseSigner(deps.accounts, feePayerOf(tx));
   const granter = feeOf(tx).granter;
   if (granter !== "" && granter !== feePayerOf(tx)) rejectGrant(parseSigner(deps.accounts, granter), payer);
   if (deps.accounts.get(context, payer) === undefined)
     throw ErrUnknownAddress(`fee payer address: ${feePayerOf(tx)} does not exist`);
-  deps.bank.sendToModule(context, payer, ESCROW_NAME, offered.amount === 0n ? [] : [offered]);
+  return payer;
 }
 
 /** This chain has no fee grants. The text is that of a missing grant; Go prints both addresses as raw bytes. */

@@ -2,7 +2,6 @@ import { GenesisState } from "../../../../cosmos/proto/gen/feemarket/feemarket/v
 import * as wire from "../../../../cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import { moduleAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   GenesisError,
@@ -23,8 +22,13 @@ import { defaultParams, findParamsError, storedParams } from "./params.ts";
 export interface FeemarketOptions {
   /** Fee denomination of a genesis without parameters. */
   readonly feeDenom: string;
-  /** Destroys the fees that a block paid, as the deployed module `revenue` does. Default: they stay with their recipient. */
-  readonly burnsFees?: boolean;
+  /** Prices that the mempool of the node asks for while the market is disabled. Default: none. */
+  readonly minGasPrices?: readonly GasPrice[];
+}
+
+interface FeemarketDeps extends SettleDeps {
+  /** Destroys the fees that a block paid. Absent: they stay with their recipient. */
+  readonly burnFees?: (context: Context) => void;
 }
 
 /** The module with its ante step and its post step. */
@@ -34,27 +38,22 @@ export interface FeemarketModule extends ChainModule {
 }
 
 /** Creates the module `feemarket`: gas price, escrow and settlement of fees. */
-export function createFeemarketModule(options: FeemarketOptions, deps: SettleDeps): FeemarketModule {
+export function createFeemarketModule(options: FeemarketOptions, deps: FeemarketDeps): FeemarketModule {
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: [],
     queries,
     endBlock: (context) => {
-      if (options.burnsFees === true) burnFees(context, deps);
+      deps.burnFees?.(context);
       const params = storedParams.get(context);
       if (params.enabled) storedState.set(context, closeBlock(storedState.get(context), params));
     },
     initGenesis: (context, genesis) => initGenesis(context, genesis, options.feeDenom),
     exportGenesis,
-    takeFee: createTakeFee(deps),
+    takeFee: createTakeFee(deps, options.minGasPrices),
     settleFee: createSettleFee(deps),
   };
-}
-
-function burnFees(context: Context, { bank, feeRecipient }: SettleDeps): void {
-  const fees = [...bank.balances(context, moduleAddress(feeRecipient))];
-  if (fees.length > 0) bank.burn(context, feeRecipient, fees);
 }
 
 const SCHEMA: GenesisSchema<GenesisState> = {

@@ -7,7 +7,7 @@ import {
   printGoObject,
   printGoString,
 } from "../../../../platform/base/go-json.ts";
-import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import { formatAddress, tryParseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ChainPanic, type ErrorKind, goPanic, ModuleError, registerError } from "../../runtime/errors.ts";
@@ -111,7 +111,7 @@ function parseCall(
   if (wasm.kind !== "object") return wrong("wasm metadata is not a valid JSON map object");
   const contract = memberOf(wasm, "contract");
   if (contract?.kind !== "string") return wrong('Could not find key wasm["contract"]');
-  if (!isAddress(bech32Prefix, contract.value))
+  if (!tryParseAddress(bech32Prefix, contract.value).ok)
     return wrong('wasm["contract"] is not a valid bech32 address');
   if (contract.value !== receiver)
     return wrong('wasm["contract"] should be the same as the receiver of the packet');
@@ -119,15 +119,6 @@ function parseCall(
   if (message === undefined || message.kind === "null") return wrong('Could not find key wasm["msg"]');
   if (message.kind !== "object") return wrong('wasm["msg"] is not a map object');
   return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
-}
-
-function isAddress(bech32Prefix: string, text: string): boolean {
-  try {
-    parseAddress(bech32Prefix, text);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** Lets the transfer pay the sender's address here, which then calls the contract. */

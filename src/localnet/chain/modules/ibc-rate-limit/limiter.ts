@@ -1,5 +1,6 @@
 import { errorText } from "../../../../platform/base/errors.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
+import { type Profile, SPECIFICATION } from "../../profile/profile.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError, registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import type { Packet } from "../ibc/host/packet.ts";
@@ -25,7 +26,7 @@ export function checkLimits(
   const data = dataOf(packet, "failed to CheckAndUpdateRateLimits");
   wrapErrors(
     (error) => ErrRateLimitExceeded(error.message),
-    () => keepers.contracts.sudo(context, contract, limiterMessage(call, packet, data)),
+    () => keepers.contracts.sudo(context, contract, limiterMessage(call, packet, data, context.profile)),
   );
 }
 
@@ -37,7 +38,7 @@ export function undoSend(
 ): void {
   const words = "failed to UndoSendRateLimit";
   requireAddress(keepers.bech32Prefix, contract, words);
-  const message = limiterMessage("undo_send", packet, dataOf(packet, words));
+  const message = limiterMessage("undo_send", packet, dataOf(packet, words), context.profile);
   wrapErrors(
     (error) => ErrContractError(error.message),
     () => keepers.contracts.sudo(context, contract, message),
@@ -62,8 +63,14 @@ export const OMITTED = "omitted";
  * Builds the sudo message (chain-extension-modules.md, "IBC rate limit module"): compact JSON with the members in the order of
  * the specification. Empty texts of the data and zero heights are left out, as in Go. 64-bit numbers are printed in full.
  */
-export function limiterMessage(call: LimiterCall, packet: Packet, data: TransferData): string {
+export function limiterMessage(
+  call: LimiterCall,
+  packet: Packet,
+  data: TransferData,
+  profile: Profile = SPECIFICATION,
+): string {
   const { sequence, source, destination, timeout } = packet;
+  const hasTime = timeout.timestamp > 0n || !profile.deployed("transferTimeout");
   return printGoObject([
     [
       call,
@@ -76,9 +83,9 @@ export function limiterMessage(call: LimiterCall, packet: Packet, data: Transfer
             ["source_channel", printGoString(source.channelId)],
             ["destination_port", printGoString(destination.portId)],
             ["destination_channel", printGoString(destination.channelId)],
-            ["data", dataJson(data)],
+            ["data", dataJson(data, profile)],
             ["timeout_height", printGoHeight(timeout.height)],
-            ["timeout_timestamp", timeout.timestamp.toString()],
+            ...(hasTime ? [["timeout_timestamp", timeout.timestamp.toString()] as const] : []),
           ]),
         ],
       ]),
@@ -86,9 +93,10 @@ export function limiterMessage(call: LimiterCall, packet: Packet, data: Transfer
   ]);
 }
 
-function dataJson({ denom, amount, sender, receiver }: TransferData): string {
-  // The specification has no memo here.
-  const members = Object.entries({ denom, amount, sender, receiver });
+/** The specification has no memo here. */
+function dataJson({ denom, amount, sender, receiver, memo }: TransferData, { deployed }: Profile): string {
+  const specified = { denom, amount, sender, receiver };
+  const members = Object.entries(deployed("transferMemo") ? { ...specified, memo } : specified);
   return printGoObject(
     members.filter(([, text]) => text !== "").map(([name, text]) => [name, printGoString(text)]),
   );

@@ -91,20 +91,23 @@ export interface OpenConnectionOptions {
   /** The first trusted header of the remote chain. Nothing verifies it. */
   readonly remote: { readonly header: TrustedHeader };
   readonly settings: ClientSettings;
+  /** Settings of further clients, which have no connection: `07-tendermint-1`, and so on. Default: none. */
+  readonly moreClients?: readonly ClientSettings[];
   readonly ownChainId: string;
   /** Time of the own chain's genesis, nanoseconds since the Unix epoch. */
   readonly ownTimeNs: bigint;
 }
 
 /**
- * Builds a genesis of the module with one client, `07-tendermint-0`, and one open connection over it, `connection-0`.
+ * Builds a genesis of the module with a client `07-tendermint-0`, and one open connection over it, `connection-0`.
  * The counterparty has the same ids, which its own genesis may contain: there is no handshake.
  */
 export function openConnectionGenesis(options: OpenConnectionOptions): JsonObject {
   const clientId = `${TENDERMINT_TYPE}-0`;
   const { header } = options.remote;
+  const all = [options.settings, ...(options.moreClients ?? [])];
+  const clients = all.map((settings, index) => ({ id: `${TENDERMINT_TYPE}-${index}`, settings }));
   const height: Height = { revisionNumber: revisionOfChainId(header.chainId), revisionHeight: header.height };
-  const state = tendermintClientState(header.chainId, height, options.settings);
   const consensusState = packConsensusState({
     timeNs: header.timeNs,
     root: header.appHash,
@@ -112,17 +115,19 @@ export function openConnectionGenesis(options: OpenConnectionOptions): JsonObjec
   });
   return {
     client_genesis: {
-      clients: [
-        { client_id: clientId, client_state: anyJson(packClientState({ type: TENDERMINT_TYPE, state })) },
-      ],
-      clients_consensus: [
-        {
-          client_id: clientId,
-          consensus_states: [{ height: heightJson(height), consensus_state: anyJson(consensusState) }],
-        },
-      ],
-      clients_metadata: [{ client_id: clientId, client_metadata: metadata(height, options) }],
-      next_client_sequence: "1",
+      clients: clients.map(({ id, settings }) => {
+        const state = tendermintClientState(header.chainId, height, settings);
+        return { client_id: id, client_state: anyJson(packClientState({ type: TENDERMINT_TYPE, state })) };
+      }),
+      clients_consensus: clients.map(({ id }) => ({
+        client_id: id,
+        consensus_states: [{ height: heightJson(height), consensus_state: anyJson(consensusState) }],
+      })),
+      clients_metadata: clients.map(({ id }) => ({
+        client_id: id,
+        client_metadata: metadata(height, options),
+      })),
+      next_client_sequence: clients.length.toString(),
     },
     connection_genesis: {
       connections: [openConnection("connection-0", clientId)],

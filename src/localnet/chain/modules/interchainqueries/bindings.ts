@@ -1,3 +1,4 @@
+import type { PageRequest } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import type { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import type { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
@@ -10,7 +11,7 @@ import type { HandlerResult } from "../../runtime/module.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import { customFields, asUintNumber, toUintNumber } from "../wasm/custom-json.ts";
 import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
-import { getQuery, getResult, queries } from "./keeper.ts";
+import { getQuery, getResult, pageQueries, queries } from "./keeper.ts";
 import type { KeyList } from "./messages.ts";
 import type { Keepers } from "./types.ts";
 
@@ -148,22 +149,37 @@ export function handleCustomQuery(
 }
 
 /**
- * Filters by owners and connection; empty matches all. Returns all matches, unlike the gRPC query. The deployed binding panics without
- * `pagination`.
+ * Filters by owners and connection; empty matches all. Returns all matches, on the deployed chain a page of them, as the gRPC query. The
+ * deployed binding panics without `pagination`.
  */
 function listQueries(context: Context, request: JsonField): MessageJson {
-  if (!request.member("pagination").isPresent())
+  const pagination = request.member("pagination");
+  if (!pagination.isPresent())
     throw goPanic("runtime error: invalid memory address or nil pointer dereference");
   const owners = request
     .member("owners")
     .elements()
     .map((field) => field.asText());
   const connectionId = request.member("connection_id").asText();
+  if (context.profile.deployed("icqListQuery")) {
+    const page = pageQueries(context, { owners, connectionId, pagination: pageOf(pagination) });
+    return page.registeredQueries.map(queryJson);
+  }
   return [...queries.entries(context)]
     .map(([, query]) => query)
     .filter(({ owner }) => owners.length === 0 || owners.includes(owner))
     .filter((query) => connectionId === "" || query.connectionId === connectionId)
     .map(queryJson);
+}
+
+function pageOf(field: JsonField): PageRequest {
+  return {
+    key: field.member("key").asBase64(),
+    offset: asUintNumber(field.member("offset")),
+    limit: asUintNumber(field.member("limit")),
+    countTotal: field.member("count_total").asBoolean(),
+    reverse: field.member("reverse").asBoolean(),
+  };
 }
 
 /** Leaves out empty and zero members, as Go's `omitempty` tags do. Key and value are never left out. */

@@ -12,6 +12,7 @@ import type {
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { parseCoins } from "../../runtime/coins.ts";
+import type { Profile } from "../../profile/profile.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized, wrapErrors } from "../../runtime/errors.ts";
 import { type ChainEvent, event } from "../../runtime/events.ts";
@@ -93,13 +94,13 @@ export function removeQuery(
 ): void {
   validateRemove(message, keepers);
   const query = requireQuery(context, message.queryId);
-  if (!maySenderRemove(query, message.sender, context.height))
+  if (!maySenderRemove(context, query, message.sender))
     throw ErrUnauthorized("only owner can remove a query within its service period");
   deleteQuery(context, query);
   // The deployed chain panics when the payout fails. Here the bank's error fails the message.
   if (query.deposit.length > 0)
     keepers.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
-  context.emit(queryRemoved(keepers.chainName, query));
+  context.emit(queryRemoved(keepers.chainName, query, context.profile));
 }
 
 /** MsgUpdateParams, from the authority only. The values are not checked; an absent field becomes zero. */
@@ -132,12 +133,12 @@ function requireConnection(context: Context, ibc: IbcKeeper, id: string): void {
  * sums are exact: with a huge timeout, others can never remove the query. The deployed chain's uint64 sums wrap around,
  * so that others can remove it immediately.
  */
-function maySenderRemove(query: RegisteredQuery, sender: string, height: bigint): boolean {
+function maySenderRemove({ height, profile }: Context, query: RegisteredQuery, sender: string): boolean {
   if (sender === query.owner) return true;
-  return (
-    height > query.registeredAtHeight + query.submitTimeout &&
-    height > query.lastSubmittedResultLocalHeight + query.submitTimeout
-  );
+  const sum = profile.deployed("icqTimeoutOverflow")
+    ? (from: bigint) => BigInt.asUintN(64, from + query.submitTimeout)
+    : (from: bigint) => from + query.submitTimeout;
+  return height > sum(query.registeredAtHeight) && height > sum(query.lastSubmittedResultLocalHeight);
 }
 
 function requireQuery(context: Context, id: bigint): RegisteredQuery {
@@ -181,26 +182,27 @@ function presentKeys(keys: KeyList): RegisteredQuery["keys"] {
  * (chain-extension-modules.md, "Events").
  */
 export function queryUpdated(chainName: string, query: RegisteredQuery): ChainEvent {
-  return event(chainName, [
-    ...commonAttributes("query_updated", query),
+  return event(chainName, [...commonAttributes("query_updated", query), ...contentAttributes(query)]);
+}
+
+/** Builds `query_removed`: the common attributes, on the deployed chain those of `query_updated`. */
+function queryRemoved(chainName: string, query: RegisteredQuery, { deployed }: Profile): ChainEvent {
+  const common = commonAttributes("query_removed", query);
+  return event(chainName, deployed("icqRemovedEvent") ? [...common, ...contentAttributes(query)] : common);
+}
+
+type Attributes = readonly (readonly [key: string, value: string])[];
+
+function contentAttributes(query: RegisteredQuery): Attributes {
+  return [
     ["owner", query.owner],
     ["type", query.queryType],
     ["tx_filter", query.transactionsFilter],
     ["kv_key", printKeys(query.keys)],
-  ]);
+  ];
 }
 
-/**
- * Builds `query_removed`: the common attributes only. The deployed chain emits all attributes; the specification wins.
- */
-function queryRemoved(chainName: string, query: RegisteredQuery): ChainEvent {
-  return event(chainName, commonAttributes("query_removed", query));
-}
-
-function commonAttributes(
-  action: string,
-  query: RegisteredQuery,
-): readonly (readonly [key: string, value: string])[] {
+function commonAttributes(action: string, query: RegisteredQuery): Attributes {
   return [
     ["module", MODULE_NAME],
     ["action", action],

@@ -1,7 +1,13 @@
 import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
+import type {
+  QueryRegisteredQueriesRequest,
+  QueryRegisteredQueriesResponse,
+} from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { QueryResult } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { concat, readUint64BigEndian, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
+import { paginateFiltered } from "../../runtime/pagination.ts";
 import {
   bytesCodec,
   type Codec,
@@ -159,4 +165,35 @@ function takeFirst<T>(elements: Iterable<T>, count: bigint | undefined): readonl
     if (BigInt(taken.length) === count) break;
   }
   return taken;
+}
+
+/** Lists queries in ascending order of ids. Owners and connection filter the list; empty matches all. */
+export function pageQueries(
+  context: Context,
+  { owners, connectionId, pagination }: QueryRegisteredQueriesRequest,
+): QueryRegisteredQueriesResponse {
+  const registeredQueries: RegisteredQuery[] = [];
+  const matches = (query: RegisteredQuery): boolean =>
+    (owners.length === 0 || owners.includes(query.owner)) &&
+    (connectionId === "" || connectionId === query.connectionId);
+  const paged = { store: context.store(MODULE_NAME), prefix: QUERY_PREFIX };
+  const page = wrapPagingErrors(() =>
+    paginateFiltered(paged, pagination, (_key, value, onPage) => {
+      const query = RegisteredQuery.decode(value);
+      const isMatch = matches(query);
+      if (isMatch && onPage) registeredQueries.push(query);
+      return isMatch;
+    }),
+  );
+  return { registeredQueries, pagination: page };
+}
+
+function wrapPagingErrors<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw error instanceof QueryError
+      ? new QueryError(GrpcCode.Internal, `paginate: ${error.message}`)
+      : error;
+  }
 }

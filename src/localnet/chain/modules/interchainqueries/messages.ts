@@ -10,7 +10,7 @@ import type {
 import { toHex } from "../../../../platform/base/bytes.ts";
 import * as errors from "../../../../platform/base/errors.ts";
 import { trimGoSpace } from "../../../../platform/base/text.ts";
-import { parseAddress } from "../../runtime/address.ts";
+import { parseAddress, tryParseAddress } from "../../runtime/address.ts";
 import {
   ErrInvalidAddress,
   ErrInvalidRequest,
@@ -123,16 +123,8 @@ export function validateUpdateParams(
 
 function checkSender(bech32Prefix: string, sender: string): void {
   if (trimGoSpace(sender) === "") throw ErrInvalidAddress("missing sender address");
-  if (!isAddress(bech32Prefix, sender)) throw ErrInvalidAddress(`failed to parse address: ${sender}`);
-}
-
-function isAddress(bech32Prefix: string, text: string): boolean {
-  try {
-    parseAddress(bech32Prefix, text);
-    return true;
-  } catch {
-    return false;
-  }
+  if (!tryParseAddress(bech32Prefix, sender).ok)
+    throw ErrInvalidAddress(`failed to parse address: ${sender}`);
 }
 
 /** Wraps every error of `check` with "failed to validate X". */

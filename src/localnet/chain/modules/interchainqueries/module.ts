@@ -1,23 +1,21 @@
 import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
-import { RegisteredQuery } from "../../../../cosmos/proto/gen/neutron/interchainqueries/genesis.ts";
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
+import { ModuleError, wrapErrors } from "../../runtime/errors.ts";
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
-import { paginateFiltered } from "../../runtime/pagination.ts";
 import { type CustomMessageResult, handleCustomMessage, handleCustomQuery } from "./bindings.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { registerQuery, removeQuery, updateParams, updateQuery } from "./handlers.ts";
-import { MODULE_NAME, QUERY_PREFIX } from "./keys.ts";
+import { MODULE_NAME } from "./keys.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { submitQueryResult } from "./submit-result.ts";
 import { requireClientMessage } from "./tx-proof.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import type { Keepers, IbcKeeper, InterchainqueriesDeps, InterchainqueriesOptions } from "./types.ts";
-import { cleanUpRemovedQueries, getQuery, getResult, queries } from "./keeper.ts";
+import { cleanUpRemovedQueries, getQuery, getResult, pageQueries, queries } from "./keeper.ts";
 import { moduleParams } from "./params.ts";
 
 /** The module with its contract bindings. */
@@ -118,7 +116,7 @@ function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryH
         request: queryTypes.QueryRegisteredQueriesRequest,
         response: queryTypes.QueryRegisteredQueriesResponse,
       },
-      queryRegisteredQueries,
+      pageQueries,
     ),
     toQueryHandler(
       path("RegisteredQuery"),
@@ -139,37 +137,6 @@ function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryH
       (context, request) => queryLastRemoteHeight(context, request, ibc),
     ),
   ];
-}
-
-/** Lists queries in ascending order of ids. Owners and connection filter the list; empty matches all. */
-function queryRegisteredQueries(
-  context: Context,
-  { owners, connectionId, pagination }: queryTypes.QueryRegisteredQueriesRequest,
-): queryTypes.QueryRegisteredQueriesResponse {
-  const registeredQueries: RegisteredQuery[] = [];
-  const matches = (query: RegisteredQuery): boolean =>
-    (owners.length === 0 || owners.includes(query.owner)) &&
-    (connectionId === "" || connectionId === query.connectionId);
-  const paged = { store: context.store(MODULE_NAME), prefix: QUERY_PREFIX };
-  const page = wrapPagingErrors(() =>
-    paginateFiltered(paged, pagination, (_key, value, onPage) => {
-      const query = RegisteredQuery.decode(value);
-      const isMatch = matches(query);
-      if (isMatch && onPage) registeredQueries.push(query);
-      return isMatch;
-    }),
-  );
-  return { registeredQueries, pagination: page };
-}
-
-function wrapPagingErrors<T>(work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw error instanceof QueryError
-      ? new QueryError(GrpcCode.Internal, `paginate: ${error.message}`)
-      : error;
-  }
 }
 
 function queryRegisteredQuery(

@@ -75,6 +75,20 @@ export interface StakingKeeper {
   readonly updateValidatorSet: (context: Context) => void;
   /** The changes of the validator set in this block. */
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
+  /** The bonded validators, from the highest power to the lowest. */
+  readonly bonded: (context: Context) => Iterable<ValidatorStake>;
+  /** The delegations of an account in the order of the operators. */
+  readonly delegationsOf: (
+    context: Context,
+    delegator: Uint8Array,
+  ) => Iterable<{ readonly validator: Uint8Array; readonly shares: Dec18 }>;
+}
+
+/** Tokens of a validator, and the shares that its delegators have of them. */
+interface ValidatorStake {
+  readonly operator: Uint8Array;
+  readonly tokens: bigint;
+  readonly shares: Dec18;
 }
 
 /** Creates the keeper. */
@@ -107,7 +121,20 @@ export function createStakingKeeper(keepers: Keepers): StakingKeeper {
     },
     updateValidatorSet: (context) => updateValidatorSet(context, keepers),
     validatorUpdates: updatesOf,
+    bonded: bondedValidators,
+    delegationsOf: function* (context, delegator) {
+      for (const [{ validator }, { shares }] of delegations.entries(context, lengthPrefixed(delegator)))
+        yield { validator, shares };
+    },
   };
+}
+
+function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
+  for (const operator of operatorsByPower(context)) {
+    const validator = validators.get(context, operator);
+    if (validator !== undefined && isBonded(validator))
+      yield { operator, tokens: validator.tokens, shares: validator.delegatorShares };
+  }
 }
 
 function factsOf(validator: Validator): ValidatorFacts {

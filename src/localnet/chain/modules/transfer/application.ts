@@ -140,15 +140,23 @@ function dataOf({ data }: RelayedPacket): FungibleTokenPacketData {
 
 /**
  * MsgTransfer: takes the coin and sends a packet. A coin that leaves for another chain goes into escrow; a voucher that goes
- * back over its channel is burned. Returns the number of the packet. Throws `ModuleError`.
+ * back over its channel is burned. `lockFee` gets the number of the packet before anything is taken. Returns the number. Throws
+ * `ModuleError`.
  */
-export function sendTransfer(context: Context, message: MsgTransfer, keepers: Keepers): bigint {
+export function sendTransfer(
+  context: Context,
+  message: MsgTransfer,
+  keepers: Keepers,
+  lockFee: (sequence: bigint) => void = () => undefined,
+): bigint {
   const { bank, bech32Prefix, channels } = keepers;
   const source: ChannelEndpoint = { portId: message.sourcePort, channelId: message.sourceChannel };
   // The deployed chain looks for the number before anything else.
-  if (channels.nextSequenceSend(context, source) === undefined) {
+  const next = channels.nextSequenceSend(context, source);
+  if (next === undefined) {
     throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
   }
+  lockFee(next);
   chargeCapability(context, MODULE_NAME, channelCapability(source), true);
   if (!moduleParams.get(context).sendEnabled) throw ErrSendDisabled();
   const coin = coinOf(message);

@@ -1,16 +1,17 @@
-import { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
-import { MsgTransferResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import type { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
+import { MsgTransfer, MsgTransferResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
+import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import { isRecord, type JsonField } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidCoins, ErrUnknownRequest, wrapErrors } from "../../runtime/errors.ts";
+import { ErrUnknownRequest, wrapErrors } from "../../runtime/errors.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { asInteger, asUintNumber, customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 
 interface BindingDeps {
+  readonly chainName: string;
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
@@ -19,19 +20,18 @@ export function handleTransferMessage(
   context: Context,
   sender: string,
   message: unknown,
-  { findMessage }: BindingDeps,
+  { chainName, findMessage }: BindingDeps,
 ): CustomMessageResult | undefined {
   const transfer = isRecord(message) ? message["ibc_transfer"] : undefined;
   if (!isRecord(transfer)) return undefined;
   const fields = customFields(transfer);
-  const handler = findMessage(TYPE_URL.transfer);
-  if (handler === undefined) throw ErrUnknownRequest(TYPE_URL.transfer);
+  const typeUrl = toChainTypeUrl("/neutron.transfer.MsgTransfer", chainName);
+  const handler = findMessage(typeUrl);
+  if (handler === undefined) throw ErrUnknownRequest(typeUrl);
+  const encoded = MsgTransfer.encode(transferOf(fields, sender)).finish();
   const response = wrapErrors(
     (error) => error.wrap("failed to execute IBCTransfer"),
-    () => {
-      requireFee(fields.member("fee").orEmpty());
-      return handler.handle(context, MsgTransfer.encode(transferOf(fields, sender)).finish());
-    },
+    () => handler.handle(context, encoded),
   );
   const { sequenceId, channel } = MsgTransferResponse.decode(response.response);
   const members = [
@@ -41,19 +41,17 @@ export function handleTransferMessage(
   return { data: utf8(printGoObject(members)), response };
 }
 
-/** The fee must name what a relayer would get, as on the deployed chain; nothing takes it here. */
-function requireFee(fee: JsonField): void {
-  const isZero = (name: string): boolean =>
+/** Reads the fee in a message of a contract. */
+export function feeOf(fee: JsonField): Fee {
+  const coins = (name: string): Fee["ackFee"] =>
     fee
       .member(name)
       .elements()
-      .every((coin) => asInteger(coin.member("amount")) === 0n);
-  if (!isZero("recv_fee")) throw invalidFee("recv fee must be zero");
-  if (isZero("ack_fee") || isZero("timeout_fee")) throw invalidFee("ack fee or timeout fee is zero");
-}
-
-function invalidFee(words: string): Error {
-  return ErrInvalidCoins(words).wrap("failed to validate MsgTransfer");
+      .map((coin) => ({
+        denom: coin.member("denom").asText(),
+        amount: asInteger(coin.member("amount")).toString(),
+      }));
+  return { recvFee: coins("recv_fee"), ackFee: coins("ack_fee"), timeoutFee: coins("timeout_fee") };
 }
 
 function transferOf(fields: JsonField, sender: string): MsgTransfer {
@@ -73,5 +71,6 @@ function transferOf(fields: JsonField, sender: string): MsgTransfer {
     },
     timeoutTimestamp: asUintNumber(fields.member("timeout_timestamp")),
     memo: fields.member("memo").asText(),
+    fee: feeOf(fields.member("fee").orEmpty()),
   };
 }

@@ -1,4 +1,5 @@
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import type { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
 import { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import { concat, sha256, utf8 } from "../../../../platform/base/bytes.ts";
 import type { Coin } from "../../runtime/coins.ts";
@@ -22,8 +23,8 @@ export interface TransferOptions {
   readonly bech32Prefix: string;
   /** The account that may change the params, bech32. */
   readonly authority: string;
-  /** Type URL of the response to MsgTransfer with number and channel. Absent: the response of ibc-go, with the number. */
-  readonly ownResponse?: string;
+  /** The chain has messages of its own, and their responses to those of ibc-go too. Absent: only ibc-go's. */
+  readonly ownMessages?: { readonly chainName: string };
 }
 
 interface BankKeeper {
@@ -43,9 +44,22 @@ interface ChannelKeeper extends ICS4Wrapper {
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
 }
 
+/** Takes the fees that contracts offer the relayers of their transfers. */
+interface FeeKeeper {
+  readonly isContract: (context: Context, address: string) => boolean;
+  readonly lockFees: (
+    context: Context,
+    payer: Uint8Array,
+    packet: { readonly source: ChannelEndpoint; readonly sequence: bigint },
+    fee: Fee,
+  ) => void;
+}
+
 export interface TransferDeps {
   readonly bank: BankKeeper;
   readonly channels: ChannelKeeper;
+  /** Absent: a chain without contracts. */
+  readonly fees?: FeeKeeper;
 }
 
 /** Options and keepers of other modules. */

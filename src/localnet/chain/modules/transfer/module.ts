@@ -1,3 +1,4 @@
+import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import {
   type DenomTrace,
   DenomTrace as DenomTraceCodec,
@@ -9,8 +10,8 @@ import {
   MsgTransferResponse,
   MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
-import { MsgTransferResponse as OwnResponse } from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import * as own from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
+import { TYPE_URL, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
@@ -18,11 +19,12 @@ import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
+import { ErrInvalidAddress, GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
+import { NO_FEE, validateFee } from "../feerefunder/keeper.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import {
@@ -71,7 +73,7 @@ export function createTransferModule(options: TransferOptions, deps: TransferDep
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [transferHandler(keepers), paramsHandler(keepers)],
+    messages: createHandlers(keepers),
     queries: createQueryHandlers(options.bech32Prefix),
     initGenesis,
     exportGenesis,
@@ -79,30 +81,120 @@ export function createTransferModule(options: TransferOptions, deps: TransferDep
   };
 }
 
-function transferHandler(keepers: Keepers): MessageHandler {
-  const { bech32Prefix, ownResponse } = keepers;
-  const handler = toMessageHandler({
+function createHandlers(keepers: Keepers): readonly MessageHandler[] {
+  const { bech32Prefix, ownMessages } = keepers;
+  const transfer = toMessageHandler({
     typeUrl: TYPE_URL.transfer,
     type: MsgTransfer,
     signers: ({ sender }) => [sender],
     validate: (message) => validateTransfer(message, bech32Prefix),
     handle: (context, message) => {
-      const sequence = sendTransfer(context, message, keepers);
-      return ownResponse === undefined
-        ? MsgTransferResponse.encode({ sequence }).finish()
-        : OwnResponse.encode({ sequenceId: sequence, channel: message.sourceChannel }).finish();
+      if (ownMessages !== undefined) return transferWithFee(context, { ...message, fee: undefined }, keepers);
+      return MsgTransferResponse.encode({ sequence: sendTransfer(context, message, keepers) }).finish();
     },
   });
-  if (ownResponse === undefined) return handler;
-  return {
-    ...handler,
-    handle: (context, message) => ({ ...handler.handle(context, message), typeUrl: ownResponse }),
-  };
+  const update = paramsHandler("/ibc.applications.transfer.v1.MsgUpdateParams", keepers);
+  if (ownMessages === undefined) return [transfer, update];
+  const typeUrl = (name: string): string =>
+    toChainTypeUrl(`/neutron.transfer.${name}`, ownMessages.chainName);
+  return [
+    {
+      ...transfer,
+      handle: (context, message) => ({
+        ...transfer.handle(context, message),
+        typeUrl: typeUrl("MsgTransferResponse"),
+      }),
+    },
+    update,
+    toMessageHandler({
+      typeUrl: typeUrl("MsgTransfer"),
+      type: own.MsgTransfer,
+      signers: ({ sender }) => [sender],
+      handle: (context, message) => transferWithFee(context, message, keepers),
+    }),
+    paramsHandler(typeUrl("MsgUpdateParams"), keepers),
+  ];
 }
 
-function paramsHandler({ authority }: Keepers): MessageHandler {
+/** The chain's own MsgTransfer: a contract pays a fee for the relayer of the reply. Returns the response. Throws `ModuleError`. */
+function transferWithFee(context: Context, message: own.MsgTransfer, keepers: Keepers): Uint8Array {
+  const { bech32Prefix, fees } = keepers;
+  const sender = senderOf(message, bech32Prefix);
+  const { fee = NO_FEE } = message;
+  const isContract = fees?.isContract(context, message.sender) ?? false;
+  named("failed to validate MsgTransfer", () => {
+    if (isContract) validateFee(fee);
+    validateTransfer(message, bech32Prefix);
+  });
+  const source = { portId: message.sourcePort, channelId: message.sourceChannel };
+  const sequenceId = sendTransfer(context, message, keepers, (sequence) => {
+    if (isContract)
+      named(`failed to lock fees to pay for transfer msg: ${goText(message)}`, () =>
+        fees?.lockFees(context, sender, { source, sequence }, fee),
+      );
+  });
+  return own.MsgTransferResponse.encode({ sequenceId, channel: message.sourceChannel }).finish();
+}
+
+function senderOf({ sender }: own.MsgTransfer, bech32Prefix: string): Uint8Array {
+  try {
+    return parseAddress(bech32Prefix, sender);
+  } catch {
+    throw ErrInvalidAddress(`failed to parse address: ${sender}`);
+  }
+}
+
+/** A message in protobuf's text format on one line, as Go prints it in errors. */
+function goText({ token, timeoutHeight, fee, ...message }: own.MsgTransfer): string {
+  const { recvFee, ackFee, timeoutFee } = fee ?? NO_FEE;
+  const fees = [
+    ...recvFee.map((each) => goCoin("recv_fee", each)),
+    ...ackFee.map((each) => goCoin("ack_fee", each)),
+    ...timeoutFee.map((each) => goCoin("timeout_fee", each)),
+  ];
+  const height = timeoutHeight ?? { revisionNumber: 0n, revisionHeight: 0n };
+  return [
+    goField("source_port", message.sourcePort),
+    goField("source_channel", message.sourceChannel),
+    goCoin("token", token ?? { denom: "", amount: "" }),
+    goField("sender", message.sender),
+    goField("receiver", message.receiver),
+    `timeout_height:<${goField("revision_number", height.revisionNumber)}${goField("revision_height", height.revisionHeight)}> `,
+    goField("timeout_timestamp", message.timeoutTimestamp),
+    goField("memo", message.memo),
+    `fee:<${fees.join("")}> `,
+  ].join("");
+}
+
+/** Fields without a value are left out. */
+function goField(name: string, value: string | bigint): string {
+  if (typeof value === "bigint") return value === 0n ? "" : `${name}:${value} `;
+  return value === "" ? "" : `${name}:${goQuote(value)} `;
+}
+
+function goCoin(name: string, { denom, amount }: WireCoin): string {
+  return `${name}:<${goField("denom", denom)}${goField("amount", amount === "" ? "0" : amount)}> `;
+}
+
+/** Quotes a text as protobuf's text format does: other bytes than printable ASCII in octal. */
+function goQuote(text: string): string {
+  const escapes: Readonly<Record<string, string>> = {
+    "\n": "\\n",
+    "\r": "\\r",
+    "\t": "\\t",
+    '"': '\\"',
+    "\\": "\\\\",
+  };
+  const bytes = [...Buffer.from(text)].map((byte) => {
+    const char = String.fromCharCode(byte);
+    return escapes[char] ?? (byte >= 0x20 && byte < 0x7f ? char : `\\${byte.toString(8).padStart(3, "0")}`);
+  });
+  return `"${bytes.join("")}"`;
+}
+
+function paramsHandler(typeUrl: string, { authority }: Keepers): MessageHandler {
   return toMessageHandler({
-    typeUrl: "/ibc.applications.transfer.v1.MsgUpdateParams",
+    typeUrl,
     type: MsgUpdateParams,
     signers: ({ signer }) => [signer],
     handle: (context, { signer, params }) => {

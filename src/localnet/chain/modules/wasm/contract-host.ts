@@ -3,7 +3,7 @@ import {
   type ContractInfo,
 } from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/types.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
-import { formatAddress, parseAddress } from "../../runtime/address.ts";
+import { formatAddress, parseAddress, tryParseAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import { collectEvents, type Context } from "../../runtime/context.ts";
 import {
@@ -35,7 +35,7 @@ import {
   ErrNoSuchCode,
   ErrQueryFailed,
 } from "./keys.ts";
-import { type LoadedCode, loadContract, readAddress } from "./loading.ts";
+import { type LoadedCode, loadContract } from "./loading.ts";
 import { isAllowed } from "./params.ts";
 import type { ContractQuerier } from "./querier.ts";
 import { emitContractEvents } from "./contract-events.ts";
@@ -120,7 +120,7 @@ export function createContractHost(
   };
   return {
     isContract: (context, address) => {
-      const bytes = readAddress(options.bech32Prefix, address);
+      const bytes = tryParseAddress(options.bech32Prefix, address);
       return bytes.ok && contracts.has(context, bytes.value);
     },
     instantiate: (context, contract) => guardCall.run(() => instantiate(host, context, contract)),

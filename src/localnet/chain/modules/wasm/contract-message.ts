@@ -1,3 +1,4 @@
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { MsgSend } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import {
@@ -9,9 +10,19 @@ import * as wire from "../../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import { MsgChannelCloseInit } from "../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { GoJsonError } from "../../../../platform/base/go-json.ts";
 import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { type Coin, isDenom, sumCoins, toWireCoin } from "../../runtime/coins.ts";
-import { ErrInvalidCoins, ErrUnknownRequest, ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import {
+  ChainPanic,
+  ErrInvalidCoins,
+  goPanic,
+  ModuleError,
+  unregisteredError,
+  wrapErrors,
+} from "../../runtime/errors.ts";
 import type { ContractMessage } from "./contract.ts";
 import type { GoField } from "./go-field.ts";
 import type { Timeout } from "../ibc/host/packet.ts";
@@ -57,7 +68,7 @@ export function parseContractMessage(message: GoField, contract: string): Contra
     case "distribution":
       return encodeVariant(DISTRIBUTION, contract, body);
     case "gov":
-      return NO_HANDLER;
+      return encodeVariant(GOV, contract, body);
   }
 }
 
@@ -72,7 +83,7 @@ function encodeVariant(
   try {
     return encode(contract, variant);
   } catch (error) {
-    if (!(error instanceof ModuleError)) throw error;
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
     return { kind: "invalid", error };
   }
 }
@@ -118,24 +129,123 @@ const STAKING: Readonly<Record<string, Encoder>> = {
     }),
 };
 
-/** The chain has no module `distribution`: no handler is found for the message, whose fields the error text contains. */
 const DISTRIBUTION: Readonly<Record<string, Encoder>> = {
   set_withdraw_address: (delegator, body) =>
-    withoutRoute([
-      ["delegator_address", delegator],
-      ["withdraw_address", body.member("address").text()],
+    described("/cosmos.distribution.v1beta1.MsgSetWithdrawAddress", [
+      [1, "delegator_address", delegator],
+      [2, "withdraw_address", body.member("address").text()],
     ]),
   withdraw_delegator_reward: (delegator, body) =>
-    withoutRoute([
-      ["delegator_address", delegator],
-      ["validator_address", body.member("validator").text()],
+    described("/cosmos.distribution.v1beta1.MsgWithdrawDelegatorReward", [
+      [1, "delegator_address", delegator],
+      [2, "validator_address", body.member("validator").text()],
     ]),
 };
 
+const GOV: Readonly<Record<string, Encoder>> = {
+  vote: (voter, body) =>
+    described("/cosmos.gov.v1.MsgVote", [
+      [1, "proposal_id", body.member("proposal_id").uint64()],
+      [2, "voter", voter],
+      [3, "option", readVote(body)],
+    ]),
+  vote_weighted: (voter, body) =>
+    described("/cosmos.gov.v1.MsgVoteWeighted", [
+      [1, "proposal_id", body.member("proposal_id").uint64()],
+      [2, "voter", voter],
+      ...body.member("options").items().map(readWeightedOption),
+    ]),
+};
+
+/** Contracts from before cosmwasm 2.0 call the option "vote". */
+function readVote(body: GoField): EnumValue {
+  const [option, vote] = [body.member("option"), body.member("vote")];
+  if (option.isPresent() && vote.isPresent())
+    throw new GoJsonError("invalid VoteMsg: both 'option' and 'vote' fields are set");
+  if (!option.isPresent() && !vote.isPresent())
+    throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+  return readVoteOption(option.isPresent() ? option : vote);
+}
+
+function readVoteOption(field: GoField): EnumValue {
+  const text = field.text();
+  const found = VOTE_OPTIONS.find(({ json }) => json === text);
+  if (found === undefined) throw new GoJsonError(`invalid vote option '${text}'`);
+  return found;
+}
+
+function readWeightedOption(item: GoField, index: number): WireField {
+  const option = readVoteOption(item.member("option"));
+  const weight = wrapErrors(
+    (error) => error.wrap(`weight for vote ${index + 1}`),
+    () => readWeight(item.member("weight").text()),
+  );
+  const fields: readonly WireField[] = [
+    [1, "option", option],
+    [2, "weight", weight],
+  ];
+  return [3, "options", fields];
+}
+
+/** Prints a decimal with 18 digits. Throws an unregistered error. */
+function readWeight(text: string): string {
+  try {
+    return formatDec18(parseDec18(text));
+  } catch (error) {
+    throw unregisteredError(errorText(error));
+  }
+}
+
+interface EnumValue {
+  readonly number: number;
+  readonly name: string;
+}
+
+const VOTE_OPTIONS: readonly (EnumValue & { readonly json: string })[] = [
+  { json: "yes", number: 1, name: "VOTE_OPTION_YES" },
+  { json: "abstain", number: 2, name: "VOTE_OPTION_ABSTAIN" },
+  { json: "no", number: 3, name: "VOTE_OPTION_NO" },
+  { json: "no_with_veto", number: 4, name: "VOTE_OPTION_NO_WITH_VETO" },
+];
+
+type WireValue = string | bigint | EnumValue | readonly WireField[];
+
+/** A field of a message: number, name, value. A repeated field occurs several times. */
+type WireField = readonly [number: number, name: string, value: WireValue];
+
+/** A message of a module that the chain may not have. */
+function described(typeUrl: string, fields: readonly WireField[]): ContractMessage {
+  return { kind: "any", typeUrl, value: encodeFields(fields), text: textOf(fields) };
+}
+
+function isZero(value: WireValue): boolean {
+  return value === "" || value === 0n;
+}
+
+function encodeFields(fields: readonly WireField[]): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const [number, , value] of fields) {
+    if (isZero(value)) continue;
+    if (typeof value === "string") writer.tag(number, WireType.LengthDelimited).string(value);
+    else if (typeof value === "bigint") writer.tag(number, WireType.Varint).uint64(value);
+    else if ("number" in value) writer.tag(number, WireType.Varint).int32(value.number);
+    else writer.tag(number, WireType.LengthDelimited).bytes(encodeFields(value));
+  }
+  return writer.finish();
+}
+
 /** The text format of protobuf as Go prints it: fields with a value, each with a blank behind it. */
-function withoutRoute(fields: readonly (readonly [name: string, value: string])[]): ContractMessage {
-  const text = fields.map(([name, value]) => (value === "" ? "" : `${name}:${JSON.stringify(value)} `));
-  return { kind: "invalid", error: ErrUnknownRequest(`can't route message ${text.join("")}`) };
+function textOf(fields: readonly WireField[]): string {
+  return fields
+    .filter(([, , value]) => !isZero(value))
+    .map(([, name, value]) => `${name}:${textOfValue(value)} `)
+    .join("");
+}
+
+function textOfValue(value: WireValue): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "bigint") return value.toString();
+  return "number" in value ? value.name : `<${textOf(value)}>`;
 }
 
 const IBC: Readonly<Record<string, Encoder>> = {
@@ -147,7 +257,7 @@ const IBC: Readonly<Record<string, Encoder>> = {
     }),
   transfer: (sender, body) => {
     const timeout = parseTimeout(body.member("timeout"));
-    return any(TYPE_URL.transfer, MsgTransfer, {
+    const message = any(TYPE_URL.transfer, MsgTransfer, {
       sourcePort: "transfer",
       sourceChannel: body.member("channel_id").text(),
       token: wireCoin(body.member("amount")),
@@ -157,6 +267,7 @@ const IBC: Readonly<Record<string, Encoder>> = {
       timeoutTimestamp: timeout.timestamp,
       memo: body.member("memo").text(),
     });
+    return { ...message, isTransfer: true };
   },
   send_packet: (_contract, body) => ({
     kind: "send_packet",

@@ -48,8 +48,19 @@ export interface Caller {
 
 /** A message that a contract sends. The sender is always the contract itself. */
 export type ContractMessage =
-  /** Any message of the chain. `isWasm`: the contract gave it as a message to contracts, so that a reply has its events. */
-  | { readonly kind: "any"; readonly typeUrl: string; readonly value: Uint8Array; readonly isWasm?: true }
+  /**
+   * Any message of the chain. `isWasm`: the contract gave it as a message to contracts, so that a reply has its events. `isTransfer`: it
+   * gave it as a transfer, for which the deployed chain reads the port. `text`: the message as Go prints it, for the error of a chain
+   * without its module.
+   */
+  | {
+      readonly kind: "any";
+      readonly typeUrl: string;
+      readonly value: Uint8Array;
+      readonly isWasm?: true;
+      readonly isTransfer?: true;
+      readonly text?: string;
+    }
   | { readonly kind: "send"; readonly to: string; readonly coins: readonly Coin[] }
   | {
       readonly kind: "execute";

@@ -162,7 +162,7 @@ export type RunMessage = (context: Context, contract: string, message: ContractM
  */
 export function createMessageRunner(
   { bech32Prefix }: Pick<WasmOptions, "bech32Prefix">,
-  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank" | "channels">,
+  deps: Pick<WasmDeps, "findMessage" | "customMessages" | "bank" | "channels" | "readTransferPort">,
 ): RunMessage {
   return (context, contract, message) => {
     switch (message.kind) {
@@ -188,6 +188,7 @@ export function createMessageRunner(
       case "send":
       case "execute":
       case "instantiate":
+        if (message.kind === "any" && message.isTransfer) deps.readTransferPort?.(context);
         return route(context, contract, toAny(contract, message), deps);
     }
   };
@@ -209,8 +210,9 @@ function runBinding(
   };
 }
 
-/** Go unpacks a message before it looks for its handler. */
-function noRoute(typeUrl: string): ModuleError {
+/** Go unpacks a message that a contract has packed before it looks for its handler. */
+function noRoute({ typeUrl, text }: PackedMessage): ModuleError {
+  if (text !== undefined) return ErrUnknownRequest(`can't route message ${text}`);
   return findMessageByTypeUrl(typeUrl) === undefined
     ? ErrInvalidMsg(`Cannot unpack proto message with type URL: ${typeUrl}`)
     : ErrUnknownRequest(`can't route message ${typeUrl}`);
@@ -219,16 +221,18 @@ function noRoute(typeUrl: string): ModuleError {
 interface PackedMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
+  readonly text?: string;
 }
 
 function route(
   context: Context,
   contract: string,
-  { typeUrl, value }: PackedMessage,
+  message: PackedMessage,
   deps: Pick<WasmDeps, "findMessage">,
 ): MessageResponse {
+  const { typeUrl, value } = message;
   const handler = deps.findMessage(typeUrl);
-  if (handler === undefined) throw noRoute(typeUrl);
+  if (handler === undefined) throw noRoute(message);
   // A contract signs for itself only. Nothing else authenticates these messages: they never pass the ante handler.
   const signers = handler.signers(value);
   if (signers.length !== 1 || signers[0] !== contract)

@@ -39,6 +39,7 @@ const PARAMS_TYPE = "cosmwasm.wasm.v1.Params";
 
 /** Kinds of messages that a genesis may run, with their types. */
 const GENESIS_MESSAGES: ReadonlyMap<string, string> = new Map([
+  ["store_code", "cosmwasm.wasm.v1.MsgStoreCode"],
   ["instantiate_contract", "cosmwasm.wasm.v1.MsgInstantiateContract"],
   ["execute_contract", "cosmwasm.wasm.v1.MsgExecuteContract"],
 ]);
@@ -51,7 +52,7 @@ interface GenesisDeps extends WasmOptions {
 /**
  * Reads `params`, `codes` (ids ascend from 1), and from an export `contracts` (with their state) and `sequences`. A code is
  * `{code_id?, name, creator}` for TypeScript, or `{code_id, code_info, code_bytes, pinned}` as wasmd has it. Then runs `gen_msgs` in
- * order: `{"instantiate_contract": MsgInstantiateContract}` or `{"execute_contract": …}` in proto JSON. All members are optional.
+ * order: `{"store_code": MsgStoreCode}`, `{"instantiate_contract": …}` or `{"execute_contract": …}` in proto JSON. All members are optional.
  * It takes an export of wasmd, too. Throws
  * `GenesisError`, also when a message fails.
  */

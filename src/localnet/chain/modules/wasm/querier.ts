@@ -1,7 +1,6 @@
-import { findService, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { responseTypeOf, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { messageToJson } from "../../../../cosmos/proto/json.ts";
 import { toBase64, toHex, utf8 } from "../../../../platform/base/bytes.ts";
-import { unreachable } from "../../../../platform/base/errors.ts";
 import { goJsonSyntaxError } from "../../../../platform/base/go-json-syntax.ts";
 import { GoJsonError, printGoJson, printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
@@ -62,9 +61,9 @@ export function createQuerier(options: WasmOptions, deps: WasmDeps, smart: Smart
     if (kind === undefined || body === undefined) throw new SystemError("unknown", []);
     switch (kind) {
       case "stargate":
-        return utf8(printGoJson(queryRoute(context, body, options, deps).json()));
+        return utf8(printGoJson(queryRoute({ context, contract }, body, options, deps).json()));
       case "grpc":
-        return queryRoute(context, body, options, deps).bytes;
+        return queryRoute({ context, contract }, body, options, deps).bytes;
       case "custom":
         return queryBinding(context, body, deps);
       case "wasm":
@@ -92,27 +91,32 @@ interface RouteResponse {
   readonly json: () => ReturnType<typeof messageToJson>;
 }
 
-function queryRoute(
-  context: Context,
-  body: GoField,
-  { chainName, allowedQueries }: WasmOptions,
-  deps: WasmDeps,
-): RouteResponse {
+interface QueryScope {
+  readonly context: Context;
+  readonly contract: LoadedCode;
+}
+
+function mayQuery({ context, contract }: QueryScope, path: string, options: WasmOptions): boolean {
+  const { allowedQueries, moreQueries = [] } = options;
+  if (allowedQueries.includes(path)) return true;
+  const hasMore = contract.isTypeScript === true || !context.profile.deployed("contractQueries");
+  return hasMore && moreQueries.includes(path);
+}
+
+function queryRoute(scope: QueryScope, body: GoField, options: WasmOptions, deps: WasmDeps): RouteResponse {
+  const { context } = scope;
+  const { chainName } = options;
   const path = body.member("path").text();
   const canonical = toCanonicalTypeUrl(path, chainName);
-  if (canonical === undefined || !allowedQueries.includes(canonical))
+  if (canonical === undefined || !mayQuery(scope, canonical, options))
     throw unsupported(`'${path}' path is not allowed from the contract`);
   const handler = deps.findQuery(path);
   if (handler === undefined) throw unsupported(`No route to query '${path}'`);
   const request = body.member("data").bytes();
   const bytes = withoutStatus(() => handler.query(context, request));
-  return { bytes, json: () => messageToJson(responseType(canonical), bytes, chainName) };
-}
-
-function responseType(path: string): string {
-  const [, service = "", rpc = ""] = path.split("/");
-  const method = findService(service)?.methods.find(({ name }) => name === rpc);
-  return method?.responseType ?? unreachable(`${path} is allowed, but no service has it`);
+  const json = (): ReturnType<typeof messageToJson> =>
+    messageToJson(responseTypeOf(canonical), bytes, chainName, context.profile.proto);
+  return { bytes, json };
 }
 
 /** A gRPC status is no registered error. */
@@ -302,7 +306,7 @@ export function queryFromTypeScript(
   const field = GoField.parse(utf8(printMessageJson(request)));
   let response: Uint8Array;
   try {
-    response = querier(context, contract, field);
+    response = querier(context, { ...contract, isTypeScript: true }, field);
   } catch (error) {
     if (error instanceof SystemError) throw ErrNotSupported(error.message);
     throw error instanceof GoJsonError ? new ContractError(`query: ${error.message}`) : error;

@@ -17,6 +17,8 @@ export interface WasmOptions {
   readonly codes: readonly ContractCode[];
   /** gRPC query paths that contracts may call, with the canonical package prefix `neutron`. */
   readonly allowedQueries: readonly string[];
+  /** More of them, which binary contracts may not call on a chain with the profile `deployed`. */
+  readonly moreQueries?: readonly string[];
 }
 
 interface BankKeeper {
@@ -58,6 +60,8 @@ type CustomQueryHandler = (
 
 /** Routes are looked up at each use, because they include modules that are created after this one. */
 export interface WasmDeps {
+  /** Reads the port of transfers, with its gas. Absent: a chain without transfers. */
+  readonly readTransferPort?: (context: Context) => void;
   /** Runs binary contracts. */
   readonly vm: Vm;
   /** Default: calls are not recorded. */

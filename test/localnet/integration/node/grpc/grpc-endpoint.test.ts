@@ -85,7 +85,7 @@ describe("queries over gRPC", () => {
         details: expect.stringContaining("grpc: failed to unmarshal the received message"),
       });
     }
-    await expect(client.call("/cosmos.upgrade.v1beta1.Query/CurrentPlan", NOTHING)).rejects.toMatchObject({
+    await expect(client.call("/cosmos.evidence.v1beta1.Query/AllEvidence", NOTHING)).rejects.toMatchObject({
       code: 12,
     });
     await expect(client.call(`${TX}/TxEncodeAmino`, NOTHING)).rejects.toMatchObject({ code: 12 });

@@ -6,16 +6,191 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
+import { Params } from "../../ibc/applications/transfer/v1/transfer.ts";
+import { Height } from "../../ibc/core/client/v1/client.ts";
+import { Fee } from "../feerefunder/fee.ts";
 
 export const protobufPackage = "neutron.transfer";
 
 export const protobufFileName = "neutron/transfer/tx.proto";
 
-/** The chain's response to ibc.applications.transfer.v1.MsgTransfer. */
+/** ibc.applications.transfer.v1.MsgTransfer with the fee for relayers, which contracts must offer. */
+export interface MsgTransfer {
+  sourcePort: string;
+  sourceChannel: string;
+  token: Coin | undefined;
+  sender: string;
+  receiver: string;
+  timeoutHeight: Height | undefined;
+  timeoutTimestamp: bigint;
+  memo: string;
+  fee: Fee | undefined;
+}
+
+/** The response to ibc.applications.transfer.v1.MsgTransfer, too. */
 export interface MsgTransferResponse {
   sequenceId: bigint;
   channel: string;
 }
+
+export interface MsgUpdateParams {
+  signer: string;
+  params: Params | undefined;
+}
+
+export interface MsgUpdateParamsResponse {
+}
+
+function createBaseMsgTransfer(): MsgTransfer {
+  return {
+    sourcePort: "",
+    sourceChannel: "",
+    token: undefined,
+    sender: "",
+    receiver: "",
+    timeoutHeight: undefined,
+    timeoutTimestamp: 0n,
+    memo: "",
+    fee: undefined,
+  };
+}
+
+export const MsgTransfer: MessageFns<MsgTransfer> = {
+  encode(message: MsgTransfer, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sourcePort !== "") {
+      writer.uint32(10).string(message.sourcePort);
+    }
+    if (message.sourceChannel !== "") {
+      writer.uint32(18).string(message.sourceChannel);
+    }
+    if (message.token !== undefined) {
+      Coin.encode(message.token, writer.uint32(26).fork()).join();
+    }
+    if (message.sender !== "") {
+      writer.uint32(34).string(message.sender);
+    }
+    if (message.receiver !== "") {
+      writer.uint32(42).string(message.receiver);
+    }
+    if (message.timeoutHeight !== undefined) {
+      Height.encode(message.timeoutHeight, writer.uint32(50).fork()).join();
+    }
+    if (message.timeoutTimestamp !== 0n) {
+      if (BigInt.asUintN(64, message.timeoutTimestamp) !== message.timeoutTimestamp) {
+        throw new globalThis.Error("value provided for field message.timeoutTimestamp of type uint64 too large");
+      }
+      writer.uint32(56).uint64(message.timeoutTimestamp);
+    }
+    if (message.memo !== "") {
+      writer.uint32(66).string(message.memo);
+    }
+    if (message.fee !== undefined) {
+      Fee.encode(message.fee, writer.uint32(74).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgTransfer): MsgTransfer {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgTransfer();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.sourcePort = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sourceChannel = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.token = Coin.decode(reader, reader.uint32(), message.token);
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.sender = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.receiver = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.timeoutHeight = Height.decode(reader, reader.uint32(), message.timeoutHeight);
+            continue;
+          }
+          case 7: {
+            if (tag !== 56) {
+              break;
+            }
+
+            message.timeoutTimestamp = reader.uint64() as bigint;
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.memo = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.fee = Fee.decode(reader, reader.uint32(), message.fee);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseMsgTransferResponse(): MsgTransferResponse {
   return { sequenceId: 0n, channel: "" };
@@ -64,6 +239,104 @@ export const MsgTransferResponse: MessageFns<MsgTransferResponse> = {
             message.channel = reader.string();
             continue;
           }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgUpdateParams(): MsgUpdateParams {
+  return { signer: "", params: undefined };
+}
+
+export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
+  encode(message: MsgUpdateParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.signer !== "") {
+      writer.uint32(10).string(message.signer);
+    }
+    if (message.params !== undefined) {
+      Params.encode(message.params, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgUpdateParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.signer = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.params = Params.decode(reader, reader.uint32(), message.params);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
+  return {};
+}
+
+export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
+  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgUpdateParamsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");

@@ -7,12 +7,31 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../../../google/protobuf/any.ts";
+import { Duration } from "../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 
 export const protobufPackage = "cosmos.gov.v1";
 
 export const protobufFileName = "cosmos/gov/v1/gov.proto";
+
+export const VoteOption = {
+  VOTE_OPTION_UNSPECIFIED: 0,
+  VOTE_OPTION_YES: 1,
+  VOTE_OPTION_ABSTAIN: 2,
+  VOTE_OPTION_NO: 3,
+  VOTE_OPTION_NO_WITH_VETO: 4,
+} as const;
+
+export type VoteOption = typeof VoteOption[keyof typeof VoteOption];
+
+export namespace VoteOption {
+  export type VOTE_OPTION_UNSPECIFIED = typeof VoteOption.VOTE_OPTION_UNSPECIFIED;
+  export type VOTE_OPTION_YES = typeof VoteOption.VOTE_OPTION_YES;
+  export type VOTE_OPTION_ABSTAIN = typeof VoteOption.VOTE_OPTION_ABSTAIN;
+  export type VOTE_OPTION_NO = typeof VoteOption.VOTE_OPTION_NO;
+  export type VOTE_OPTION_NO_WITH_VETO = typeof VoteOption.VOTE_OPTION_NO_WITH_VETO;
+}
 
 export const ProposalStatus = {
   PROPOSAL_STATUS_UNSPECIFIED: 0,
@@ -34,7 +53,19 @@ export namespace ProposalStatus {
   export type PROPOSAL_STATUS_FAILED = typeof ProposalStatus.PROPOSAL_STATUS_FAILED;
 }
 
-/** Here only as the record of a proposal of the module adminmodule. */
+export interface WeightedVoteOption {
+  option: VoteOption;
+  /** A decimal text, such as "0.500000000000000000". */
+  weight: string;
+}
+
+export interface Deposit {
+  proposalId: bigint;
+  depositor: string;
+  amount: Coin[];
+}
+
+/** The module adminmodule has it too, as the record of a proposal. */
 export interface Proposal {
   id: bigint;
   messages: Any[];
@@ -59,6 +90,182 @@ export interface TallyResult {
   noCount: string;
   noWithVetoCount: string;
 }
+
+export interface Vote {
+  proposalId: bigint;
+  voter: string;
+  options: WeightedVoteOption[];
+  metadata: string;
+}
+
+export interface DepositParams {
+  minDeposit: Coin[];
+  maxDepositPeriod: Duration | undefined;
+}
+
+export interface VotingParams {
+  votingPeriod: Duration | undefined;
+}
+
+export interface TallyParams {
+  quorum: string;
+  threshold: string;
+  vetoThreshold: string;
+}
+
+/** Ratios are decimal texts. */
+export interface Params {
+  minDeposit: Coin[];
+  maxDepositPeriod: Duration | undefined;
+  votingPeriod: Duration | undefined;
+  quorum: string;
+  threshold: string;
+  vetoThreshold: string;
+  minInitialDepositRatio: string;
+  proposalCancelRatio: string;
+  proposalCancelDest: string;
+  expeditedVotingPeriod: Duration | undefined;
+  expeditedThreshold: string;
+  expeditedMinDeposit: Coin[];
+  burnVoteQuorum: boolean;
+  burnProposalDepositPrevote: boolean;
+  burnVoteVeto: boolean;
+  minDepositRatio: string;
+}
+
+function createBaseWeightedVoteOption(): WeightedVoteOption {
+  return { option: 0, weight: "" };
+}
+
+export const WeightedVoteOption: MessageFns<WeightedVoteOption> = {
+  encode(message: WeightedVoteOption, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.option !== 0) {
+      writer.uint32(8).int32(message.option);
+    }
+    if (message.weight !== "") {
+      writer.uint32(18).string(message.weight);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: WeightedVoteOption): WeightedVoteOption {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseWeightedVoteOption();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.option = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.weight = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeposit(): Deposit {
+  return { proposalId: 0n, depositor: "", amount: [] };
+}
+
+export const Deposit: MessageFns<Deposit> = {
+  encode(message: Deposit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.depositor !== "") {
+      writer.uint32(18).string(message.depositor);
+    }
+    for (const v of message.amount) {
+      Coin.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Deposit): Deposit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseDeposit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.depositor = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.amount.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseProposal(): Proposal {
   return {
@@ -346,6 +553,502 @@ export const TallyResult: MessageFns<TallyResult> = {
             }
 
             message.noWithVetoCount = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVote(): Vote {
+  return { proposalId: 0n, voter: "", options: [], metadata: "" };
+}
+
+export const Vote: MessageFns<Vote> = {
+  encode(message: Vote, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.voter !== "") {
+      writer.uint32(18).string(message.voter);
+    }
+    for (const v of message.options) {
+      WeightedVoteOption.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.metadata !== "") {
+      writer.uint32(42).string(message.metadata);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Vote): Vote {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseVote();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.voter = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.options.push(WeightedVoteOption.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.metadata = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDepositParams(): DepositParams {
+  return { minDeposit: [], maxDepositPeriod: undefined };
+}
+
+export const DepositParams: MessageFns<DepositParams> = {
+  encode(message: DepositParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.minDeposit) {
+      Coin.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.maxDepositPeriod !== undefined) {
+      Duration.encode(message.maxDepositPeriod, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositParams): DepositParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseDepositParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.minDeposit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVotingParams(): VotingParams {
+  return { votingPeriod: undefined };
+}
+
+export const VotingParams: MessageFns<VotingParams> = {
+  encode(message: VotingParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.votingPeriod !== undefined) {
+      Duration.encode(message.votingPeriod, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: VotingParams): VotingParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseVotingParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.votingPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTallyParams(): TallyParams {
+  return { quorum: "", threshold: "", vetoThreshold: "" };
+}
+
+export const TallyParams: MessageFns<TallyParams> = {
+  encode(message: TallyParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.quorum !== "") {
+      writer.uint32(10).string(message.quorum);
+    }
+    if (message.threshold !== "") {
+      writer.uint32(18).string(message.threshold);
+    }
+    if (message.vetoThreshold !== "") {
+      writer.uint32(26).string(message.vetoThreshold);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TallyParams): TallyParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseTallyParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.quorum = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.threshold = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.vetoThreshold = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseParams(): Params {
+  return {
+    minDeposit: [],
+    maxDepositPeriod: undefined,
+    votingPeriod: undefined,
+    quorum: "",
+    threshold: "",
+    vetoThreshold: "",
+    minInitialDepositRatio: "",
+    proposalCancelRatio: "",
+    proposalCancelDest: "",
+    expeditedVotingPeriod: undefined,
+    expeditedThreshold: "",
+    expeditedMinDeposit: [],
+    burnVoteQuorum: false,
+    burnProposalDepositPrevote: false,
+    burnVoteVeto: false,
+    minDepositRatio: "",
+  };
+}
+
+export const Params: MessageFns<Params> = {
+  encode(message: Params, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.minDeposit) {
+      Coin.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.maxDepositPeriod !== undefined) {
+      Duration.encode(message.maxDepositPeriod, writer.uint32(18).fork()).join();
+    }
+    if (message.votingPeriod !== undefined) {
+      Duration.encode(message.votingPeriod, writer.uint32(26).fork()).join();
+    }
+    if (message.quorum !== "") {
+      writer.uint32(34).string(message.quorum);
+    }
+    if (message.threshold !== "") {
+      writer.uint32(42).string(message.threshold);
+    }
+    if (message.vetoThreshold !== "") {
+      writer.uint32(50).string(message.vetoThreshold);
+    }
+    if (message.minInitialDepositRatio !== "") {
+      writer.uint32(58).string(message.minInitialDepositRatio);
+    }
+    if (message.proposalCancelRatio !== "") {
+      writer.uint32(66).string(message.proposalCancelRatio);
+    }
+    if (message.proposalCancelDest !== "") {
+      writer.uint32(74).string(message.proposalCancelDest);
+    }
+    if (message.expeditedVotingPeriod !== undefined) {
+      Duration.encode(message.expeditedVotingPeriod, writer.uint32(82).fork()).join();
+    }
+    if (message.expeditedThreshold !== "") {
+      writer.uint32(90).string(message.expeditedThreshold);
+    }
+    for (const v of message.expeditedMinDeposit) {
+      Coin.encode(v!, writer.uint32(98).fork()).join();
+    }
+    if (message.burnVoteQuorum !== false) {
+      writer.uint32(104).bool(message.burnVoteQuorum);
+    }
+    if (message.burnProposalDepositPrevote !== false) {
+      writer.uint32(112).bool(message.burnProposalDepositPrevote);
+    }
+    if (message.burnVoteVeto !== false) {
+      writer.uint32(120).bool(message.burnVoteVeto);
+    }
+    if (message.minDepositRatio !== "") {
+      writer.uint32(130).string(message.minDepositRatio);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Params): Params {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.minDeposit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.votingPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.quorum = reader.string();
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.threshold = reader.string();
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.vetoThreshold = reader.string();
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.minInitialDepositRatio = reader.string();
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.proposalCancelRatio = reader.string();
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.proposalCancelDest = reader.string();
+            continue;
+          }
+          case 10: {
+            if (tag !== 82) {
+              break;
+            }
+
+            message.expeditedVotingPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 11: {
+            if (tag !== 90) {
+              break;
+            }
+
+            message.expeditedThreshold = reader.string();
+            continue;
+          }
+          case 12: {
+            if (tag !== 98) {
+              break;
+            }
+
+            message.expeditedMinDeposit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 13: {
+            if (tag !== 104) {
+              break;
+            }
+
+            message.burnVoteQuorum = reader.bool();
+            continue;
+          }
+          case 14: {
+            if (tag !== 112) {
+              break;
+            }
+
+            message.burnProposalDepositPrevote = reader.bool();
+            continue;
+          }
+          case 15: {
+            if (tag !== 120) {
+              break;
+            }
+
+            message.burnVoteVeto = reader.bool();
+            continue;
+          }
+          case 16: {
+            if (tag !== 130) {
+              break;
+            }
+
+            message.minDepositRatio = reader.string();
             continue;
           }
         }

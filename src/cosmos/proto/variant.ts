@@ -1,0 +1,198 @@
+import {
+  createFileRegistry,
+  create,
+  type DescMessage,
+  type FileRegistry,
+  fromBinary,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
+import {
+  type DescriptorProto,
+  type FileDescriptorProto,
+  FileDescriptorProtoSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
+import { type FileInfo, protoRegistry, requireMessage } from "./registry.ts";
+import { readTag, readVarint, skipValue } from "./wire-fields.ts";
+
+/** A field that has another number or name in a variant of the definitions. */
+export interface FieldChange {
+  /** Canonical full name of the message. */
+  readonly message: string;
+  /** Name in the definitions. */
+  readonly field: string;
+  /** Number in the variant; default: that of the definitions. */
+  readonly number?: number;
+  /** Name in the variant; default: that of the definitions. */
+  readonly name?: string;
+}
+
+/** The definitions as a chain has them whose messages have other field numbers or names. Code works with the definitions' own. */
+export interface ProtoVariant {
+  /** Returns the descriptor of a message in the variant. Throws ProtoError `unknown-message`. */
+  readonly message: (typeName: string) => DescMessage;
+  /** Returns a definition file with the names and numbers of the variant. */
+  readonly file: (file: FileInfo) => FileInfo;
+  /** Converts an encoded message to the field numbers of the variant. Bytes that are not a message pass unchanged. */
+  readonly encode: (typeName: string, bytes: Uint8Array) => Uint8Array;
+  /** Converts an encoded message of the variant to the field numbers of the definitions, as {@link encode}. */
+  readonly decode: (typeName: string, bytes: Uint8Array) => Uint8Array;
+  /** Returns whether an encoded message has a field number that only the variant has. */
+  readonly recognizes: (typeName: string, bytes: Uint8Array) => boolean;
+}
+
+/** Creates a variant. Its descriptors are built when they are first read (tens of ms). */
+export function createProtoVariant(changes: readonly FieldChange[]): ProtoVariant {
+  let registry: FileRegistry | undefined;
+  let numbers: Numbers | undefined;
+  const numbersOf = (): Numbers => (numbers ??= readNumbers(changes));
+  return {
+    message: (typeName) => {
+      registry ??= variantRegistry(changes);
+      return registry.getMessage(typeName) ?? requireMessage(typeName);
+    },
+    file: (file) => {
+      const descriptor = fromBinary(FileDescriptorProtoSchema, file.bytes);
+      changeFile(descriptor, changes);
+      return { ...file, bytes: toBinary(FileDescriptorProtoSchema, descriptor) };
+    },
+    encode: (typeName, bytes) => renumber(requireMessage(typeName), bytes, numbersOf().encode) ?? bytes,
+    decode: (typeName, bytes) => renumber(requireMessage(typeName), bytes, numbersOf().decode) ?? bytes,
+    recognizes: (typeName, bytes) => hasOwnNumber(requireMessage(typeName), bytes, numbersOf().decode),
+  };
+}
+
+function variantRegistry(changes: readonly FieldChange[]): FileRegistry {
+  const files = [...protoRegistry().files].map(({ proto }) => {
+    // A copy: the shared registry must not change.
+    const copy = fromBinary(FileDescriptorProtoSchema, toBinary(FileDescriptorProtoSchema, proto));
+    changeFile(copy, changes);
+    return copy;
+  });
+  return createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
+}
+
+/** Changes the fields of a file's messages in place. They stay in the order of their numbers, in which Go prints them. */
+function changeFile(file: FileDescriptorProto, changes: readonly FieldChange[]): void {
+  for (const message of file.messageType) {
+    const own = changes.filter((change) => change.message === `${file.package}.${message.name}`);
+    for (const change of own) changeField(message, change);
+    if (own.length > 0) message.field.sort((a, b) => a.number - b.number);
+  }
+}
+
+function changeField(message: DescriptorProto, { field: name, ...change }: FieldChange): void {
+  // Two fields may exchange their numbers, so that only the name identifies a field.
+  const field = message.field.find((each) => each.name === name);
+  if (field === undefined) throw new Error(`this is a bug: ${message.name} has no field ${name}`);
+  field.number = change.number ?? field.number;
+  if (change.name === undefined) return;
+  field.name = change.name;
+  field.jsonName = change.name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
+}
+
+/** One direction of the conversion of bytes. */
+interface Direction {
+  /** By full name of the message: the new number of a field by its old one. */
+  readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
+  /** Messages that are renumbered or contain one that is. */
+  readonly affected: ReadonlySet<string>;
+  /** True: the old numbers are those of the variant, and not those of the descriptor. */
+  readonly isDecoding: boolean;
+}
+
+interface Numbers {
+  readonly encode: Direction;
+  readonly decode: Direction;
+}
+
+function readNumbers(changes: readonly FieldChange[]): Numbers {
+  const encode = new Map<string, Map<number, number>>();
+  const decode = new Map<string, Map<number, number>>();
+  for (const { message, field, number } of changes) {
+    const own = requireMessage(message).fields.find(({ name }) => name === field)?.number;
+    if (own === undefined || number === undefined) continue;
+    encode.set(message, (encode.get(message) ?? new Map<number, number>()).set(own, number));
+    decode.set(message, (decode.get(message) ?? new Map<number, number>()).set(number, own));
+  }
+  const affected = containers(new Set(encode.keys()));
+  return {
+    encode: { renumbered: encode, affected, isDecoding: false },
+    decode: { renumbered: decode, affected, isDecoding: true },
+  };
+}
+
+/** Adds the messages that contain one of the set, directly or further inside. */
+function containers(names: Set<string>): ReadonlySet<string> {
+  const messages = [...protoRegistry()].filter((desc) => desc.kind === "message");
+  for (;;) {
+    const added = messages.filter(
+      ({ typeName, fields }) =>
+        !names.has(typeName) &&
+        fields.some(({ message }) => message !== undefined && names.has(message.typeName)),
+    );
+    if (added.length === 0) return names;
+    for (const { typeName } of added) names.add(typeName);
+  }
+}
+
+interface EncodedField {
+  readonly number: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Returns undefined for bytes that are not a sequence of fields. Fields come in the order of their new numbers, as Go writes them. */
+function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): Uint8Array | undefined {
+  if (!direction.affected.has(desc.typeName)) return bytes;
+  const numbers = direction.renumbered.get(desc.typeName);
+  const fields: EncodedField[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const tag = readTag(bytes, at);
+    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
+    if (typeof tag === "string" || typeof value === "string") return undefined;
+    const number = numbers?.get(tag.fieldNumber) ?? tag.fieldNumber;
+    const canonical = direction.isDecoding ? number : tag.fieldNumber;
+    const field = desc.fields.find((each) => each.number === canonical);
+    const writer = new BinaryWriter().uint32(((number << 3) | tag.wireType) >>> 0);
+    if (field?.message === undefined || tag.wireType !== LENGTH_DELIMITED) {
+      writer.raw(bytes.subarray(tag.end, value.end));
+    } else {
+      const length = readVarint(bytes, tag.end);
+      if (typeof length === "string") return undefined;
+      const content = renumber(field.message, bytes.subarray(length.end, value.end), direction);
+      if (content === undefined) return undefined;
+      writer.bytes(content);
+    }
+    fields.push({ number, bytes: writer.finish() });
+    at = value.end;
+  }
+  const writer = new BinaryWriter();
+  const ordered = numbers === undefined ? fields : fields.toSorted((a, b) => a.number - b.number);
+  for (const field of ordered) writer.raw(field.bytes);
+  return writer.finish();
+}
+
+const LENGTH_DELIMITED = 2;
+
+function hasOwnNumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): boolean {
+  if (!direction.affected.has(desc.typeName)) return false;
+  const numbers = direction.renumbered.get(desc.typeName);
+  for (let at = 0; at < bytes.length; ) {
+    const tag = readTag(bytes, at);
+    const value = typeof tag === "string" ? tag : skipValue(bytes, tag);
+    if (typeof tag === "string" || typeof value === "string") return false;
+    const own = desc.fields.find(({ number }) => number === tag.fieldNumber);
+    if (own === undefined && numbers?.has(tag.fieldNumber) === true) return true;
+    const inner = desc.fields.find(
+      ({ number }) => number === (numbers?.get(tag.fieldNumber) ?? tag.fieldNumber),
+    );
+    if (inner?.message !== undefined && tag.wireType === LENGTH_DELIMITED) {
+      const length = readVarint(bytes, tag.end);
+      if (typeof length === "string") return false;
+      if (hasOwnNumber(inner.message, bytes.subarray(length.end, value.end), direction)) return true;
+    }
+    at = value.end;
+  }
+  return false;
+}

@@ -1,0 +1,62 @@
+import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
+import type { ModulePermissions } from "./modules/auth/keeper.ts";
+import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
+import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
+import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
+import type { Upgrade } from "./runtime/upgrade.ts";
+
+const POOLS: ModulePermissions = {
+  [BONDED_POOL]: ["burner", "staking"],
+  [NOT_BONDED_POOL]: ["burner", "staking"],
+};
+
+/** Those of the deployed chain, also of modules that are not here. */
+export const LOCAL_MODULE_ACCOUNTS: ModulePermissions = {
+  ...POOLS,
+  ...Object.fromEntries(
+    `${ESCROW_NAME} auction cron fee_collector feeburner feerefunder harpoon interchainaccounts interchainqueries marketmap oracle revenue-staking-rewards revenue-treasury`
+      .split(" ")
+      .map((name) => [name, []]),
+  ),
+  dex: ["minter", "burner"],
+  "revenue-fee-redistribute": ["burner"],
+  tokenfactory: ["minter", "burner"],
+  transfer: ["minter", "burner"],
+  wasm: ["burner"],
+};
+
+export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
+  ...POOLS,
+  [ESCROW_NAME]: [],
+  fee_collector: [],
+  transfer: ["minter", "burner"],
+  [GOV_NAME]: ["burner"],
+};
+
+/** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
+export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
+
+/** Slashes and jails come first, as on the deployed chain. */
+export const BEGIN_BLOCK_ORDER = ["slashing"];
+
+/** The fee market closes its block last, as on the deployed chain. */
+export const END_BLOCK_ORDER = [GOV_NAME, "staking", "interchainqueries", "dex", "feemarket"];
+
+/**
+ * Upgrades, in order of release. A home that was written before a module existed gets the module in its next block. Modules
+ * of the first release have no upgrade.
+ */
+export const UPGRADES: readonly Upgrade[] = [
+  { name: "dex", adds: ["dex"] },
+  { name: "staking", adds: ["staking", "slashing", "harpoon"] },
+  { name: "adminmodule", adds: [AUTHORITY_NAME] },
+  { name: "transfer", adds: ["transfer", "rate-limited-ibc"] },
+  { name: "contractmanager", adds: ["contractmanager"] },
+  { name: "tokenfactory", adds: ["tokenfactory", "cron"] },
+  { name: "gov", adds: [GOV_NAME] },
+  { name: "feerefunder", adds: ["feerefunder"] },
+  {
+    name: "params",
+    adds: ["feeburner", "globalfee", "dynamicfees", "interchaintxs", "interchainaccounts", "upgrade"],
+  },
+];

@@ -1,0 +1,315 @@
+import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
+import { VoteOption, type WeightedVoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
+import { TextProposal } from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
+import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/tx.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../../../platform/base/decimal.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { parseInt256 } from "../../../../platform/base/integers.ts";
+import { isRecord } from "../../../../platform/base/json.ts";
+import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { areValidCoins, formatCoins, parseCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrInvalidAddress,
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  ErrInvalidSigner,
+  ErrTxDecode,
+} from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import { toMessageHandler } from "../../runtime/handlers.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import * as keeper from "./keeper.ts";
+import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
+import { defaultParams, moduleParams } from "./params.ts";
+
+/** The messages of `cosmos.gov.v1` and of `cosmos.gov.v1beta1`. */
+export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
+  return [
+    ...createCurrentHandlers(keepers),
+    ...createAuthorityHandlers(keepers),
+    ...createLegacyHandlers(keepers),
+  ];
+}
+
+function createCurrentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
+  return [
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgSubmitProposal",
+      type: tx.MsgSubmitProposal,
+      signers: ({ proposer }) => [proposer],
+      handle: (context, message) => {
+        const proposalId = submitProposal(context, message, message.initialDeposit, keepers);
+        return tx.MsgSubmitProposalResponse.encode({ proposalId }).finish();
+      },
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgVote",
+      type: tx.MsgVote,
+      signers: ({ voter }) => [voter],
+      handle: (context, message) => vote(context, message, keepers),
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgVoteWeighted",
+      type: tx.MsgVoteWeighted,
+      signers: ({ voter }) => [voter],
+      handle: (context, message) => voteWeighted(context, message, keepers),
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgDeposit",
+      type: tx.MsgDeposit,
+      signers: ({ depositor }) => [depositor],
+      handle: (context, message) => deposit(context, message, keepers),
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgCancelProposal",
+      type: tx.MsgCancelProposal,
+      signers: ({ proposer }) => [proposer],
+      handle: (context, { proposalId, proposer }) => {
+        requireAddress("proposer", proposer, keepers);
+        keeper.cancelProposal(context, proposalId, proposer, keepers);
+        context.emit(
+          event("cancel_proposal", [
+            ["sender", proposer],
+            ["proposal_id", proposalId.toString()],
+          ]),
+        );
+        return tx.MsgCancelProposalResponse.encode({
+          proposalId,
+          canceledTime: nsToTimestamp(context.timeNs),
+          canceledHeight: context.height,
+        }).finish();
+      },
+    }),
+  ];
+}
+
+/** Messages that only a proposal can send. */
+function createAuthorityHandlers({ authority, denom }: keeper.Keepers): readonly MessageHandler[] {
+  return [
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent",
+      type: tx.MsgExecLegacyContent,
+      signers: (message) => [message.authority],
+      handle: (_context, message) => {
+        if (message.authority !== authority)
+          throw ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
+        // A text has no effect on the chain, and this chain has no other kind.
+        readContent(message.content);
+      },
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1.MsgUpdateParams",
+      type: tx.MsgUpdateParams,
+      signers: (message) => [message.authority],
+      handle: (context, { authority: signer, params }) => {
+        if (signer !== authority)
+          throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${signer}`);
+        moduleParams.set(context, params ?? { ...defaultParams(denom), minDeposit: [] });
+      },
+    }),
+  ];
+}
+
+function createLegacyHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
+  return [
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1beta1.MsgSubmitProposal",
+      type: legacy.MsgSubmitProposal,
+      signers: ({ content, proposer }) => {
+        readContent(content);
+        return [proposer];
+      },
+      handle: (context, message) => {
+        const proposalId = submitText(context, message, keepers);
+        return legacy.MsgSubmitProposalResponse.encode({ proposalId }).finish();
+      },
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1beta1.MsgVote",
+      type: legacy.MsgVote,
+      signers: ({ voter }) => [voter],
+      handle: (context, message) => vote(context, { ...message, metadata: "" }, keepers),
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1beta1.MsgVoteWeighted",
+      type: legacy.MsgVoteWeighted,
+      signers: ({ voter }) => [voter],
+      handle: (context, { options, ...message }) =>
+        voteWeighted(
+          context,
+          {
+            ...message,
+            options: options.map(({ option, weight }) => ({ option, weight: decimalText(weight) })),
+            metadata: "",
+          },
+          keepers,
+        ),
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.gov.v1beta1.MsgDeposit",
+      type: legacy.MsgDeposit,
+      signers: ({ depositor }) => [depositor],
+      handle: (context, message) => deposit(context, message, keepers),
+    }),
+  ];
+}
+
+/** The decimal text of the digits on the wire. */
+function decimalText(digits: string): string {
+  try {
+    return formatDec18(digits === "" ? 0n : parseInt256(digits));
+  } catch (error) {
+    throw ErrTxDecode(errorText(error));
+  }
+}
+
+/** Reads the content of an old proposal. Throws sdk/2 for a kind that the chain does not have. */
+function readContent(content: Any | undefined): TextProposal | undefined {
+  if (content === undefined) return undefined;
+  if (content.typeUrl !== "/cosmos.gov.v1beta1.TextProposal")
+    throw ErrTxDecode(
+      `no concrete type registered for type URL ${content.typeUrl} against interface *v1beta1.Content`,
+    );
+  try {
+    return TextProposal.decode(content.value);
+  } catch (error) {
+    throw ErrTxDecode(errorText(error));
+  }
+}
+
+const MAX_TITLE_BYTES = 140;
+const MAX_DESCRIPTION_BYTES = 10_000;
+
+/** MsgSubmitProposal of v1beta1: its content becomes a message of the proposal. */
+function submitText(context: Context, message: legacy.MsgSubmitProposal, keepers: keeper.Keepers): bigint {
+  const { proposer, initialDeposit } = message;
+  const content = readContent(message.content);
+  if (content === undefined) throw ErrInvalidProposalContent("missing content");
+  const { title, description } = content;
+  requireText("title", title, MAX_TITLE_BYTES);
+  requireText("description", description, MAX_DESCRIPTION_BYTES);
+  const exec = tx.MsgExecLegacyContent.encode({ content: message.content, authority: keepers.authority });
+  const draft: keeper.Draft = {
+    messages: [{ typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent", value: exec.finish() }],
+    metadata: "",
+    title,
+    summary: description,
+    proposer,
+    expedited: false,
+  };
+  return submitProposal(context, draft, initialDeposit, keepers);
+}
+
+function requireText(name: string, text: string, maxBytes: number): void {
+  if (trimGoSpace(text) === "") throw ErrInvalidProposalContent(`proposal ${name} cannot be blank`);
+  if (Buffer.byteLength(text) > maxBytes)
+    throw ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
+}
+
+/** Gas per byte of a proposal, beside that of the store: three times the price of a written byte. */
+const PROPOSAL_BYTE_GAS = 90n;
+
+function submitProposal(
+  context: Context,
+  draft: keeper.Draft,
+  initialDeposit: tx.MsgSubmitProposal["initialDeposit"],
+  keepers: keeper.Keepers,
+): bigint {
+  if (draft.title === "") throw ErrInvalidRequest("proposal title cannot be empty");
+  if (draft.summary === "") throw ErrInvalidRequest("proposal summary cannot be empty");
+  requireAddress("proposer", draft.proposer, keepers);
+  if (draft.messages.length === 0 && draft.metadata === "")
+    throw ErrNoProposalMsgs("either metadata or Msgs length must be non-nil");
+  requireMetadata(draft);
+  const amount = parseCoins(initialDeposit);
+  keeper.checkInitialDeposit(moduleParams.get(context), amount, draft.expedited);
+  const proposal = keeper.addProposal(context, draft, keepers);
+  const bytes = keeper.proposalCodec.encode(proposal).length;
+  context.gas.consume(PROPOSAL_BYTE_GAS * BigInt(bytes), "submit proposal");
+  const starts = keeper.addDeposit(context, { id: proposal.id, depositor: draft.proposer, amount }, keepers);
+  if (starts) context.emit(event("submit_proposal", [["voting_period_start", proposal.id.toString()]]));
+  return proposal.id;
+}
+
+/** Metadata that is JSON with title and summary must have those of the proposal. Other metadata may be anything. */
+function requireMetadata({ metadata, title, summary }: keeper.Draft): void {
+  const given = metadataOf(metadata);
+  if (given === undefined) return;
+  if (given.title !== title)
+    throw ErrInvalidProposalContent(`metadata title '${given.title}' must equal proposal title '${title}'`);
+  if (given.summary !== summary)
+    throw ErrInvalidProposalContent(
+      `metadata summary '${given.summary}' must equal proposal summary '${summary}'`,
+    );
+}
+
+function metadataOf(text: string): { readonly title: string; readonly summary: string } | undefined {
+  if (text === "") return undefined;
+  try {
+    const value: unknown = JSON.parse(text);
+    if (!isRecord(value)) return undefined;
+    const { title = "", summary = "" } = value;
+    return typeof title === "string" && typeof summary === "string" ? { title, summary } : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function vote(context: Context, { option, ...message }: tx.MsgVote, keepers: keeper.Keepers): void {
+  requireAddress("voter", message.voter, keepers);
+  requireOption(option);
+  keeper.addVote(context, { ...message, options: [{ option, weight: formatDec18(DEC18_ONE) }] }, keepers);
+}
+
+function voteWeighted(context: Context, message: tx.MsgVoteWeighted, keepers: keeper.Keepers): void {
+  requireAddress("voter", message.voter, keepers);
+  if (message.options.length === 0) throw ErrInvalidRequest("null");
+  const seen = new Set<number>();
+  let total: Dec18 = 0n;
+  for (const { option, weight } of message.options) {
+    requireOption(option);
+    total += weightOf(weight);
+    if (seen.has(option)) throw ErrInvalidVote("duplicated vote option");
+    seen.add(option);
+  }
+  if (total > DEC18_ONE) throw ErrInvalidVote("total weight overflow 1.00");
+  if (total < DEC18_ONE) throw ErrInvalidVote("total weight lower than 1.00");
+  keeper.addVote(context, message, keepers);
+}
+
+function weightOf(text: string): Dec18 {
+  let weight: Dec18;
+  try {
+    weight = parseDec18(text);
+  } catch (error) {
+    throw ErrInvalidVote(`invalid weight: ${errorText(error)}`);
+  }
+  if (weight <= 0n || weight > DEC18_ONE) throw ErrInvalidVote(`invalid weight: ${text}`);
+  return weight;
+}
+
+function requireOption(option: WeightedVoteOption["option"]): void {
+  if (option === VoteOption.VOTE_OPTION_UNSPECIFIED || !Object.values<number>(VoteOption).includes(option))
+    throw ErrInvalidVote(enumName(VoteOption, option));
+}
+
+function deposit(context: Context, message: tx.MsgDeposit, keepers: keeper.Keepers): void {
+  requireAddress("depositor", message.depositor, keepers);
+  const amount = parseCoins(message.amount);
+  if (amount.length === 0 || !areValidCoins(amount)) throw ErrInvalidCoins(formatCoins(amount));
+  const { proposalId, depositor } = message;
+  if (keeper.addDeposit(context, { id: proposalId, depositor, amount }, keepers))
+    context.emit(event("proposal_deposit", [["voting_period_start", proposalId.toString()]]));
+}
+
+function requireAddress(name: string, text: string, { bech32Prefix }: keeper.Keepers): void {
+  try {
+    parseAddress(bech32Prefix, text);
+  } catch (error) {
+    throw ErrInvalidAddress(`invalid ${name} address: ${errorText(error)}`);
+  }
+}

@@ -1,0 +1,391 @@
+import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
+import {
+  Deposit,
+  type Params,
+  Proposal,
+  ProposalStatus,
+  Vote,
+  type WeightedVoteOption,
+} from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import type { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
+import { uint64BigEndian } from "../../../../platform/base/bytes.ts";
+import { type Dec18, DEC18_ONE, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
+import { joinNs } from "../../../../platform/base/time.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import {
+  areValidCoins,
+  type Coin,
+  formatCoin,
+  formatCoins,
+  parseCoins,
+  sumCoins,
+  toWireCoin,
+} from "../../runtime/coins.ts";
+import { type Context, dryRun } from "../../runtime/context.ts";
+import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import type { MessageHandler } from "../../runtime/module.ts";
+import {
+  bytesCodec,
+  createItem,
+  createMap,
+  messageCodec,
+  textCodec,
+  uint64Codec,
+} from "../../store/collections.ts";
+import * as keys from "./keys.ts";
+import { minDepositOf, moduleParams, ratioOf } from "./params.ts";
+
+export interface GovOptions {
+  readonly bech32Prefix: string;
+  /** Denomination of the default deposits. */
+  readonly denom: string;
+  /** The module's own account, bech32. It is the authority of the chain. */
+  readonly authority: string;
+}
+
+interface BankKeeper {
+  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
+  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
+}
+
+/** A bonded validator. */
+export interface BondedValidator {
+  readonly operator: Uint8Array;
+  readonly tokens: bigint;
+  readonly shares: Dec18;
+}
+
+/** Who has which stake. */
+interface StakingKeeper {
+  /** From the highest power to the lowest. */
+  readonly bonded: (context: Context) => Iterable<BondedValidator>;
+  readonly delegationsOf: (
+    context: Context,
+    delegator: Uint8Array,
+  ) => Iterable<{ readonly validator: Uint8Array; readonly shares: Dec18 }>;
+}
+
+export interface GovDeps {
+  readonly bank: BankKeeper;
+  readonly staking: StakingKeeper;
+  /** Finds the handler of a message of any module. */
+  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+}
+
+/** Options and keepers of other modules. */
+export interface Keepers extends GovOptions, GovDeps {}
+
+export const proposalCodec = messageCodec<Proposal>(Proposal);
+export const depositCodec = messageCodec<Deposit>(Deposit);
+export const voteCodec = messageCodec<Vote>(Vote);
+
+export const proposals = createMap(keys.MODULE_NAME, keys.PROPOSALS, uint64Codec, proposalCodec);
+export const activeQueue = createMap(keys.MODULE_NAME, keys.ACTIVE_QUEUE, bytesCodec, uint64Codec);
+export const inactiveQueue = createMap(keys.MODULE_NAME, keys.INACTIVE_QUEUE, bytesCodec, uint64Codec);
+export const nextProposalId = createItem(keys.MODULE_NAME, keys.PROPOSAL_ID, uint64Codec);
+const votingPeriod = createMap(keys.MODULE_NAME, keys.VOTING_PERIOD, uint64Codec, bytesCodec);
+/** By {@link keys.partKey}. */
+export const deposits = createMap(keys.MODULE_NAME, keys.DEPOSITS, bytesCodec, depositCodec);
+/** By {@link keys.partKey}. */
+export const votes = createMap(keys.MODULE_NAME, keys.VOTES, bytesCodec, voteCodec);
+export const constitution = createItem(keys.MODULE_NAME, keys.CONSTITUTION, textCodec);
+
+/** Stores a proposal, and whether it is in its voting period. */
+export function setProposal(context: Context, proposal: Proposal): void {
+  if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+    votingPeriod.set(context, proposal.id, Uint8Array.of(1));
+  else votingPeriod.delete(context, proposal.id);
+  proposals.set(context, proposal.id, proposal);
+}
+
+/** Returns a proposal. Throws an unregistered error for an unknown id. */
+export function requireProposal(context: Context, id: bigint): Proposal {
+  const proposal = proposals.get(context, id);
+  if (proposal !== undefined) return proposal;
+  throw unregisteredError(
+    `collections: not found: key '${id}' of type github.com/cosmos/gogoproto/cosmos.gov.v1.Proposal`,
+  );
+}
+
+/** Deletes a proposal with its entries in the queues. */
+export function deleteProposal(context: Context, proposal: Proposal): void {
+  inactiveQueue.delete(context, keys.queueKey(timestampToNs(proposal.depositEndTime), proposal.id));
+  if (proposal.votingEndTime !== undefined) {
+    activeQueue.delete(context, keys.queueKey(timestampToNs(proposal.votingEndTime), proposal.id));
+    votingPeriod.delete(context, proposal.id);
+  }
+  proposals.delete(context, proposal.id);
+}
+
+/** A proposal before it has an id. */
+export interface Draft {
+  readonly messages: readonly Any[];
+  readonly metadata: string;
+  readonly title: string;
+  readonly summary: string;
+  readonly proposer: string;
+  readonly expedited: boolean;
+}
+
+const MAX_METADATA_BYTES = 255;
+const MAX_SUMMARY_BYTES = 40 * MAX_METADATA_BYTES;
+
+/** Stores a proposal in its deposit period. Throws `ModuleError` for texts that are too long and for messages that are not the module's. */
+export function addProposal(context: Context, draft: Draft, keepers: Keepers): Proposal {
+  const { messages, metadata, title, summary, proposer, expedited } = draft;
+  requireLength(metadata);
+  if (Buffer.byteLength(summary) > MAX_SUMMARY_BYTES)
+    throw keys.ErrSummaryTooLong(`got summary with length ${Buffer.byteLength(summary)}`);
+  requireLength(title);
+  for (const message of messages) requireRunnable(context, message, keepers);
+  const id = nextProposalId.get(context) ?? 1n;
+  nextProposalId.set(context, id + 1n);
+  const { maxDepositPeriod } = moduleParams.get(context);
+  const endNs = context.timeNs + joinNs(maxDepositPeriod);
+  const proposal: Proposal = {
+    ...Proposal.decode(new Uint8Array(0)),
+    id,
+    messages: [...messages],
+    status: ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD,
+    finalTallyResult: { yesCount: "0", abstainCount: "0", noCount: "0", noWithVetoCount: "0" },
+    submitTime: nsToTimestamp(context.timeNs),
+    depositEndTime: nsToTimestamp(endNs),
+    metadata,
+    title,
+    summary,
+    proposer,
+    expedited,
+  };
+  setProposal(context, proposal);
+  inactiveQueue.set(context, keys.queueKey(endNs, id), id);
+  context.emit(
+    event("submit_proposal", [
+      ["proposal_id", id.toString()],
+      ["proposal_messages", messages.map(({ typeUrl }) => `,${typeUrl}`).join("")],
+    ]),
+  );
+  return proposal;
+}
+
+function requireLength(text: string): void {
+  const length = Buffer.byteLength(text);
+  if (length > MAX_METADATA_BYTES) throw keys.ErrMetadataTooLong(`got metadata with length ${length}`);
+}
+
+/** The message must have a handler and the module's account as its only signer. Texts of old kinds are tried on a branch. */
+function requireRunnable(
+  context: Context,
+  { typeUrl, value }: Any,
+  { authority, findMessage }: Keepers,
+): void {
+  const handler = findMessage(typeUrl);
+  if (handler === undefined) throw keys.ErrUnroutableProposalMsg(typeUrl);
+  const [signer, ...others] = handler.signers(value);
+  if (signer === undefined || others.length > 0) throw ErrInvalidSigner();
+  if (signer !== authority) throw ErrInvalidSigner(signer);
+  if (typeUrl !== "/cosmos.gov.v1.MsgExecLegacyContent") return;
+  wrapErrors(
+    (error) => keys.ErrInvalidProposalContent(error.message),
+    () => dryRun(context, (inner) => handler.handle(inner, value)),
+  );
+}
+
+/** Checks the deposit of a new proposal. Throws `ModuleError`. */
+export function checkInitialDeposit(params: Params, deposit: readonly Coin[], expedited: boolean): void {
+  if (!areValidCoins(deposit)) throw ErrInvalidCoins(formatCoins(deposit));
+  const ratio = ratioOf(params.minInitialDepositRatio);
+  if (ratio > 0n) {
+    const least = minDepositOf(params, expedited).map(({ denom, amount }) => ({
+      denom,
+      amount: roundDec18(mulDec18(amount * DEC18_ONE, ratio)),
+    }));
+    if (!coversAll(deposit, least))
+      throw keys.ErrMinDepositTooSmall(`was (${formatCoins(deposit)}), need (${formatCoins(least)})`);
+  }
+  requireDepositDenoms(params, deposit);
+}
+
+function requireDepositDenoms(params: Params, deposit: readonly Coin[]): void {
+  const denoms = params.minDeposit.map(({ denom }) => denom);
+  if (deposit.every(({ denom }) => denoms.includes(denom))) return;
+  throw keys.ErrInvalidDepositDenom(
+    `deposited ${formatCoins(deposit)}, but gov accepts only the following denom(s): [${denoms.join(" ")}]`,
+  );
+}
+
+function roundDec18(value: Dec18): bigint {
+  return truncateDec18(value + DEC18_ONE / 2n);
+}
+
+function coversAll(coins: readonly Coin[], least: readonly Coin[]): boolean {
+  return least.every(({ denom, amount }) => amountOf(coins, denom) >= amount);
+}
+
+function amountOf(coins: readonly Coin[], denom: string): bigint {
+  return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
+}
+
+/** Coins of an account for a proposal. */
+interface Payment {
+  readonly id: bigint;
+  readonly depositor: string;
+  readonly amount: readonly Coin[];
+}
+
+/** Adds a deposit. Returns whether it started the vote. Throws `ModuleError`. */
+export function addDeposit(context: Context, { id, depositor, amount }: Payment, keepers: Keepers): boolean {
+  const { bank, bech32Prefix } = keepers;
+  const proposal = requireProposal(context, id);
+  const isPending = proposal.status === ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD;
+  if (!isPending && proposal.status !== ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+    throw keys.ErrInactiveProposal(id.toString());
+  const params = moduleParams.get(context);
+  const least = minDepositOf(params, proposal.expedited);
+  requireDepositDenoms(params, amount);
+  requireRatioOf(params, least, amount);
+  const address = parseAddress(bech32Prefix, depositor);
+  bank.sendToModule(context, address, keys.MODULE_NAME, amount);
+  const total = sumCoins([...parseCoins(proposal.totalDeposit), ...amount]);
+  const funded = { ...proposal, totalDeposit: total.map(toWireCoin) };
+  setProposal(context, funded);
+  const starts = isPending && coversAll(total, least);
+  if (starts) startVote(context, funded);
+  const key = keys.partKey(id, address);
+  const before = parseCoins(deposits.get(context, key)?.amount ?? []);
+  context.emit(
+    event("proposal_deposit", [
+      ["depositor", depositor],
+      ["amount", formatCoins(amount)],
+      ["proposal_id", id.toString()],
+    ]),
+  );
+  deposits.set(context, key, {
+    proposalId: id,
+    depositor,
+    amount: sumCoins([...before, ...amount]).map(toWireCoin),
+  });
+  return starts;
+}
+
+/** One of the coins must have its part of the deposit that starts the vote. */
+function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly Coin[]): void {
+  const ratio = ratioOf(params.minDepositRatio);
+  if (ratio === 0n) return;
+  const thresholds = least.map((coin) => ({
+    denom: coin.denom,
+    amount: truncateDec18(mulDec18(coin.amount * DEC18_ONE, ratio)),
+  }));
+  const isMet = thresholds.some((threshold) =>
+    amount.some((coin) => coin.denom === threshold.denom && coin.amount >= threshold.amount),
+  );
+  if (isMet) return;
+  const needed = thresholds.map(formatCoin).join(",");
+  throw keys.ErrMinDepositTooSmall(
+    `received ${formatCoins(amount)} but need at least one of the following: ${needed}`,
+  );
+}
+
+function startVote(context: Context, proposal: Proposal): void {
+  const params = moduleParams.get(context);
+  const period = proposal.expedited ? params.expeditedVotingPeriod : params.votingPeriod;
+  const endNs = context.timeNs + joinNs(period);
+  setProposal(context, {
+    ...proposal,
+    votingStartTime: nsToTimestamp(context.timeNs),
+    votingEndTime: nsToTimestamp(endNs),
+    status: ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD,
+  });
+  inactiveQueue.delete(context, keys.queueKey(timestampToNs(proposal.depositEndTime), proposal.id));
+  activeQueue.set(context, keys.queueKey(endNs, proposal.id), proposal.id);
+}
+
+/** Stores a vote, which replaces an earlier one. Throws gov/3 outside of the voting period. */
+export function addVote(context: Context, vote: Vote, { bech32Prefix }: Keepers): void {
+  if (!votingPeriod.has(context, vote.proposalId)) throw keys.ErrInactiveProposal(vote.proposalId.toString());
+  requireLength(vote.metadata);
+  votes.set(context, keys.partKey(vote.proposalId, parseAddress(bech32Prefix, vote.voter)), vote);
+  context.emit(
+    event("proposal_vote", [
+      ["voter", vote.voter],
+      ["option", printOptions(vote.options)],
+      ["proposal_id", vote.proposalId.toString()],
+    ]),
+  );
+}
+
+function printOptions(options: readonly WeightedVoteOption[]): string {
+  return `[${options.map(({ option, weight }) => `{"option":${option},"weight":"${weight}"}`).join(",")}]`;
+}
+
+/** All deposits of a proposal in the order of the depositors. */
+export function depositsOf(context: Context, id: bigint): readonly Deposit[] {
+  return [...deposits.entries(context, uint64BigEndian(id))].map(([, deposit]) => deposit);
+}
+
+export function deleteVotes(context: Context, id: bigint): void {
+  const all = [...votes.entries(context, uint64BigEndian(id))];
+  for (const [key] of all) votes.delete(context, key);
+}
+
+/** Returns the deposits of a proposal to their owners. */
+export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
+  for (const deposit of depositsOf(context, id)) {
+    const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
+    keepers.bank.sendFromModule(context, keys.MODULE_NAME, address, parseCoins(deposit.amount));
+    deposits.delete(context, keys.partKey(id, address));
+  }
+}
+
+/** Burns the deposits of a proposal. */
+export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix }: Keepers): void {
+  const all = depositsOf(context, id);
+  for (const { depositor } of all)
+    deposits.delete(context, keys.partKey(id, parseAddress(bech32Prefix, depositor)));
+  bank.burn(context, keys.MODULE_NAME, sumCoins(all.flatMap(({ amount }) => parseCoins(amount))));
+}
+
+/**
+ * MsgCancelProposal, from the proposer before the vote ends. The share `proposal_cancel_ratio` of each deposit is burned, or goes to
+ * `proposal_cancel_dest`; the rest is returned. Throws `ModuleError`.
+ */
+export function cancelProposal(context: Context, id: bigint, proposer: string, keepers: Keepers): void {
+  const proposal = requireProposal(context, id);
+  if (proposal.proposer === "")
+    throw keys.ErrInvalidProposal(`proposal ${id} doesn't have proposer ${proposer}, so cannot be canceled`);
+  if (proposal.proposer !== proposer) throw keys.ErrInvalidProposer(`invalid proposer ${proposer}`);
+  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = ProposalStatus;
+  if (proposal.status !== PROPOSAL_STATUS_DEPOSIT_PERIOD && proposal.status !== PROPOSAL_STATUS_VOTING_PERIOD)
+    throw keys.ErrInvalidProposal("proposal should be in the deposit or voting period");
+  if (proposal.votingEndTime !== undefined && timestampToNs(proposal.votingEndTime) < context.timeNs)
+    throw keys.ErrVotingPeriodEnded(`voting period is already ended for this proposal ${id}`);
+  chargeDeposits(context, id, keepers);
+  deleteVotes(context, id);
+  deleteProposal(context, proposal);
+}
+
+function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
+  const { bank, bech32Prefix } = keepers;
+  const { proposalCancelRatio, proposalCancelDest } = moduleParams.get(context);
+  const ratio = ratioOf(proposalCancelRatio);
+  const charged: Coin[] = [];
+  for (const { depositor, amount } of depositsOf(context, id)) {
+    const address = parseAddress(bech32Prefix, depositor);
+    const coins = parseCoins(amount);
+    const charges = coins.map(({ denom, amount: each }) => ({
+      denom,
+      amount: truncateDec18(mulDec18(each * DEC18_ONE, ratio)),
+    }));
+    const rest = sumCoins(
+      coins.map(({ denom, amount: each }) => ({ denom, amount: each - amountOf(charges, denom) })),
+    );
+    if (rest.length > 0) bank.sendFromModule(context, keys.MODULE_NAME, address, rest);
+    charged.push(...charges);
+    deposits.delete(context, keys.partKey(id, address));
+  }
+  const total = sumCoins(charged);
+  if (total.length === 0) return;
+  if (proposalCancelDest === "") bank.burn(context, keys.MODULE_NAME, total);
+  else bank.sendFromModule(context, keys.MODULE_NAME, parseAddress(bech32Prefix, proposalCancelDest), total);
+}

@@ -1,0 +1,51 @@
+import { concat, uint64BigEndian } from "../../../../platform/base/bytes.ts";
+import { registerError } from "../../runtime/errors.ts";
+import { lengthPrefixed, timeKey } from "../staking/keys.ts";
+
+/** Name of the module, of its store and of its account, and codespace of its errors. */
+export const MODULE_NAME = "gov";
+
+/** `| id (8 bytes)`: proposal. */
+export const PROPOSALS = Uint8Array.of(0x00);
+/** `| end of voting | id`: the id, for proposals in their voting period. */
+export const ACTIVE_QUEUE = Uint8Array.of(0x01);
+/** `| end of deposits | id`: the id, for proposals in their deposit period. */
+export const INACTIVE_QUEUE = Uint8Array.of(0x02);
+/** The id of the next proposal. */
+export const PROPOSAL_ID = Uint8Array.of(0x03);
+/** `| id`: 01, for proposals in their voting period. */
+export const VOTING_PERIOD = Uint8Array.of(0x04);
+/** `| id | lp(depositor)`: deposit. */
+export const DEPOSITS = Uint8Array.of(0x10);
+/** `| id | lp(voter)`: vote. */
+export const VOTES = Uint8Array.of(0x20);
+export const PARAMS = Uint8Array.of(0x30);
+/** The constitution, text. */
+export const CONSTITUTION = Uint8Array.of(0x31);
+
+/** The key of a deposit or vote behind its prefix: `id | lp(address)`. */
+export function partKey(id: bigint, address: Uint8Array): Uint8Array {
+  return concat(uint64BigEndian(id), lengthPrefixed(address));
+}
+
+/** The key of a queue behind its prefix: `time (29 bytes) | id`. */
+export function queueKey(timeNs: bigint, id: bigint): Uint8Array {
+  return concat(timeKey(timeNs), uint64BigEndian(id));
+}
+
+export const ErrInactiveProposal = registerError(MODULE_NAME, 3, "inactive proposal");
+export const ErrInvalidProposalContent = registerError(MODULE_NAME, 5, "invalid proposal content");
+export const ErrInvalidVote = registerError(MODULE_NAME, 7, "invalid vote option");
+export const ErrUnroutableProposalMsg = registerError(
+  MODULE_NAME,
+  10,
+  "proposal message not recognized by router",
+);
+export const ErrNoProposalMsgs = registerError(MODULE_NAME, 11, "no messages proposed");
+export const ErrMetadataTooLong = registerError(MODULE_NAME, 15, "metadata too long");
+export const ErrMinDepositTooSmall = registerError(MODULE_NAME, 16, "minimum deposit is too small");
+export const ErrInvalidProposer = registerError(MODULE_NAME, 18, "invalid proposer");
+export const ErrVotingPeriodEnded = registerError(MODULE_NAME, 20, "voting period already ended");
+export const ErrInvalidProposal = registerError(MODULE_NAME, 21, "invalid proposal");
+export const ErrSummaryTooLong = registerError(MODULE_NAME, 22, "summary too long");
+export const ErrInvalidDepositDenom = registerError(MODULE_NAME, 23, "invalid deposit denom");

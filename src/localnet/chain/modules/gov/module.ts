@@ -1,0 +1,272 @@
+import { timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
+import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/gov/v1/genesis.ts";
+import {
+  type Deposit,
+  type Proposal,
+  ProposalStatus,
+  type Vote,
+} from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
+import { uint64BigEndian } from "../../../../platform/base/bytes.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import { type Context, dryRun } from "../../runtime/context.ts";
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import { paginate, paginateFiltered } from "../../runtime/pagination.ts";
+import { createHandlers } from "./handlers.ts";
+import * as keeper from "./keeper.ts";
+import * as keys from "./keys.ts";
+import { defaultParams, moduleParams } from "./params.ts";
+import { endBlock, tally } from "./tally.ts";
+
+/** Creates the module `gov`: proposals that run messages of the chain's authority when holders of stake vote for them. */
+export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
+  const keepers: keeper.Keepers = { ...options, ...deps };
+  return {
+    name: keys.MODULE_NAME,
+    stores: [keys.MODULE_NAME],
+    messages: createHandlers(keepers),
+    queries: createQueries(keepers),
+    endBlock: (context) => endBlock(context, keepers),
+    initGenesis: (context, json) => initGenesis(context, json, keepers),
+    exportGenesis,
+  };
+}
+
+const SERVICE = "/cosmos.gov.v1.Query";
+
+function createQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
+  return [
+    toQueryHandler(
+      `${SERVICE}/Constitution`,
+      { request: wire.QueryConstitutionRequest, response: wire.QueryConstitutionResponse },
+      (context) => ({ constitution: keeper.constitution.get(context) ?? "" }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/Proposal`,
+      { request: wire.QueryProposalRequest, response: wire.QueryProposalResponse },
+      (context, { proposalId }) => ({ proposal: proposalOf(context, proposalId) }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/Proposals`,
+      { request: wire.QueryProposalsRequest, response: wire.QueryProposalsResponse },
+      (context, request) => queryProposals(context, request, keepers),
+    ),
+    toQueryHandler(
+      `${SERVICE}/Params`,
+      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
+      queryParams,
+    ),
+    toQueryHandler(
+      `${SERVICE}/TallyResult`,
+      { request: wire.QueryTallyResultRequest, response: wire.QueryTallyResultResponse },
+      (context, { proposalId }) => ({ tally: tallyOf(context, proposalId, keepers) }),
+    ),
+    ...createPartQueries(keepers),
+  ];
+}
+
+/** Queries of votes and deposits. */
+function createPartQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
+  return [
+    toQueryHandler(
+      `${SERVICE}/Vote`,
+      { request: wire.QueryVoteRequest, response: wire.QueryVoteResponse },
+      (context, { proposalId, voter }) => {
+        if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
+        const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
+        if (vote !== undefined) return { vote };
+        throw new QueryError(
+          GrpcCode.InvalidArgument,
+          `voter: ${voter} not found for proposal: ${proposalId}`,
+        );
+      },
+    ),
+    toQueryHandler(
+      `${SERVICE}/Votes`,
+      { request: wire.QueryVotesRequest, response: wire.QueryVotesResponse },
+      (context, { proposalId, pagination }) => {
+        const list: Vote[] = [];
+        const page = paginate(partsOf(context, keys.VOTES, proposalId), pagination, (_key, value) =>
+          list.push(keeper.voteCodec.decode(value)),
+        );
+        return { votes: list, pagination: page };
+      },
+    ),
+    toQueryHandler(
+      `${SERVICE}/Deposit`,
+      { request: wire.QueryDepositRequest, response: wire.QueryDepositResponse },
+      (context, { proposalId, depositor }) => {
+        if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
+        const deposit = keeper.deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
+        if (deposit !== undefined) return { deposit };
+        throw new QueryError(
+          GrpcCode.NotFound,
+          `depositer: ${depositor} not found for proposal: ${proposalId}`,
+        );
+      },
+    ),
+    toQueryHandler(
+      `${SERVICE}/Deposits`,
+      { request: wire.QueryDepositsRequest, response: wire.QueryDepositsResponse },
+      (context, { proposalId, pagination }) => {
+        const list: Deposit[] = [];
+        const page = paginate(partsOf(context, keys.DEPOSITS, proposalId), pagination, (_key, value) =>
+          list.push(keeper.depositCodec.decode(value)),
+        );
+        return { deposits: list, pagination: page };
+      },
+    ),
+  ];
+}
+
+function partsOf(context: Context, prefix: Uint8Array, id: bigint) {
+  return {
+    store: context.store(keys.MODULE_NAME),
+    prefix: Uint8Array.from([...prefix, ...uint64BigEndian(requireId(id))]),
+  };
+}
+
+function partKeyOf(id: bigint, address: string, { bech32Prefix }: keeper.Keepers): Uint8Array {
+  return keys.partKey(
+    id,
+    orQueryError(() => parseAddress(bech32Prefix, address)),
+  );
+}
+
+function requireId(id: bigint): bigint {
+  if (id === 0n) throw new QueryError(GrpcCode.InvalidArgument, "proposal id can not be 0");
+  return id;
+}
+
+function proposalOf(context: Context, id: bigint): Proposal {
+  const proposal = keeper.proposals.get(context, requireId(id));
+  if (proposal === undefined) throw new QueryError(GrpcCode.NotFound, `proposal ${id} doesn't exist`);
+  return proposal;
+}
+
+/** The stored result of a vote that ended, or the result as if it ended now. */
+function tallyOf(context: Context, id: bigint, keepers: keeper.Keepers): Proposal["finalTallyResult"] {
+  const proposal = proposalOf(context, id);
+  if (proposal.status === ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD)
+    return dryRun(context, (inner) => tally(inner, proposal, keepers, false).result);
+  return proposal.finalTallyResult;
+}
+
+/** A filter that is absent lets every proposal pass. */
+function queryProposals(
+  context: Context,
+  { proposalStatus, voter, depositor, pagination }: wire.QueryProposalsRequest,
+  keepers: keeper.Keepers,
+): wire.QueryProposalsResponse {
+  const list: Proposal[] = [];
+  const matches = ({ id, status }: Proposal): boolean =>
+    (proposalStatus === ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED || status === proposalStatus) &&
+    (voter === "" || keeper.votes.has(context, partKeyOf(id, voter, keepers))) &&
+    (depositor === "" || keeper.deposits.has(context, partKeyOf(id, depositor, keepers)));
+  const paged = { store: context.store(keys.MODULE_NAME), prefix: keys.PROPOSALS };
+  const page = paginateFiltered(paged, pagination, (_key, value, onPage) => {
+    const proposal = keeper.proposalCodec.decode(value);
+    if (!matches(proposal)) return false;
+    if (onPage) list.push(proposal);
+    return true;
+  });
+  return { proposals: list, pagination: page };
+}
+
+/** `params` always has all parameters; the parts of earlier releases are there on request. */
+function queryParams(context: Context, { paramsType }: wire.QueryParamsRequest): wire.QueryParamsResponse {
+  const params = moduleParams.get(context);
+  const { minDeposit, maxDepositPeriod, votingPeriod, quorum, threshold, vetoThreshold } = params;
+  const none = { votingParams: undefined, depositParams: undefined, tallyParams: undefined, params };
+  switch (paramsType) {
+    case "deposit":
+      return { ...none, depositParams: { minDeposit, maxDepositPeriod } };
+    case "voting":
+      return { ...none, votingParams: { votingPeriod } };
+    case "tallying":
+      return { ...none, tallyParams: { quorum, threshold, vetoThreshold } };
+    case "":
+      return none;
+    default:
+      throw new QueryError(GrpcCode.InvalidArgument, `${paramsType} is not a valid parameter type`);
+  }
+}
+
+const SCHEMA: GenesisSchema<GenesisState> = {
+  module: keys.MODULE_NAME,
+  typeName: "cosmos.gov.v1.GenesisState",
+  type: GenesisState,
+};
+
+/** Stores the state. Throws `GenesisError` for invalid params, and for votes and deposits of unknown proposals. */
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: keeper.Keepers): void {
+  const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
+  const path = `app_state.${keys.MODULE_NAME}`;
+  keeper.nextProposalId.set(context, state.startingProposalId === 0n ? 1n : state.startingProposalId);
+  atPath(`${path}.params`, () =>
+    moduleParams.set(context, partOr(json, "params", state.params, defaultParams(keepers.denom))),
+  );
+  keeper.constitution.set(context, state.constitution);
+  state.proposals.forEach((proposal, index) =>
+    atPath(`${path}.proposals[${index}]`, () =>
+      addStoredProposal(context, proposal, state.startingProposalId),
+    ),
+  );
+  state.deposits.forEach((deposit, index) =>
+    atPath(`${path}.deposits[${index}]`, () =>
+      keeper.deposits.set(
+        context,
+        storedPart(context, deposit.proposalId, deposit.depositor, keepers),
+        deposit,
+      ),
+    ),
+  );
+  state.votes.forEach((vote, index) =>
+    atPath(`${path}.votes[${index}]`, () =>
+      keeper.votes.set(context, storedPart(context, vote.proposalId, vote.voter, keepers), vote),
+    ),
+  );
+}
+
+function addStoredProposal(context: Context, proposal: Proposal, startingId: bigint): void {
+  if (proposal.id === 0n || proposal.id >= startingId)
+    throw new Error(
+      `an id from 1 to below starting_proposal_id (${startingId}) was expected, got ${proposal.id}`,
+    );
+  if (keeper.proposals.has(context, proposal.id)) throw new Error(`duplicate proposal id: ${proposal.id}`);
+  keeper.setProposal(context, proposal);
+  const { PROPOSAL_STATUS_DEPOSIT_PERIOD, PROPOSAL_STATUS_VOTING_PERIOD } = ProposalStatus;
+  const queue = (endNs: bigint): Uint8Array => keys.queueKey(endNs, proposal.id);
+  if (proposal.status === PROPOSAL_STATUS_DEPOSIT_PERIOD)
+    keeper.inactiveQueue.set(context, queue(timestampToNs(proposal.depositEndTime)), proposal.id);
+  if (proposal.status === PROPOSAL_STATUS_VOTING_PERIOD)
+    keeper.activeQueue.set(context, queue(timestampToNs(proposal.votingEndTime)), proposal.id);
+}
+
+function storedPart(
+  context: Context,
+  id: bigint,
+  address: string,
+  { bech32Prefix }: keeper.Keepers,
+): Uint8Array {
+  if (!keeper.proposals.has(context, id))
+    throw new Error(`proposal ${id} was expected in app_state.gov.proposals`);
+  return keys.partKey(id, parseAddress(bech32Prefix, address));
+}
+
+/** Prints the state. */
+function exportGenesis(context: Context): JsonValue {
+  return printGenesis(SCHEMA, {
+    ...GenesisState.decode(new Uint8Array(0)),
+    startingProposalId: keeper.nextProposalId.get(context) ?? 1n,
+    deposits: [...keeper.deposits.entries(context)].map(([, deposit]) => deposit),
+    votes: [...keeper.votes.entries(context)].map(([, vote]) => vote),
+    proposals: [...keeper.proposals.entries(context)].map(([, proposal]) => proposal),
+    params: moduleParams.get(context),
+    constitution: keeper.constitution.get(context) ?? "",
+  });
+}

@@ -1,0 +1,205 @@
+import { nsToTimestamp, timestampToNs } from "../../../../cosmos/comet/timestamp.ts";
+import {
+  type Params,
+  type Proposal,
+  ProposalStatus,
+  type TallyResult,
+  VoteOption,
+} from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import { toHex, uint64BigEndian } from "../../../../platform/base/bytes.ts";
+import {
+  type Dec18,
+  DEC18_ONE,
+  mulDec18,
+  quoDec18,
+  truncateDec18,
+} from "../../../../platform/base/decimal.ts";
+import { joinNs } from "../../../../platform/base/time.ts";
+import { parseAddress } from "../../runtime/address.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ModuleError } from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import { timeKey } from "../staking/keys.ts";
+import * as keeper from "./keeper.ts";
+import { queueKey } from "./keys.ts";
+import { moduleParams, ratioOf } from "./params.ts";
+
+/** Drops proposals without enough deposit, and ends votes whose time is over. */
+export function endBlock(context: Context, keepers: keeper.Keepers): void {
+  const isDue = ([key]: readonly [Uint8Array, bigint]): boolean =>
+    Buffer.compare(key.subarray(0, timeKey(context.timeNs).length), timeKey(context.timeNs)) <= 0;
+  for (const [, id] of [...keeper.inactiveQueue.entries(context)].filter(isDue))
+    dropProposal(context, keeper.requireProposal(context, id), keepers);
+  for (const [, id] of [...keeper.activeQueue.entries(context)].filter(isDue))
+    endVote(context, keeper.requireProposal(context, id), keepers);
+}
+
+function dropProposal(context: Context, proposal: Proposal, keepers: keeper.Keepers): void {
+  keeper.deleteProposal(context, proposal);
+  if (moduleParams.get(context).burnProposalDepositPrevote)
+    keeper.burnDeposits(context, proposal.id, keepers);
+  else keeper.refundDeposits(context, proposal.id, keepers);
+  context.emit(
+    event("inactive_proposal", [
+      ["proposal_id", proposal.id.toString()],
+      ["proposal_result", "proposal_dropped"],
+    ]),
+  );
+}
+
+function endVote(context: Context, proposal: Proposal, keepers: keeper.Keepers): void {
+  const params = moduleParams.get(context);
+  const { passes, burns, result } = tally(context, proposal, keepers, true);
+  // The deposits of an expedited proposal that failed stay for its regular vote.
+  if (passes || !proposal.expedited) {
+    if (burns) keeper.burnDeposits(context, proposal.id, keepers);
+    else keeper.refundDeposits(context, proposal.id, keepers);
+  }
+  keeper.activeQueue.delete(context, queueKey(timestampToNs(proposal.votingEndTime), proposal.id));
+  const [ended, outcome, log] = passes
+    ? runProposal(context, proposal, keepers)
+    : proposal.expedited
+      ? continueAsRegular(context, proposal, params)
+      : rejected(proposal);
+  keeper.setProposal(context, { ...ended, finalTallyResult: result });
+  context.emit(
+    event("active_proposal", [
+      ["proposal_id", proposal.id.toString()],
+      ["proposal_result", outcome],
+      ["proposal_log", log],
+    ]),
+  );
+}
+
+type Outcome = readonly [proposal: Proposal, result: string, log: string];
+
+/** Runs the messages of a proposal that passed. When one fails, what they wrote is dropped. */
+function runProposal(context: Context, proposal: Proposal, { findMessage }: keeper.Keepers): Outcome {
+  let at = 0;
+  try {
+    context.atomically((inner) => {
+      for (const [index, { typeUrl, value }] of proposal.messages.entries()) {
+        at = index;
+        findMessage(typeUrl)?.handle(inner, value);
+      }
+    });
+  } catch (error) {
+    if (!(error instanceof ModuleError)) throw error;
+    const failed = {
+      ...proposal,
+      status: ProposalStatus.PROPOSAL_STATUS_FAILED,
+      failedReason: error.message,
+    };
+    const typeUrl = proposal.messages[at]?.typeUrl ?? "";
+    return [
+      failed,
+      "proposal_failed",
+      `passed, but msg ${at} (${typeUrl}) failed on execution: ${error.message}`,
+    ];
+  }
+  return [{ ...proposal, status: ProposalStatus.PROPOSAL_STATUS_PASSED }, "proposal_passed", "passed"];
+}
+
+function continueAsRegular(context: Context, proposal: Proposal, { votingPeriod }: Params): Outcome {
+  const endNs = timestampToNs(proposal.votingStartTime) + joinNs(votingPeriod);
+  keeper.activeQueue.set(context, queueKey(endNs, proposal.id), proposal.id);
+  return [
+    { ...proposal, expedited: false, votingEndTime: nsToTimestamp(endNs) },
+    "expedited_proposal_rejected",
+    "expedited proposal converted to regular",
+  ];
+}
+
+function rejected(proposal: Proposal): Outcome {
+  const failedReason = "proposal did not get enough votes to pass";
+  const status = ProposalStatus.PROPOSAL_STATUS_REJECTED;
+  return [{ ...proposal, status, failedReason }, "proposal_rejected", "rejected"];
+}
+
+interface Tally {
+  readonly passes: boolean;
+  /** Whether the deposits are burned. */
+  readonly burns: boolean;
+  readonly result: TallyResult;
+}
+
+/**
+ * Counts the votes by stake: each voter with its delegations, and each bonded validator that voted with what its delegators did not
+ * vote themselves. `removesVotes`: deletes the counted votes.
+ */
+export function tally(
+  context: Context,
+  proposal: Proposal,
+  keepers: keeper.Keepers,
+  removesVotes: boolean,
+): Tally {
+  const { counts, total, bonded } = countVotes(context, proposal.id, keepers, removesVotes);
+  const of = (option: number): Dec18 => counts.get(option) ?? 0n;
+  const result = {
+    yesCount: truncateDec18(of(VoteOption.VOTE_OPTION_YES)).toString(),
+    abstainCount: truncateDec18(of(VoteOption.VOTE_OPTION_ABSTAIN)).toString(),
+    noCount: truncateDec18(of(VoteOption.VOTE_OPTION_NO)).toString(),
+    noWithVetoCount: truncateDec18(of(VoteOption.VOTE_OPTION_NO_WITH_VETO)).toString(),
+  };
+  const ends = (passes: boolean, burns: boolean): Tally => ({ passes, burns, result });
+  const params = moduleParams.get(context);
+  if (bonded === 0n) return ends(false, false);
+  if (quoDec18(total, bonded * DEC18_ONE) < ratioOf(params.quorum)) return ends(false, params.burnVoteQuorum);
+  const decided = total - of(VoteOption.VOTE_OPTION_ABSTAIN);
+  if (decided === 0n) return ends(false, false);
+  if (quoDec18(of(VoteOption.VOTE_OPTION_NO_WITH_VETO), total) > ratioOf(params.vetoThreshold))
+    return ends(false, params.burnVoteVeto);
+  const threshold = ratioOf(proposal.expedited ? params.expeditedThreshold : params.threshold);
+  return ends(quoDec18(of(VoteOption.VOTE_OPTION_YES), decided) > threshold, false);
+}
+
+interface Counted {
+  /** Voting power by option. */
+  readonly counts: ReadonlyMap<number, Dec18>;
+  readonly total: Dec18;
+  /** Tokens of all bonded validators. */
+  readonly bonded: bigint;
+}
+
+type Ballot = readonly { readonly option: number; readonly weight: string }[];
+
+interface Candidate extends keeper.BondedValidator {
+  /** Shares of delegators that voted themselves. */
+  deducted: Dec18;
+  ballot: Ballot;
+}
+
+function countVotes(context: Context, id: bigint, keepers: keeper.Keepers, removesVotes: boolean): Counted {
+  const validators = new Map<string, Candidate>();
+  for (const each of keepers.staking.bonded(context))
+    validators.set(toHex(each.operator), { ...each, deducted: 0n, ballot: [] });
+  const counts = new Map<number, Dec18>();
+  let total: Dec18 = 0n;
+  const add = (power: Dec18, ballot: Ballot): void => {
+    for (const { option, weight } of ballot)
+      counts.set(option, (counts.get(option) ?? 0n) + mulDec18(power, ratioOf(weight)));
+    total += power;
+  };
+  const all = [...keeper.votes.entries(context, uint64BigEndian(id))];
+  for (const [key, { voter, options }] of all) {
+    const address = parseAddress(keepers.bech32Prefix, voter);
+    const own = validators.get(toHex(address));
+    if (own !== undefined) own.ballot = options;
+    for (const { validator, shares } of keepers.staking.delegationsOf(context, address)) {
+      const candidate = validators.get(toHex(validator));
+      if (candidate === undefined) continue;
+      candidate.deducted += shares;
+      add(powerOf(candidate, shares), options);
+    }
+    if (removesVotes) keeper.votes.delete(context, key);
+  }
+  for (const candidate of validators.values())
+    if (candidate.ballot.length > 0)
+      add(powerOf(candidate, candidate.shares - candidate.deducted), candidate.ballot);
+  const bonded = [...validators.values()].reduce((sum, { tokens }) => sum + tokens, 0n);
+  return { counts, total, bonded };
+}
+
+function powerOf({ tokens, shares: all }: keeper.BondedValidator, shares: Dec18): Dec18 {
+  return quoDec18(shares * tokens, all);
+}

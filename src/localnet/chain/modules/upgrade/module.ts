@@ -1,0 +1,118 @@
+import * as wire from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/query.ts";
+import {
+  MsgCancelUpgrade,
+  MsgSoftwareUpgrade,
+} from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/tx.ts";
+import { Plan } from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/upgrade.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import { GO_ZERO_TIME_NS, joinNs } from "../../../../platform/base/time.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ErrInvalidRequest, ErrInvalidSigner } from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
+import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
+
+const MODULE_NAME = "upgrade";
+
+/** The plan of the next upgrade. */
+const plan = createItem(MODULE_NAME, Uint8Array.of(0), messageCodec<Plan>(Plan));
+/** Heights of upgrades by name. */
+const done = createMap(MODULE_NAME, Uint8Array.of(1), textCodec, uint64Codec);
+
+interface UpgradeOptions {
+  /** The account that may plan upgrades, bech32. */
+  readonly authority: string;
+}
+
+/** Creates the module `upgrade`: plans of upgrades. A plan is done at its height; the program has nothing that depends on it. */
+export function createUpgradeModule(options: UpgradeOptions): ChainModule {
+  return {
+    name: MODULE_NAME,
+    stores: [MODULE_NAME],
+    messages: createHandlers(options),
+    queries: createQueries(options),
+    beginBlock: (context) => {
+      const due = plan.get(context);
+      if (due === undefined || due.height > context.height) return;
+      done.set(context, due.name, context.height);
+      plan.delete(context);
+    },
+    initGenesis: (context, json) => {
+      const given = readGenesis(SCHEMA, json)?.plan;
+      if (given !== undefined) atPath(`app_state.${MODULE_NAME}.plan`, () => schedule(context, given));
+    },
+    exportGenesis: (context): JsonValue => printGenesis(SCHEMA, { plan: plan.get(context) }),
+  };
+}
+
+/** The SDK's module has no genesis. Ours has the schema of the query response, `{"plan": …}`. */
+const SCHEMA: GenesisSchema<wire.QueryCurrentPlanResponse> = {
+  module: MODULE_NAME,
+  typeName: "cosmos.upgrade.v1beta1.QueryCurrentPlanResponse",
+  type: wire.QueryCurrentPlanResponse,
+};
+
+const EMPTY_PLAN: Plan = Plan.decode(new Uint8Array(0));
+
+function createHandlers({ authority }: UpgradeOptions): readonly MessageHandler[] {
+  const requireAuthority = (signer: string): void => {
+    if (signer !== authority) throw ErrInvalidSigner(`expected ${authority} got ${signer}`);
+  };
+  return [
+    toMessageHandler({
+      typeUrl: "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+      type: MsgSoftwareUpgrade,
+      signers: (message) => [message.authority],
+      handle: (context, message) => {
+        requireAuthority(message.authority);
+        schedule(context, message.plan ?? EMPTY_PLAN);
+      },
+    }),
+    toMessageHandler({
+      typeUrl: "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+      type: MsgCancelUpgrade,
+      signers: (message) => [message.authority],
+      handle: (context, message) => {
+        requireAuthority(message.authority);
+        plan.delete(context);
+      },
+    }),
+  ];
+}
+
+/** Replaces the plan. Throws sdk/18 for one that is invalid, in the past, or done. */
+function schedule(context: Context, next: Plan): void {
+  if (next.time !== undefined && joinNs(next.time) !== GO_ZERO_TIME_NS)
+    throw ErrInvalidRequest("time-based upgrades have been deprecated in the SDK");
+  if (next.upgradedClientState !== undefined)
+    throw ErrInvalidRequest("upgrade logic for IBC has been moved to the IBC module");
+  if (next.name === "") throw ErrInvalidRequest("name cannot be empty");
+  if (next.height <= 0n) throw ErrInvalidRequest("height must be greater than 0");
+  if (next.height < context.height) throw ErrInvalidRequest("upgrade cannot be scheduled in the past");
+  if (done.has(context, next.name))
+    throw ErrInvalidRequest(`upgrade with name ${next.name} has already been completed`);
+  plan.set(context, next);
+}
+
+const SERVICE = "/cosmos.upgrade.v1beta1.Query";
+
+function createQueries({ authority }: UpgradeOptions): readonly QueryHandler[] {
+  return [
+    toQueryHandler(
+      `${SERVICE}/CurrentPlan`,
+      { request: wire.QueryCurrentPlanRequest, response: wire.QueryCurrentPlanResponse },
+      (context) => ({ plan: plan.get(context) }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/AppliedPlan`,
+      { request: wire.QueryAppliedPlanRequest, response: wire.QueryAppliedPlanResponse },
+      (context, { name }) => ({ height: done.get(context, name) ?? 0n }),
+    ),
+    toQueryHandler(
+      `${SERVICE}/Authority`,
+      { request: wire.QueryAuthorityRequest, response: wire.QueryAuthorityResponse },
+      () => ({ address: authority }),
+    ),
+  ];
+}

@@ -1,0 +1,338 @@
+import { z } from "zod";
+import { parseDec18 } from "../../platform/base/decimal.ts";
+import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults.ts";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
+import type { ConfigKind } from "../../platform/config/daemon-config.ts";
+import type { GasPrice } from "../chain/modules/feemarket/keeper.ts";
+import { parseAddress } from "../chain/runtime/address.ts";
+import { PROFILE_NAMES } from "../chain/profile/profile.ts";
+import { isDenom } from "../chain/runtime/coins.ts";
+import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../network/chains.ts";
+import { type DenomAmount, TEST_BALANCE } from "../network/test-keys.ts";
+
+const COIN = /^(\d{1,78})([a-zA-Z].*)$/;
+
+function coinField() {
+  return z.string().transform((text, context): DenomAmount => {
+    const [, amount = "", denom = ""] = COIN.exec(text) ?? [];
+    if (isDenom(denom)) return { denom, amount: BigInt(amount).toString() };
+    context.addIssue(issueText("is not an amount with a denomination", 'text such as "1000000untrn"'));
+    return z.NEVER;
+  });
+}
+
+function priceField() {
+  return z.string().transform((text, context): GasPrice => {
+    const [, amount = "", denom = ""] = /^(\d{1,20}(?:\.\d{1,18})?)([a-zA-Z].*)$/.exec(text) ?? [];
+    if (isDenom(denom)) return { denom, amount: parseDec18(amount) };
+    context.addIssue(issueText("is not a price", 'text such as "0.0025untrn"'));
+    return z.NEVER;
+  });
+}
+
+const portNumber = z.int().min(1).max(65_535);
+
+const PORT_TEXTS = {
+  localRpc: "RPC and WebSocket of the local chain",
+  localRest: "REST of the local chain",
+  localGrpc: "gRPC of the local chain",
+  localMetrics: "metrics of the local chain",
+  remoteRpc: "RPC and WebSocket of the remote chain",
+  remoteRest: "REST of the remote chain",
+  remoteGrpc: "gRPC of the remote chain",
+  prices: "prices of the sidecar",
+  oracleMetrics: "metrics of the sidecar's prices",
+  sidecarMetrics: "metrics of the sidecar's process",
+  relayer: "the interchain-query relayer of relaywatch up",
+  watchdog: "the oracle watchdog of relaywatch up",
+  control: "the control API",
+  sidecarControl: "the control API of a sidecar in a process of its own",
+} satisfies Readonly<Record<keyof Ports, string>>;
+
+/** `localRpc` is the key `local_rpc`. */
+export function keyOfPort(name: string): string {
+  return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+}
+
+const DEFAULT_PORTS_BY_NAME = new Map<string, number>(Object.entries(DEFAULT_PORTS));
+
+const ports = z.strictObject(
+  Object.fromEntries(
+    Object.entries(PORT_TEXTS).map(([name, text]) => [
+      keyOfPort(name),
+      portNumber.default(DEFAULT_PORTS_BY_NAME.get(name) ?? 0).describe(text),
+    ]),
+  ),
+);
+
+const account = z.strictObject({
+  name: z
+    .string()
+    .regex(/^[\w-]{1,50}$/)
+    .describe("name of the account in this file and for --from"),
+  mnemonic: z.string().min(1).describe("words of the key, of which everybody who reads the file can spend"),
+  balances: z
+    .array(coinField())
+    .optional()
+    .describe(`amounts with their denominations; default: ${TEST_BALANCE} of the chain's denomination`),
+});
+
+const validator = z.strictObject({
+  power: z.int().min(1).max(1_000_000_000).describe("voting power; the stake is a million times as much"),
+  operator: z
+    .string()
+    .optional()
+    .describe("account that operates it, by name or address; default: an account without a key"),
+});
+
+const moduleState = z.record(z.string(), z.record(z.string(), z.unknown()));
+
+function chainFields(part: ChainPart) {
+  const chain = CHAINS[part];
+  const [first = ""] = chain.settings.operators;
+  const accounts = chain.keys.map(({ name, mnemonic }) => ({ name, mnemonic }));
+  return {
+    chain_id: z
+      .string()
+      .regex(/^[\w-]{1,50}$/)
+      .default(chain.chainId)
+      .describe("chain id"),
+    bech32_prefix: z
+      .string()
+      .regex(/^[a-z]{1,20}$/)
+      .default(chain.bech32Prefix)
+      .describe("prefix of account addresses"),
+    denom: z
+      .string()
+      .refine(isDenom, { error: issueText("is not a denomination", 'text such as "untrn"') })
+      .default(chain.denom)
+      .describe("denomination of stake, fees and deposits"),
+    accounts: z
+      .array(account)
+      .min(1)
+      .max(1_000)
+      .prefault(accounts)
+      .describe("accounts at genesis, in the order of their numbers")
+      .meta({ initial: accounts }),
+    denom_metadata: z
+      .array(z.record(z.string(), z.unknown()))
+      .max(1_000)
+      .default([])
+      .describe("metadata of denominations, as the module bank has them"),
+    min_gas_prices: z
+      .array(priceField())
+      .max(100)
+      .prefault([])
+      .meta({ initial: [] })
+      .describe(
+        'gas prices that the mempool asks for while the fee market is disabled (modules.feemarket.params.enabled: false), such as "0.0025untrn"; one of them is enough',
+      ),
+    validators: z
+      .array(validator)
+      .min(1)
+      .max(200)
+      .default([{ power: 10, operator: first }])
+      .describe("validators at genesis, in the order of their creation"),
+    genesis_transactions: z
+      .boolean()
+      .default(false)
+      .describe(
+        "the operators create the validators with transactions after the genesis of all modules, so that contracts get the hooks of staking; false: they are in the genesis of staking",
+      ),
+    consensus: z
+      .strictObject({
+        max_bytes: whole(chain.settings.consensusParams.maxBytes).describe("most bytes of a block"),
+        max_gas: whole(chain.settings.consensusParams.maxGas).describe('most gas of a block; "-1": no limit'),
+      })
+      .prefault({})
+      .describe("parameters of the consensus"),
+    modules: moduleState
+      .default({})
+      .describe(
+        "genesis of modules, merged into what the other keys say; members of params that are missing keep the module's default. In wasm.gen_msgs, a wasm_byte_code of file:NAME is the content of that file",
+      ),
+    modules_from: z
+      .strictObject({
+        file: z.string().min(1).describe("genesis document, JSON"),
+        modules: z.array(z.string().min(1)).min(1).describe("names of the modules"),
+      })
+      .optional()
+      .describe("takes the genesis of modules from a document; the key modules takes precedence")
+      .meta({ commentedOut: true, example: { file: "genesis.json", modules: ["wasm", "harpoon"] } }),
+  };
+}
+
+function whole(initial: bigint) {
+  return z
+    .string()
+    .regex(/^-?\d{1,18}$/)
+    .prefault(initial.toString())
+    .transform((text) => BigInt(text))
+    .meta({ initial: initial.toString() });
+}
+
+const name = z.string().min(1);
+
+const fileSchema = z.strictObject({
+  profile: z
+    .enum(PROFILE_NAMES)
+    .default("specification")
+    .describe(
+      "what both chains do where specification and deployed chain differ: relaywatch localnet profile lists it",
+    ),
+  block_time: durationField(50).prefault("1s").describe("time between two blocks"),
+  code_dir: z
+    .string()
+    .min(1)
+    .default(".")
+    .describe(
+      "folder of the code that file:NAME names; relative to the folder of this file, or to --chain-dir",
+    ),
+  ports: ports.prefault({}).describe("ports on this machine, to which --port-offset is added"),
+  relayers: z
+    .strictObject({
+      icq: name
+        .default(DEFAULT_ROLES.icqRelayer)
+        .describe("account of the local chain with which the relayer of relaywatch up signs"),
+      ibc_local: name
+        .default(DEFAULT_ROLES.ibcRelayer.local)
+        .describe("account of the local chain with which the IBC relayer signs"),
+      ibc_remote: name
+        .default(DEFAULT_ROLES.ibcRelayer.remote)
+        .describe("account of the remote chain with which the IBC relayer signs"),
+    })
+    .prefault({})
+    .describe("accounts of the relayers"),
+  local: z
+    .strictObject({
+      ...chainFields("local"),
+      admins: z
+        .array(name)
+        .default([...CHAINS.local.settings.admins])
+        .describe(
+          "who submits proposals of the module adminmodule: accounts by name, or addresses, also of contracts",
+        ),
+      built_in_contracts: z
+        .boolean()
+        .default(true)
+        .describe(
+          "the contracts icq-consumer, echo, rate-limiter and gas-burner are there, with the first code ids",
+        ),
+      more_clients: z
+        .array(
+          z.strictObject({
+            trusting_period: durationField(1_000).describe(
+              "a client that is not updated expires after this time",
+            ),
+          }),
+        )
+        .max(100)
+        .prefault([])
+        .meta({ initial: [] })
+        .describe(
+          "further light clients of the remote chain, without a connection: 07-tendermint-1, and so on",
+        ),
+      first_query: z
+        .boolean()
+        .default(true)
+        .describe("query 1, which icq-consumer owns, reads the balance of alice on the remote chain"),
+    })
+    .prefault({})
+    .describe("the local chain: the one with interchain queries and contracts"),
+  remote: z.strictObject(chainFields("remote")).prefault({}).describe("the remote chain, which others query"),
+});
+
+/** A checked chain file. */
+export type ChainFile = z.output<typeof fileSchema>;
+export type ChainSection = ChainFile["remote"];
+
+/** The configuration of a localnet's chains. */
+export const chainConfigKind: ConfigKind<ChainFile> = {
+  name: "localnet",
+  prefix: "RELAYWATCH_LOCALNET_",
+  schema: fileSchema.superRefine((file, context) => {
+    checkChain("local", file.local, context);
+    checkChain("remote", file.remote, context);
+    if (file.local.chain_id === file.remote.chain_id)
+      context.addIssue({
+        code: "custom",
+        path: ["remote", "chain_id"],
+        message: issueText("is that of the local chain", "another chain id"),
+      });
+    const roles: readonly (readonly [ChainPart, keyof ChainFile["relayers"]])[] = [
+      ["local", "icq"],
+      ["local", "ibc_local"],
+      ["remote", "ibc_remote"],
+    ];
+    for (const [part, role] of roles)
+      checkName(part, file[part], { path: ["relayers", role], value: file.relayers[role] }, context);
+    const { built_in_contracts: hasContracts, first_query: hasQuery } = file.local;
+    if (hasQuery && !hasContracts)
+      context.addIssue({
+        code: "custom",
+        path: ["local", "first_query"],
+        message: issueText(
+          "needs the contract icq-consumer",
+          "built_in_contracts: true, or first_query: false",
+        ),
+      });
+    if (hasQuery)
+      checkName("remote", file.remote, { path: ["local", "first_query"], value: "alice" }, context);
+    if (hasContracts)
+      checkName("local", file.local, { path: ["local", "built_in_contracts"], value: "operator" }, context);
+    file.local.admins.forEach((value, index) =>
+      checkNameOrAddress(file.local, { path: ["local", "admins", index], value }, context),
+    );
+  }),
+};
+
+interface NamedField {
+  readonly path: readonly (string | number)[];
+  readonly value: string;
+}
+
+function checkChain(part: ChainPart, section: ChainSection, context: z.RefinementCtx): void {
+  const names = section.accounts.map((one) => one.name);
+  names.forEach((one, index) => {
+    if (names.indexOf(one) < index)
+      context.addIssue({
+        code: "custom",
+        path: [part, "accounts", index, "name"],
+        message: issueText("is the name of another account", "a name of its own"),
+      });
+  });
+  section.validators.forEach(({ operator }, index) => {
+    const path = [part, "validators", index, "operator"];
+    if (section.genesis_transactions) checkName(part, section, { path, value: operator ?? "" }, context);
+    else if (operator !== undefined) checkNameOrAddress(section, { path, value: operator }, context);
+  });
+}
+
+function checkName(
+  part: ChainPart,
+  { accounts }: ChainSection,
+  { path, value }: NamedField,
+  context: z.RefinementCtx,
+): void {
+  if (accounts.some((one) => one.name === value)) return;
+  const known = accounts.map((one) => one.name).join(", ");
+  const message = issueText(
+    `needs an account with the name ${JSON.stringify(value)} on the ${part} chain`,
+    `one of ${known}`,
+  );
+  context.addIssue({ code: "custom", path: [...path], message });
+}
+
+function checkNameOrAddress(
+  { accounts, bech32_prefix: prefix }: ChainSection,
+  { path, value }: NamedField,
+  context: z.RefinementCtx,
+): void {
+  if (accounts.some((one) => one.name === value)) return;
+  try {
+    parseAddress(prefix, value);
+  } catch {
+    const message = issueText("is neither an account nor an address", `a name, or an address ${prefix}1…`);
+    context.addIssue({ code: "custom", path: [...path], message });
+  }
+}

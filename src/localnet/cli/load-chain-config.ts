@@ -1,0 +1,233 @@
+import { readFileSync, statSync } from "node:fs";
+import { dirname, resolve } from "node:path";
+import { createSigner } from "../../cosmos/client/tx/signer.ts";
+import { toBase64, toHex } from "../../platform/base/bytes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue, parseJson } from "../../platform/base/json.ts";
+import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults.ts";
+import { readTextFile } from "../../platform/base/read-text.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
+import type { ProfileName } from "../chain/profile/profile.ts";
+import { parseAddress } from "../chain/runtime/address.ts";
+import {
+  type ChainPart,
+  type ChainProfile,
+  CHAINS,
+  type LocalnetChains,
+  type LocalnetRoles,
+} from "../network/chains.ts";
+import type { ChainKey, DenomAmount } from "../network/test-keys.ts";
+import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
+
+/** Bounds what is read of a wrong file. */
+const MAX_CODE_FILE_BYTES = 16 * 1024 * 1024;
+const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
+
+/** The prefix of a text that stands for the content of a file. */
+const FILE = "file:";
+
+/** What a chain file says about a localnet, or the defaults. */
+export interface ConfiguredLocalnet {
+  readonly chains: LocalnetChains;
+  readonly roles: LocalnetRoles;
+  readonly profile: ProfileName;
+  readonly validators: Readonly<Record<ChainPart, readonly bigint[]>>;
+  readonly blockTimeMs: number;
+  readonly ports: Ports;
+}
+
+/** Options that name a chain file. */
+export interface ChainConfigOptions {
+  readonly chainConfig?: string;
+  readonly chainDir?: string;
+}
+
+/** Reads the chain file without the files that it names. Throws `ConfigError`. */
+export async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
+  return configured(loadDaemonConfig(chainConfigKind, file).config, 0, () => ({}));
+}
+
+/** Reads the chain file and the files that it names. Throws `ConfigError` and `CliError`. */
+export async function loadChainConfig(
+  { chainConfig, chainDir }: ChainConfigOptions & { readonly chainConfig: string },
+  portOffset: number,
+): Promise<ConfiguredLocalnet> {
+  const { config } = loadDaemonConfig(chainConfigKind, chainConfig);
+  const dir = chainDir ?? dirname(chainConfig);
+  const folders = { dir, codeDir: resolve(dir, config.code_dir) };
+  return configured(config, portOffset, (section) => modulesOf(section, folders));
+}
+
+async function configured(
+  file: ChainFile,
+  portOffset: number,
+  modules: (section: ChainSection) => JsonObject,
+): Promise<ConfiguredLocalnet> {
+  const { icq, ibc_local: local, ibc_remote: remote } = file.relayers;
+  return {
+    chains: {
+      local: await profileOf("local", file.local, modules(file.local)),
+      remote: await profileOf("remote", file.remote, modules(file.remote)),
+    },
+    profile: file.profile,
+    roles: { icqRelayer: icq, ibcRelayer: { local, remote } },
+    validators: { local: powersOf(file.local), remote: powersOf(file.remote) },
+    blockTimeMs: file.block_time,
+    ports: portsOf(file.ports, portOffset),
+  };
+}
+
+function powersOf({ validators }: ChainSection): readonly bigint[] {
+  return validators.map(({ power }) => BigInt(power));
+}
+
+function portsOf(given: ChainFile["ports"], offset: number): Ports {
+  const moved = Object.keys(DEFAULT_PORTS).map((key) => {
+    const port = Number(given[keyOfPort(key)]) + offset;
+    if (port > 65_535)
+      throw new CliError(EXIT.usage, `--port-offset ${offset}: the port ${keyOfPort(key)} would be ${port}`);
+    return [key, port] as const;
+  });
+  return { ...DEFAULT_PORTS, ...Object.fromEntries(moved) };
+}
+
+async function profileOf(
+  part: ChainPart,
+  section: ChainSection &
+    Partial<Pick<ChainFile["local"], "admins" | "built_in_contracts" | "first_query" | "more_clients">>,
+  modules: JsonObject,
+): Promise<ChainProfile> {
+  const { settings, chainName } = CHAINS[part];
+  const {
+    admins = [],
+    built_in_contracts: builtInContracts = true,
+    first_query: firstQuery = true,
+  } = section;
+  return {
+    part,
+    chainName,
+    chainId: section.chain_id,
+    denom: section.denom,
+    bech32Prefix: section.bech32_prefix,
+    keys: await Promise.all(section.accounts.map((one) => keyOf(one, section))),
+    minGasPrices: section.min_gas_prices,
+    settings: {
+      consensusParams: {
+        ...settings.consensusParams,
+        maxBytes: section.consensus.max_bytes,
+        maxGas: section.consensus.max_gas,
+      },
+      denomMetadata: section.denom_metadata.map(jsonObject),
+      operators: section.validators.map(({ operator }) => operator),
+      genesisTransactions: section.genesis_transactions,
+      admins: part === "local" ? admins : settings.admins,
+      builtInContracts,
+      firstQuery,
+      moreClients: (section.more_clients ?? []).map(({ trusting_period: ms }) => BigInt(ms) * NS_PER_MS),
+      modules,
+    },
+  };
+}
+
+async function keyOf(
+  { name: own, mnemonic, balances }: ChainSection["accounts"][number],
+  { bech32_prefix: prefix, chain_id: chainId }: ChainSection,
+): Promise<ChainKey> {
+  // The addresses of the test accounts are known.
+  const known = CHAINS.local.keys.find((one) => one.mnemonic === mnemonic);
+  const addressHex = known?.addressHex ?? (await addressOf({ name: own, mnemonic, prefix, chainId }));
+  return { name: own, mnemonic, addressHex, ...(balances === undefined ? {} : { coins: sorted(balances) }) };
+}
+
+async function addressOf(key: {
+  readonly name: string;
+  readonly mnemonic: string;
+  readonly prefix: string;
+  readonly chainId: string;
+}): Promise<string> {
+  try {
+    const signer = await createSigner({ kind: "mnemonic", mnemonic: new Secret(key.mnemonic) }, key.prefix);
+    return toHex(parseAddress(key.prefix, signer.address));
+  } catch (cause) {
+    const text = `account ${key.name} of ${key.chainId}: the mnemonic has no key; 12 to 24 English words of BIP-39 were expected`;
+    throw new CliError(EXIT.badConfig, text, { cause });
+  }
+}
+
+/** The bank stores coins by denomination. */
+function sorted(coins: readonly DenomAmount[]): readonly DenomAmount[] {
+  return coins.toSorted((a, b) => (a.denom < b.denom ? -1 : 1));
+}
+
+interface Folders {
+  readonly dir: string;
+  readonly codeDir: string;
+}
+
+function modulesOf({ modules, modules_from: from }: ChainSection, { dir, codeDir }: Folders): JsonObject {
+  const taken = from === undefined ? {} : takenModules(resolve(dir, from.file), from.modules);
+  const all: Record<string, JsonValue> = { ...taken };
+  for (const [key, state] of Object.entries(modules))
+    all[key] = { ...asObject(all[key]), ...jsonObject(state) };
+  const wasm = all["wasm"];
+  return isRecord(wasm) ? { ...all, wasm: withCode(asObject(wasm), codeDir) } : all;
+}
+
+function takenModules(file: string, names: readonly string[]): JsonObject {
+  const document = readDocument(file);
+  const state = isRecord(document) && isRecord(document["app_state"]) ? document["app_state"] : undefined;
+  if (state === undefined) throw new CliError(EXIT.badConfig, `${file} has no app_state`);
+  return Object.fromEntries(
+    names.map((one) => {
+      const member = state[one];
+      if (isRecord(member)) return [one, jsonObject(member)];
+      throw new CliError(EXIT.badConfig, `${file} has no state of the module ${one} in app_state`);
+    }),
+  );
+}
+
+function readDocument(file: string): unknown {
+  try {
+    return parseJson(readTextFile(file, MAX_GENESIS_BYTES));
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `${file} cannot be read as JSON: ${errorText(cause)}`, { cause });
+  }
+}
+
+/** Replaces `file:NAME` in the messages that store code by the file, in base64. */
+function withCode(wasm: JsonObject, dir: string): JsonObject {
+  const messages = wasm["gen_msgs"];
+  if (!Array.isArray(messages)) return wasm;
+  return { ...wasm, gen_msgs: messages.map((message: JsonValue) => withCodeOf(message, dir)) };
+}
+
+function withCodeOf(message: JsonValue, dir: string): JsonValue {
+  const store = asObject(asObject(message)["store_code"]);
+  const code = store["wasm_byte_code"];
+  if (typeof code !== "string" || !code.startsWith(FILE)) return message;
+  const file = resolve(dir, code.slice(FILE.length));
+  return { store_code: { ...store, wasm_byte_code: toBase64(readCode(file)) } };
+}
+
+function readCode(file: string): Uint8Array {
+  try {
+    if (statSync(file).size > MAX_CODE_FILE_BYTES)
+      throw new Error(`it is larger than ${MAX_CODE_FILE_BYTES} bytes`);
+    return new Uint8Array(readFileSync(file));
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `the code ${file} cannot be read: ${errorText(cause)}`, { cause });
+  }
+}
+
+function asObject(value: JsonValue | undefined): JsonObject {
+  return isRecord(value) ? value : {};
+}
+
+/** Values of YAML and JSON are JSON values; others, such as infinity, are null in the document. */
+function jsonObject(value: Readonly<Record<string, unknown>>): JsonObject {
+  const parsed: JsonObject = JSON.parse(JSON.stringify(value));
+  return parsed;
+}

@@ -1,0 +1,56 @@
+import { Command, Option } from "commander";
+import { stringifyJson } from "../../platform/base/json.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { column, formatTable } from "../../platform/cli/table.ts";
+import { listDifferences, PROFILE_NAMES } from "../chain/profile/profile.ts";
+
+/** `--profile NAME` of the commands that start chains. */
+export function profileOption(): Option {
+  return new Option(
+    "--profile <name>",
+    "for new chains: what they do where specification and deployed chain differ (relaywatch localnet profile); default: specification",
+  ).choices(PROFILE_NAMES);
+}
+
+/** Longest text of a cell. The JSON has the whole text. */
+const CELL = 60;
+
+const COLUMNS = [
+  column("MODULE", "area"),
+  column("SWITCH", "switch"),
+  column("SUBJECT", "subject"),
+  column("SPECIFICATION", "specification"),
+  column("DEPLOYED", "deployed"),
+];
+
+/** `relaywatch localnet profile`: lists the differences between specification and deployed chain. */
+export function profileCommand(context: CliContext): Command {
+  return new Command()
+    .option("--json", "print JSON, with the whole texts")
+    .addHelpText(
+      "after",
+      `
+A chain with the profile "specification" (the default) follows the specification in the rows with a switch, a chain with the profile
+"deployed" follows the deployed chain. In the rows without one, all chains do the same. docs/conformance.md has the reasons.`,
+    )
+    .action(({ json }: { readonly json?: true }) => {
+      const differences = listDifferences();
+      if (json)
+        context.print(stringifyJson({ profiles: [...PROFILE_NAMES], differences: [...differences] }, 2));
+      else context.print(formatTable(COLUMNS, differences.map(shortened)));
+    });
+}
+
+function short(text: string): string {
+  return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
+}
+
+function shortened(row: ReturnType<typeof listDifferences>[number]) {
+  return {
+    area: row.area,
+    switch: row.switch,
+    subject: short(row.subject),
+    specification: short(row.specification),
+    deployed: short(row.deployed),
+  };
+}
