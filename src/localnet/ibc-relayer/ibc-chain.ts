@@ -21,7 +21,7 @@ export interface IbcChain {
   readonly reads: IbcReads;
   readonly finder: PacketFinder;
   /** Sends with the IBC relayer's account. */
-  readonly sender: TxSender;
+  readonly sender: Omit<TxSender, "broadcast">;
 }
 
 /** Creates a chain over its client and account. */
@@ -30,7 +30,7 @@ export function createIbcChain(
   parts: {
     readonly client: PooledChainClient;
     readonly queries: IbcChain["queries"];
-    readonly sender: TxSender;
+    readonly sender: Omit<TxSender, "broadcast">;
   },
 ): IbcChain {
   const { client } = parts;
