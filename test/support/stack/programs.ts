@@ -19,6 +19,10 @@ const PROGRAMS = [
   { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
   { name: "promtool", debianPackage: "prometheus", places: [] },
+  { name: "systemd", debianPackage: "systemd", places: ["/lib/systemd", "/usr/lib/systemd"] },
+  { name: "systemd-analyze", debianPackage: "systemd", places: [] },
+  { name: "dbus-daemon", debianPackage: "dbus", places: [] },
+  { name: "logrotate", debianPackage: "logrotate", places: ["/usr/sbin"] },
   { name: "amtool", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 
