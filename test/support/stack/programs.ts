@@ -14,6 +14,9 @@ interface Program {
 const PROGRAMS = [
   { name: "initdb", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "postgres", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "pg_dump", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "pg_restore", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "sqlite3", debianPackage: "sqlite3", places: [] },
   { name: "script", debianPackage: "bsdutils", places: [] },
   { name: "chromium", debianPackage: "chromium", places: [] },
   { name: "prometheus", debianPackage: "prometheus", places: [] },
