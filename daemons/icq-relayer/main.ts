@@ -6,6 +6,8 @@ import { createLastingServer } from "../../src/platform/http/lasting-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createLastingMetrics } from "../../src/platform/process/lasting-metrics.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
+import { serviceStateOf } from "../../src/relayer/api/routes.ts";
 import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import type { RelayerConfig } from "../../src/relayer/config/relayer-config.ts";
 import { createRelayer, type Relayer } from "../../src/relayer/create-relayer.ts";
@@ -32,10 +34,16 @@ export async function runIcqRelayer(
   // Beside the end of the services, which can take as long.
   const unwatch = onAbort(signal, () => void server.close());
   const store = createLastingStore();
+  let current: Relayer | undefined;
+  const state = (): ServiceState =>
+    current === undefined
+      ? { isStarted: false, isAlive: false, text: "opens its state" }
+      : serviceStateOf(current.status());
   const create = async (next: RelayerConfig, reloader: Reloader | undefined): Promise<Generation> => {
     const registry = Registry.merge([ofProcess]);
     const parts = { serve: server.serve, openStore: store.open, reloader, metrics: lasting };
     const relayer = await createRelayer(next, registry, context, parts);
+    current = relayer;
     const { ready } = relayer.http;
     ready.then(
       (address) => onReady(relayer, [{ name: "icq-relayer", url: httpUrl(address) }]),
@@ -45,7 +53,9 @@ export async function runIcqRelayer(
     return { services: relayer.services, ready, close: relayer.close };
   };
   try {
-    await runReloadable({ config, reloads, create }, context);
+    await withServiceManager(context.serviceManager, state, context, () =>
+      runReloadable({ config, reloads, create }, context),
+    );
   } finally {
     unwatch();
     await server.close();

@@ -51,6 +51,7 @@ import type { HttpRoute } from "../../src/platform/http/http-route.ts";
 import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
 
 /** A localnet whose servers all listen. */
@@ -93,12 +94,22 @@ export async function runLocalnet(
     (one) => one !== undefined,
   );
   const up = Promise.all([localnet?.ready, sidecar?.ready]).catch(() => undefined);
+  let isStarted = false;
+  const state = (): ServiceState => ({
+    isStarted,
+    // A chain may be halted on purpose. The signs of life show that this process handles events.
+    isAlive: true,
+    text: isStarted ? `runs ${parts.join(", ")}` : `starts ${parts.join(", ")}`,
+  });
   const announcement = createAnnouncement(up, (running) => {
+    isStarted = true;
     const nodes = running?.chains ?? {};
     if (nodes.remote !== undefined) makeProvable(nodes.remote);
     onReady({ chains: nodes, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
-  throwFirst(await supervise([...services, announcement], context.signal, context.logger));
+  await withServiceManager(context.serviceManager, state, context, async () =>
+    throwFirst(await supervise([...services, announcement], context.signal, context.logger)),
+  );
 }
 
 function openTraffic(

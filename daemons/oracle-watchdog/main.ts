@@ -6,6 +6,7 @@ import { createLastingServer } from "../../src/platform/http/lasting-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createLastingMetrics } from "../../src/platform/process/lasting-metrics.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { type Generation, type Reloader, runReloadable } from "../../src/platform/process/reloadable.ts";
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
@@ -36,6 +37,9 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
   const unwatch = onAbort(signal, () => void server.close());
   // State in memory must outlive a reload, as state on disk does.
   const memory = createMemoryState();
+  let current: Watchdog | undefined;
+  const state = (): ServiceState =>
+    current?.serviceState() ?? { isStarted: false, isAlive: false, text: "opens its state" };
   let isFirst = true;
   const create = (next: Config, reloader: Reloader | undefined): Generation => {
     const registry = Registry.merge([ofProcess]);
@@ -51,6 +55,7 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
       lastingMetrics: lasting,
     });
     isFirst = false;
+    current = watchdog;
     const { ready } = watchdog;
     ready.then(
       (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
@@ -65,7 +70,9 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
     return { services: [watchdog, schedule], ready, close: reports.close };
   };
   try {
-    await runReloadable({ config, reloads, create }, context);
+    await withServiceManager(context.serviceManager, state, context, () =>
+      runReloadable({ config, reloads, create }, context),
+    );
   } finally {
     unwatch();
     await server.close();

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
+import { counted } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
@@ -13,6 +14,7 @@ import {
   textReply,
 } from "../platform/http/http-route.ts";
 import { reloadJson } from "../platform/http/control-routes.ts";
+import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
 import { acknowledgementJson, alertJson, alertStatuses } from "./alerts/alert-status.ts";
 import { type AcknowledgeResult, acknowledgeAlerts, withdrawAcknowledgements } from "./alerts/acknowledge.ts";
@@ -60,6 +62,24 @@ export function createWatchdogRoutes({
         : textReply(200, "ok\n"),
     ),
   ];
+}
+
+/** The state for the service manager: the start is complete after the first poll of every validator. */
+export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () => boolean): ServiceState {
+  const firing = statuses.flatMap(({ validator, alerts }) =>
+    alerts.flatMap(({ state, rule }) =>
+      state?.phase === "firing" ? [`${validator} ${rule.condition.name}`] : [],
+    ),
+  );
+  const shown = `${firing.slice(0, 3).join(", ")}${firing.length > 3 ? `, and ${firing.length - 3} more` : ""}`;
+  const alertText = firing.length === 0 ? "no alert is firing" : `firing: ${shown}`;
+  return {
+    isStarted: statuses.every(({ polledAtMs }) => polledAtMs !== undefined),
+    isAlive: isAlive(),
+    text: isAlive()
+      ? `${counted(statuses.length, "validator")}; ${alertText}`
+      : "the last poll ended too long ago",
+  };
 }
 
 interface AlertRoutesDeps {

@@ -10,13 +10,14 @@ import { controlRoutes } from "../platform/http/control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService } from "../platform/http/route-server.ts";
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
+import type { ServiceState } from "../platform/process/service-manager.ts";
 import { controlTokenOf } from "../platform/process/private-file.ts";
 import { registerReloadMetrics, type Reloader, type ReloadStatus } from "../platform/process/reloadable.ts";
 import { type BuildInfo, readBuildInfo } from "../platform/process/build-info.ts";
 import { LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { createDeferred, type Deferred } from "../platform/process/deferred.ts";
 import { currentAlerts, type PastAlert } from "./alerts/alert-state.ts";
-import { createAlertRoutes, createWatchdogRoutes } from "./api-routes.ts";
+import { createAlertRoutes, createWatchdogRoutes, serviceStateOf } from "./api-routes.ts";
 import type { WatchdogConfig } from "./config/config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/ledger.ts";
@@ -84,6 +85,8 @@ export interface Watchdog extends Service {
   readonly status: () => WatchdogStatus;
   /** Counts of a validator that are in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
+  /** The state for the service manager. */
+  readonly serviceState: () => ServiceState;
   /** Alerts that fired, of all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
@@ -135,7 +138,8 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     const counts = keeper.current().ledgers.get(validator);
     return counts === undefined ? undefined : memoryView(validator, counts);
   };
-  const parts = { config, deps, keeper, notifier, loops, statuses, ledger };
+  const isAlive = (): boolean => loops.every((loop) => loop.isAlive());
+  const parts = { config, deps, keeper, notifier, loops, isAlive, statuses, ledger };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(
@@ -161,6 +165,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     statuses,
     status: () => firstOf(statuses()),
     ledger,
+    serviceState: () => serviceStateOf(statuses(), isAlive),
     alertHistory: () => keeper.current().alerting.history,
   };
 }
@@ -171,6 +176,7 @@ interface Parts {
   readonly keeper: StateKeeper;
   readonly notifier: Notifier;
   readonly loops: readonly PollLoop[];
+  readonly isAlive: () => boolean;
   readonly statuses: () => readonly WatchdogStatus[];
   readonly ledger: Watchdog["ledger"];
 }
@@ -180,7 +186,7 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loops, statuses, ledger } = parts;
+  const { config, deps, keeper, notifier, loops, isAlive, statuses, ledger } = parts;
   const reloadStatus = (): ReloadStatus | undefined => deps.reloader?.status();
   const token = controlTokenOf(config.token, config.stateDir);
   const serve = deps.serve ?? ((options) => createHttpService(options, deps));
@@ -205,7 +211,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
       ...createWatchdogRoutes({
         reloadStatus,
         statuses,
-        isAlive: () => loops.every((loop) => loop.isAlive()),
+        isAlive,
         registry: deps.registry,
       }),
       ...createAlertRoutes({

@@ -173,7 +173,7 @@ describe("READMEs, documents and comments", () => {
 
   it("name constants that exist", () => {
     const code = files
-      .filter((path) => /^(?:src|daemons|test|docker)\/.*\.(?:ts|mjs|proto)$/.test(path))
+      .filter((path) => /^(?:src|daemons|test|deploy)\/.*\.(?:ts|mjs|proto)$/.test(path))
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const variables = new Set(

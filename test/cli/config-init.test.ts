@@ -89,7 +89,14 @@ describe("config init relayer", () => {
 
   it("writes what the endpoints say, once, and the relayer accepts it", async () => {
     const file = join(folder, "relayer.yaml");
-    const { exitCode, out } = await run("relayer", ...endpoints(), "--output", file);
+    const { exitCode, out } = await run(
+      "relayer",
+      ...endpoints(),
+      "--state-dir",
+      "/var/lib/x",
+      "--output",
+      file,
+    );
     expect([exitCode, out]).toEqual([0, `written to ${file}`]);
     const text = readFileSync(file, "utf8");
     expect(parse(text)).toMatchObject({
@@ -97,6 +104,7 @@ describe("config init relayer", () => {
       signer: { mnemonic: { env: "RELAYER_MNEMONIC" }, prefix: "neutron" },
       gas: { denom: "ufee" },
       connections: [{ id: "connection-0", chain_id: "remote-1", rpc: [remote] }],
+      state_dir: "/var/lib/x",
     });
     expect(text).toContain("fee market is 0.0025.");
     expect((await run("relayer", ...endpoints(), "--output", file)).exitCode).toBe(2);

@@ -18,7 +18,7 @@ describe("relaywatch config init on a terminal", async () => {
 
   /** Runs the command in a terminal, and types an answer after each question. An empty answer takes the proposal. */
   async function answer(args: readonly string[], answers: readonly (readonly [string, string])[]) {
-    const command = [process.execPath, "dist/src/cli/main.js", "config", "init", ...args].join(" ");
+    const command = [process.execPath, "dist/program/relaywatch.js", "config", "init", ...args].join(" ");
     const environment = { PATH: process.env["PATH"], HOME: home.directory, TERM: "xterm" };
     const child = spawn(programPath("script"), ["-qefc", `stty cols 200; exec ${command}`, "/dev/null"], {
       env: environment,
@@ -65,7 +65,7 @@ describe("relaywatch config init on a terminal", async () => {
     });
     const { stdout, status } = spawnSync(
       process.execPath,
-      ["dist/src/cli/main.js", "relayer", "doctor", "--config", file],
+      ["dist/program/relaywatch.js", "relayer", "doctor", "--config", file],
       {
         encoding: "utf8",
         env: { PATH: process.env["PATH"], RELAYER_MNEMONIC: LOCALNET_RELAYER_MNEMONIC },
@@ -106,7 +106,7 @@ describe("relaywatch config init on a terminal", async () => {
   });
 
   it("reads no answers from a pipe: it names the missing option instead of waiting", async () => {
-    const args = ["dist/src/cli/main.js", "config", "init", "relayer"];
+    const args = ["dist/program/relaywatch.js", "config", "init", "relayer"];
     const child = spawn(process.execPath, args, { env: { PATH: process.env["PATH"], HOME: home.directory } });
     // The pipe stays open.
     child.stdin.write(`${url(ports.localRpc)}\n`);

@@ -7,7 +7,7 @@ import { EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { daemonContext } from "../../platform/cli/daemon-context.ts";
+import { daemonContext, ownProcess } from "../../platform/cli/daemon-context.ts";
 import {
   accessOf,
   type AccessOptions,
@@ -155,7 +155,7 @@ async function startLocalnet(
       access: accessOf(options),
       controlToken: hasControl ? controlToken(options.portOffset) : undefined,
     },
-    await daemonContext(context, options.logLevel),
+    ownProcess(await daemonContext(context, options.logLevel)),
     ({ endpoints }) => {
       for (const { name, url } of endpoints) context.print(`${name} ${url}`);
       if (options.traffic !== undefined)

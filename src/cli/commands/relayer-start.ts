@@ -4,7 +4,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createConfigReloads } from "../../platform/config/config-reloads.ts";
-import { printOnce } from "../../platform/cli/daemon-context.ts";
+import { ownProcess, printOnce } from "../../platform/cli/daemon-context.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import {
   addRelayerConfigOptions,
@@ -51,7 +51,7 @@ export async function startRelayer(options: Options, context: CliContext): Promi
   const select = (): Promise<SelectedConfig> => selectRelayerConfig({ ...options, withToken: true }, context);
   const selected = await select();
   limitHeapGrowth();
-  const daemon = await relayerContext(selected, options.logLevel, context);
+  const daemon = ownProcess(await relayerContext(selected, options.logLevel, context));
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
   const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
   const reloads = createConfigReloads(

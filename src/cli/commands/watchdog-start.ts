@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { daemonContext, printOnce } from "../../platform/cli/daemon-context.ts";
+import { daemonContext, ownProcess, printOnce } from "../../platform/cli/daemon-context.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
 import { readConfigText } from "../../platform/config/config.ts";
 import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";
@@ -76,7 +76,7 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
   const { config } = selected.parsed;
   limitHeapGrowth();
   const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
-  const daemon = await daemonContext(context, options.logLevel ?? config.log.level, config.log);
+  const daemon = ownProcess(await daemonContext(context, options.logLevel ?? config.log.level, config.log));
   const reloads = createConfigReloads(
     selected,
     () => selectConfig(options),

@@ -29,6 +29,7 @@ export function initCommand(context: CliContext): Command {
     )
     .option("--node <url>", "watchdog: metrics page of the validator's node")
     .option("--sidecar <url>", "watchdog: price API of the sidecar")
+    .option("--state-dir <dir>", "directory of the daemon's state")
     .option("--offline", "send no requests")
     .option("-y, --yes", "ask nothing")
     .addOption(new Option("--output <file>", "write a new file; default: print"))

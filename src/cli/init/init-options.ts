@@ -12,6 +12,7 @@ export interface InitOptions {
   readonly connection?: readonly string[];
   readonly node?: string;
   readonly sidecar?: string;
+  readonly stateDir?: string;
   readonly offline?: true;
   readonly yes?: true;
   readonly output?: string;

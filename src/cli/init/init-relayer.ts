@@ -27,7 +27,7 @@ export async function planRelayer(options: InitOptions, deps: InitDeps): Promise
     ...chainLines(chainId, rpc),
     ...accountLines(chainId, facts),
     ...connectionLines(connections),
-    ...STATE_LINES,
+    ...stateLines(options.stateDir),
   ];
 }
 
@@ -144,10 +144,12 @@ function connectionLines(connections: readonly Served[]): readonly string[] {
   ];
 }
 
-const STATE_LINES = [
-  "# Progress of TX searches, dead letters and attempts.",
-  "state_dir: ./relayer-state",
-  "",
-  "http:",
-  "  listen: 127.0.0.1:9999",
-];
+function stateLines(directory = "./relayer-state"): readonly string[] {
+  return [
+    "# Progress of TX searches, dead letters and attempts.",
+    `state_dir: ${JSON.stringify(directory)}`,
+    "",
+    "http:",
+    "  listen: 127.0.0.1:9999",
+  ];
+}

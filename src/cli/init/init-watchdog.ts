@@ -29,7 +29,7 @@ export async function planWatchdog(options: InitOptions, deps: InitDeps): Promis
           "",
         ]),
     "# Counts, alerts and silences survive a restart.",
-    "state_dir: ./watchdog-state",
+    `state_dir: ${JSON.stringify(options.stateDir ?? "./watchdog-state")}`,
     "",
     "# A token opens the requests that change something: silences, and /-/reload.",
     "http:",

@@ -2,6 +2,7 @@ import type { LogLevel } from "../base/logger.ts";
 import { systemClock } from "../base/clock.ts";
 import { readBuildInfo } from "../process/build-info.ts";
 import type { DaemonContext, DaemonEndpoint } from "../process/daemon-context.ts";
+import { serviceManagerOf } from "../process/service-manager.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { CliContext } from "./cli-context.ts";
 
@@ -14,6 +15,12 @@ export function printOnce({
     if (!isPrinted) for (const { name, url } of endpoints) print(`${name} ${url}`);
     isPrinted = true;
   };
+}
+
+/** Returns the context of a daemon that is the whole process, with the service manager that has started it. */
+export function ownProcess(context: DaemonContext): DaemonContext {
+  const serviceManager = serviceManagerOf(process.env, process.pid);
+  return serviceManager === undefined ? context : { ...context, serviceManager };
 }
 
 /** Creates the context for a daemon started from the command line. */

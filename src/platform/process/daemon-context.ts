@@ -1,6 +1,7 @@
 import type { Clock } from "../base/clock.ts";
 import type { Logger, LogLevelControl } from "../base/logger.ts";
 import type { BuildInfo } from "./build-info.ts";
+import type { ServiceManager } from "./service-manager.ts";
 
 /** Dependencies that the process passes to a daemon. */
 export interface DaemonContext {
@@ -15,6 +16,8 @@ export interface DaemonContext {
   readonly logLevel?: LogLevelControl;
   /** Calls `listener` at each SIGHUP. Returns a function that removes it. */
   readonly onHangup?: (listener: () => void) => () => void;
+  /** Absent: no service manager has started the process. */
+  readonly serviceManager?: ServiceManager;
   /** Option that moves the port of the daemon's HTTP server. Absent: the key `http.listen` of its configuration. */
   readonly portOption?: string;
   /** Replaces the configuration keys in a text by the names under which the operator has set them. Absent: the keys. */

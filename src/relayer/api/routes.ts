@@ -2,7 +2,7 @@ import type { Registry as MetricsRegistry } from "prom-client";
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/json.ts";
-import { formatDuration } from "../../platform/base/text.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import {
   errorReply,
   getRoute,
@@ -12,6 +12,7 @@ import {
   type RouteRequest,
   textReply,
 } from "../../platform/http/http-route.ts";
+import type { ServiceState } from "../../platform/process/service-manager.ts";
 import type { RelayerStatus } from "../health/status.ts";
 import type { Registry } from "../registry/registry.ts";
 import {
@@ -58,18 +59,40 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
 /** Every read of a chain ends at its deadline, successful or not. So without any read for this long, a loop hangs. */
 const HANGING_MS = 300_000;
 
-function liveness({ local, connections }: RelayerStatus): HttpReply {
+/** Lines about the loops that hang; none while the relayer makes progress. */
+function hangingLoops({ local, connections }: RelayerStatus): readonly string[] {
   const heads = [
     { name: "local chain", head: local },
     ...connections.map(({ id, remote }) => ({ name: id, head: remote })),
   ];
-  const hanging = heads.filter(({ head }) => head.sinceTryMs > HANGING_MS);
+  return heads
+    .filter(({ head }) => head.sinceTryMs > HANGING_MS)
+    .map(
+      ({ name, head }) =>
+        `${name}: the loop that reads it has made no progress for ${formatDuration(head.sinceTryMs)}`,
+    );
+}
+
+/** The state for the service manager. */
+export function serviceStateOf(status: RelayerStatus): ServiceState {
+  const { problems, queries } = status;
+  const hanging = hangingLoops(status);
+  const [first] = hanging.length > 0 ? hanging : problems.map(({ code, text }) => `${code}: ${text}`);
+  const others = hanging.length + problems.length - 1;
+  return {
+    isStarted: problems.every(({ code }) => code !== "starting"),
+    isAlive: hanging.length === 0,
+    text:
+      first === undefined
+        ? `no problem; ${counted(queries.length, "query", "queries")}`
+        : `${first}${others > 0 ? ` (and ${others} more)` : ""}`,
+  };
+}
+
+function liveness(status: RelayerStatus): HttpReply {
+  const hanging = hangingLoops(status);
   if (hanging.length === 0) return textReply(200, "ok\n");
-  const lines = hanging.map(
-    ({ name, head }) =>
-      `${name}: the loop that reads it has made no progress for ${formatDuration(head.sinceTryMs)}\n`,
-  );
-  return textReply(503, lines.join(""));
+  return textReply(503, `${hanging.join("\n")}\n`);
 }
 
 function readiness({ problems }: RelayerStatus): HttpReply {

@@ -14,11 +14,18 @@ interface Program {
 const PROGRAMS = [
   { name: "initdb", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
   { name: "postgres", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "pg_dump", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "pg_restore", debianPackage: "postgresql", places: ["/usr/lib/postgresql/*/bin"] },
+  { name: "sqlite3", debianPackage: "sqlite3", places: [] },
   { name: "script", debianPackage: "bsdutils", places: [] },
   { name: "chromium", debianPackage: "chromium", places: [] },
   { name: "prometheus", debianPackage: "prometheus", places: [] },
   { name: "prometheus-alertmanager", debianPackage: "prometheus-alertmanager", places: [] },
   { name: "promtool", debianPackage: "prometheus", places: [] },
+  { name: "systemd", debianPackage: "systemd", places: ["/lib/systemd", "/usr/lib/systemd"] },
+  { name: "systemd-analyze", debianPackage: "systemd", places: [] },
+  { name: "dbus-daemon", debianPackage: "dbus", places: [] },
+  { name: "logrotate", debianPackage: "logrotate", places: ["/usr/sbin"] },
   { name: "amtool", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 

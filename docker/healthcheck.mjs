@@ -1,6 +1,0 @@
-// Exits 0 while the relayer in this container makes progress. RELAYWATCH_HEALTH_URL replaces the address of its HTTP server.
-const listen = process.env.RELAYER_LISTEN_ADDR || "127.0.0.1:9999";
-const port = /:(\d+)$/.exec(listen)?.[1] ?? "9999";
-const url = process.env.RELAYWATCH_HEALTH_URL || `http://127.0.0.1:${port}/livez`;
-const response = await fetch(url, { signal: AbortSignal.timeout(4_000) }).catch(() => undefined);
-process.exitCode = response?.ok ? 0 : 1;
