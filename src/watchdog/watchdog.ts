@@ -18,12 +18,12 @@ import { createAlertRoutes, createWatchdogRoutes } from "./api-routes.ts";
 import type { WatchdogConfig } from "./config/config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/ledger.ts";
-import { createWatchdogMetrics } from "./polling/metrics.ts";
+import { createWatchdogMetrics, type WatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { toEscalation } from "./alerts/notifications.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
-import { createWatchdogPage } from "./page/create-page.ts";
+import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
 import { createPoller } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/status.ts";
@@ -100,6 +100,20 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const reader = deps.reader ?? createHttpPageReader();
   const reach = deps.reach ?? reachTcp;
   const prometheus = createPrometheusReaders(config, deps);
+  const ledger: Watchdog["ledger"] = (validator) => {
+    const counts = keeper.current().ledgers.get(validator);
+    return counts === undefined ? undefined : memoryView(validator, counts);
+  };
+  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
+  const page = createWatchdogPage(config, {
+    clock: deps.clock,
+    version: (deps.build ?? readBuildInfo()).version,
+    statuses,
+    ledger,
+    storedLedger: deps.storedLedger ?? ledger,
+    alerting: () => keeper.current().alerting,
+    reloadStatus: () => deps.reloader?.status(),
+  });
   const loops = config.validators.map((validator) => {
     const poll = createPoller(validator.target, config.limits, {
       clock: deps.clock,
@@ -113,10 +127,10 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       poll,
       keeper,
       metrics,
+      onPoll: page.render,
       ...(backfill === undefined ? {} : { backfill }),
     });
   });
-  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const notifier = createNotifier(config.notify, {
     ...deps,
     ...keeper,
@@ -126,11 +140,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     }),
     metrics,
   });
-  const ledger: Watchdog["ledger"] = (validator) => {
-    const counts = keeper.current().ledgers.get(validator);
-    return counts === undefined ? undefined : memoryView(validator, counts);
-  };
-  const parts = { config, deps, keeper, notifier, loops, statuses, ledger };
+  const parts = { config, deps, keeper, notifier, loops, statuses, page, metrics };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(
@@ -167,7 +177,8 @@ interface Parts {
   readonly notifier: Notifier;
   readonly loops: readonly PollLoop[];
   readonly statuses: () => readonly WatchdogStatus[];
-  readonly ledger: Watchdog["ledger"];
+  readonly page: WatchdogPage;
+  readonly metrics: WatchdogMetrics;
 }
 
 function firstOf<T>([first]: readonly T[]): T {
@@ -175,7 +186,7 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loops, statuses, ledger } = parts;
+  const { config, deps, keeper, notifier, loops, statuses, page, metrics } = parts;
   const reloadStatus = (): ReloadStatus | undefined => deps.reloader?.status();
   const serve = deps.serve ?? ((options) => createHttpService(options, deps));
   const server = serve({
@@ -185,20 +196,14 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     portOption: deps.portOption ?? LISTEN_KEY,
     ...(config.token === undefined ? {} : { token: config.token }),
     routes: [
-      ...createWatchdogPage(config, {
-        clock: deps.clock,
-        version: (deps.build ?? readBuildInfo()).version,
-        statuses,
-        ledger,
-        storedLedger: deps.storedLedger ?? ledger,
-        alerting: () => keeper.current().alerting,
-        reloadStatus,
-      }),
+      ...page.routes,
       RUNBOOK_ROUTE,
       ...controlRoutes(deps, true),
       ...createWatchdogRoutes({
         reloadStatus,
         statuses,
+        statusTexts: () => loops.map((loop) => loop.statusText()),
+        metricsPage: metrics.page,
         isAlive: () => loops.every((loop) => loop.isAlive()),
         registry: deps.registry,
       }),

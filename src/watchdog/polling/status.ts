@@ -53,6 +53,8 @@ export interface WatchdogStatus {
   readonly startedAtMs: number;
   /** End of the last poll; undefined before the first one. */
   readonly polledAtMs: number | undefined;
+  /** How much later than planned the last poll began, ms. */
+  readonly lateMs?: number;
   readonly current: MonthStatus;
   /** All months with blocks, newest first. */
   readonly months: readonly MonthStatus[];
@@ -86,6 +88,7 @@ export interface StatusInput {
   /** The last evaluation; undefined before the first poll. */
   readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
   readonly storeProblem?: string | undefined;
+  readonly lateMs?: number;
 }
 
 /** Identifies a source of a validator. */
@@ -113,6 +116,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     chainId: ledger.chainId,
     startedAtMs,
     polledAtMs: last?.observation.atMs,
+    lateMs: input.lateMs ?? 0,
     current: toMonth(month),
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
@@ -156,10 +160,10 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
   };
 }
 
-/** Encodes all validators as the JSON of `GET /api/status`: the first one, and a list of all. */
-export function allStatusJson(all: readonly WatchdogStatus[]): Readonly<Record<string, unknown>> {
+/** Joins the JSON of all validators to that of `GET /api/status`: the first one, and a list of all. `config` is JSON. */
+export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
-  return { ...(first === undefined ? {} : statusJson(first)), validators: all.map(statusJson) };
+  return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
 }
 
 function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
