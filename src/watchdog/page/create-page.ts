@@ -240,7 +240,7 @@ interface PlotsInput extends Pick<AlertingState, "history"> {
 }
 
 /** The month hour by hour, its rate with the forecast, and its worst hours with their causes. */
-export function monthPlots(status: WatchdogStatus, { ledger, nowMs, history }: PlotsInput): Html {
+function monthPlots(status: WatchdogStatus, { ledger, nowMs, history }: PlotsInput): Html {
   const { assessment, current } = status;
   if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;

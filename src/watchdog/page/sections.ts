@@ -26,7 +26,7 @@ export function sourceSection({
   if (polledAtMs === undefined) return html`<h3>Sources</h3><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
     { name: "source", cell: ({ name, node }) => (node === undefined ? name : `${node}: ${name}`) },
-    { name: "state", cell: sourceBadge },
+    { name: "state", cell: (source) => html`${sourceBadge(source)}${endpointText(source)}` },
     {
       name: "last success",
       isNumber: true,
@@ -47,6 +47,14 @@ export function sourceSection({
 <p>Last poll ${timeText(polledAtMs)}. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
 ${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
 ${dataTable({ caption: "At the last poll", columns, rows: sources })}`;
+}
+
+/** Which of several URLs is used, and which failed. */
+function endpointText({ endpoints = [] }: SourceStatus): Html | string {
+  const used = endpoints.findIndex(({ isUsed }) => isUsed);
+  if (used === -1) return "";
+  const failed = endpoints.filter(({ isUp }) => !isUp).map(({ host }) => host);
+  return html`<small>by ${endpoints[used]?.host ?? ""}, ${used + 1} of ${endpoints.length}${failed.length > 0 && `; failed: ${failed.join(", ")}`}</small>`;
 }
 
 function sourceBadge({ name, up }: SourceStatus): Html {

@@ -3,7 +3,7 @@ import type { AlertState } from "../alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
-import type { Observation } from "../sources/observation.ts";
+import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
@@ -45,6 +45,18 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["validator", "node", "source"],
     values: ({ validator, sources }) =>
       sources.map(({ name, node, up }) => series(up ? 1 : 0, { validator, node: node ?? "", source: name })),
+  },
+  {
+    name: "oracle_watchdog_endpoint_used",
+    help: "1 for the URL of the source that responded last, 0 for its other URLs. Only of sources with several.",
+    labelNames: ["validator", "node", "source", "endpoint"],
+    values: endpointSeries(({ isUsed }) => isUsed),
+  },
+  {
+    name: "oracle_watchdog_endpoint_up",
+    help: "1 unless a request to the URL failed in the last half minute, otherwise 0. Only of sources with several.",
+    labelNames: ["validator", "node", "source", "endpoint"],
+    values: endpointSeries(({ isUp }) => isUp),
   },
   {
     name: "oracle_watchdog_source_last_success_timestamp_seconds",
@@ -222,7 +234,7 @@ export function createWatchdogMetrics(registry: Registry, channels: readonly str
     },
     page: async () => {
       const own = new Map(gauges.map((each) => [each.name, each]));
-      const texts = registry.getMetricsAsArray().map(({ name, help }) => {
+      const texts = registry.getMetricsAsArray().map(async ({ name, help }) => {
         const gauge = own.get(name);
         return gauge === undefined
           ? registry.getSingleMetricAsString(name)
@@ -263,6 +275,20 @@ function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {
         alert: rule.condition.name,
         severity: rule.severity,
       }),
+    );
+}
+
+function endpointSeries(value: (endpoint: EndpointState) => boolean): StatusGauge["values"] {
+  return ({ validator, sources }) =>
+    sources.flatMap(({ name, node, endpoints = [] }) =>
+      endpoints.map((endpoint) =>
+        series(value(endpoint) ? 1 : 0, {
+          validator,
+          node: node ?? "",
+          source: name,
+          endpoint: endpoint.host,
+        }),
+      ),
     );
 }
 
