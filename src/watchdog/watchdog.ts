@@ -21,12 +21,12 @@ import { createAlertRoutes, createWatchdogRoutes, serviceStateOf } from "./api-r
 import type { WatchdogConfig } from "./config/config.ts";
 import type { LedgerView } from "./ledger/ledger-view.ts";
 import { memoryView } from "./ledger/ledger.ts";
-import { createWatchdogMetrics } from "./polling/metrics.ts";
+import { createWatchdogMetrics, type WatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { toEscalation } from "./alerts/notifications.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
-import { createWatchdogPage } from "./page/create-page.ts";
+import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
 import { createPoller } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/status.ts";
@@ -108,6 +108,20 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
   const reader = deps.reader ?? createHttpPageReader();
   const reach = deps.reach ?? reachTcp;
   const prometheus = createPrometheusReaders(config, deps);
+  const ledger: Watchdog["ledger"] = (validator) => {
+    const counts = keeper.current().ledgers.get(validator);
+    return counts === undefined ? undefined : memoryView(validator, counts);
+  };
+  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
+  const page = createWatchdogPage(config, {
+    clock: deps.clock,
+    version: (deps.build ?? readBuildInfo()).version,
+    statuses,
+    ledger,
+    storedLedger: deps.storedLedger ?? ledger,
+    alerting: () => keeper.current().alerting,
+    reloadStatus: () => deps.reloader?.status(),
+  });
   const loops = config.validators.map((validator) => {
     const poll = createPoller(validator.target, config.limits, {
       clock: deps.clock,
@@ -121,10 +135,10 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       poll,
       keeper,
       metrics,
+      onPoll: page.render,
       ...(backfill === undefined ? {} : { backfill }),
     });
   });
-  const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const notifier = createNotifier(config.notify, {
     ...deps,
     ...keeper,
@@ -134,12 +148,8 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     }),
     metrics,
   });
-  const ledger: Watchdog["ledger"] = (validator) => {
-    const counts = keeper.current().ledgers.get(validator);
-    return counts === undefined ? undefined : memoryView(validator, counts);
-  };
   const isAlive = (): boolean => loops.every((loop) => loop.isAlive());
-  const parts = { config, deps, keeper, notifier, loops, isAlive, statuses, ledger };
+  const parts = { config, deps, keeper, notifier, loops, isAlive, statuses, page, metrics };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(
@@ -178,7 +188,8 @@ interface Parts {
   readonly loops: readonly PollLoop[];
   readonly isAlive: () => boolean;
   readonly statuses: () => readonly WatchdogStatus[];
-  readonly ledger: Watchdog["ledger"];
+  readonly page: WatchdogPage;
+  readonly metrics: WatchdogMetrics;
 }
 
 function firstOf<T>([first]: readonly T[]): T {
@@ -186,7 +197,7 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loops, isAlive, statuses, ledger } = parts;
+  const { config, deps, keeper, notifier, loops, isAlive, statuses, page, metrics } = parts;
   const reloadStatus = (): ReloadStatus | undefined => deps.reloader?.status();
   const token = controlTokenOf(config.token, config.stateDir);
   const serve = deps.serve ?? ((options) => createHttpService(options, deps));
@@ -197,20 +208,14 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     portOption: deps.portOption ?? LISTEN_KEY,
     ...(token === undefined ? {} : { token }),
     routes: [
-      ...createWatchdogPage(config, {
-        clock: deps.clock,
-        version: (deps.build ?? readBuildInfo()).version,
-        statuses,
-        ledger,
-        storedLedger: deps.storedLedger ?? ledger,
-        alerting: () => keeper.current().alerting,
-        reloadStatus,
-      }),
+      ...page.routes,
       RUNBOOK_ROUTE,
       ...controlRoutes(deps),
       ...createWatchdogRoutes({
         reloadStatus,
         statuses,
+        statusTexts: () => loops.map((loop) => loop.statusText()),
+        metricsPage: metrics.page,
         isAlive,
         registry: deps.registry,
       }),

@@ -1,4 +1,5 @@
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { get } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Registry } from "prom-client";
@@ -32,13 +33,18 @@ export async function benchWatchdog({ quick }: BenchSettings): Promise<readonly 
     reader: { read: createReader(clock.nowMs), close: async () => {} },
   });
   const run = watchdog.run(end.signal);
-  await watchdog.ready;
+  const { port } = await watchdog.ready;
   // The first polls compile the code and fill the state.
   await clock.advance(2 * INTERVAL_MS);
   const startMs = processorMs();
   await clock.advance(polls * INTERVAL_MS);
   const usedMs = processorMs() - startMs;
   const memory = process.memoryUsage().rss;
+  const replies = await benchReplies(
+    `http://127.0.0.1:${port}`,
+    () => clock.advance(INTERVAL_MS),
+    quick ? 2 : 5,
+  );
   end.abort(new Error("the bench is over"));
   await run;
   rmSync(folder, { recursive: true });
@@ -46,8 +52,49 @@ export async function benchWatchdog({ quick }: BenchSettings): Promise<readonly 
   return [
     { name: "watchdog of 200 nodes", value: usedMs / (polls * INTERVAL_MS), unit: "cores", note },
     { name: "one poll of one node", value: usedMs / polls / NODES, unit: "ms", note },
+    ...replies,
     { name: "memory of the watchdog", value: memory / 1_000_000, unit: "MB", note: "rss at the end" },
   ];
+}
+
+const PATHS = ["/", "/metrics", "/api/status", "/api/alerts"] as const;
+
+/** The longest of the first requests of each path after a poll of all validators, over a socket: processor time of server and client. */
+async function benchReplies(
+  url: string,
+  poll: () => Promise<void>,
+  repetitions: number,
+): Promise<readonly BenchRow[]> {
+  const longest = new Map<string, number>();
+  const bytes = new Map<string, number>();
+  for (let repetition = 0; repetition < repetitions; repetition += 1) {
+    await poll();
+    for (const path of PATHS) {
+      const startMs = processorMs();
+      const size = await requestBytes(`${url}${path}`);
+      longest.set(path, Math.max(longest.get(path) ?? 0, processorMs() - startMs));
+      bytes.set(path, size);
+    }
+  }
+  return PATHS.map((path) => ({
+    name: `GET ${path} of ${NODES} validators`,
+    value: longest.get(path) ?? 0,
+    unit: "ms",
+    note: `processor time, longest of the first requests after ${repetitions} polls; ${Math.round((bytes.get(path) ?? 0) / 1000)} kB`,
+  }));
+}
+
+/** Requests a URL and counts the bytes of the body, without decoding them. */
+function requestBytes(url: string): Promise<number> {
+  return new Promise((resolve, reject) => {
+    get(url, (response) => {
+      let bytes = 0;
+      response.on("data", (chunk: Uint8Array) => {
+        bytes += chunk.length;
+      });
+      response.on("end", () => resolve(bytes)).on("error", reject);
+    }).on("error", reject);
+  });
 }
 
 function configOf(folder: string): WatchdogConfig {

@@ -249,6 +249,25 @@ describe("watchdog configuration", () => {
     );
   });
 
+  it("has further URLs of the sources, in their order", () => {
+    const text =
+      "sources: {node: 'http://a/m', fallbacks: {node: ['http://b/m', 'http://c/m'], prices: ['http://p/']}}";
+    expect(parse(text).validators[0]?.target.nodes[0]?.fallbacks).toEqual([
+      ["http://a/m", "http://b/m", "http://c/m"],
+      ["http://127.0.0.1:8080/", "http://p/"],
+    ]);
+    expect(
+      parse("chain: {rest: 'http://r', fallbacks: ['http://s']}").validators[0]?.target.chain,
+    ).toMatchObject({
+      rest: "http://r/",
+      fallbacks: ["http://s/"],
+    });
+    expect(() => parse("sources: {fallbacks: {node: ['b']}}")).toThrow(
+      "sources.fallbacks.node.0: is not a usable URL",
+    );
+    expect(() => parse("sources: {fallbacks: {grpc: ['http://b']}}")).toThrow("sources.fallbacks");
+  });
+
   it("has the public URLs of the pages, with a slash at their end", () => {
     const { links } = parse("links: {watchdog: 'https://w.example/x', grafana: 'https://g.example/'}").notify;
     expect(links).toEqual({ watchdog: "https://w.example/x/", grafana: "https://g.example/" });

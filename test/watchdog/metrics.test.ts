@@ -3,6 +3,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { registerReloadMetrics } from "../../src/platform/process/reloadable.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/polling/metrics.ts";
+import { buildValidator, TROUBLED } from "../support/pages/watchdog-scenes.ts";
 
 const RELOADS = { successAtMs: 0, error: undefined, failedAtMs: undefined, needRestart: [] };
 
@@ -19,6 +20,24 @@ describe("createWatchdogMetrics", () => {
     expect(Object.fromEntries(listed.map(([, name, type]) => [name, type]))).toEqual(
       Object.fromEntries(registered.map(({ name, type }) => [name, String(type)])),
     );
+  });
+
+  it("has the page of the registry, from the lines of the last status of each validator", async () => {
+    const registry = new Registry();
+    const metrics = createWatchdogMetrics(registry, ["webhook"]);
+    const status = (name: string, more: Parameters<typeof buildValidator>[0] = {}) =>
+      buildValidator({ ...TROUBLED, name, ...more }).status;
+    const sorted = (text: string) => text.split("\n").toSorted();
+    for (const shown of [
+      status('a"\\\n'),
+      status("b"),
+      status("b", { status: { assessment: undefined, lateMs: 1500 } }),
+      status("b", { status: { storeProblem: "full" } }),
+    ]) {
+      metrics.showStatus(shown);
+      expect(sorted(await metrics.page())).toEqual(sorted(await registry.metrics()));
+    }
+    expect(await metrics.page()).toContain('oracle_watchdog_priced_pairs{validator="b"}');
   });
 
   it("follows the naming rules", async () => {

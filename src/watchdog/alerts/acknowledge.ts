@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { AlertState } from "./alert-state.ts";
 
-const oneLine = (limit: number) =>
+/** Field for a text of people that is shown in one line. */
+export const oneLine = (limit: number) =>
   z
     .string()
     .trim()
@@ -48,7 +49,10 @@ export function withdrawAcknowledgements(alerts: readonly AlertState[], body: un
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');
   const acknowledged = alerts.filter((alert) => alert.acknowledged !== undefined);
   if (acknowledged.length === 0) return { refused: "no alert is acknowledged" };
-  return changeSelected(alerts, parsed.data, ({ acknowledged: _, ...alert }) => alert);
+  return changeSelected(alerts, parsed.data, (alert) => {
+    const { acknowledged: _, ...rest } = alert;
+    return rest;
+  });
 }
 
 function refusal({ issues }: z.ZodError, expected: string): AcknowledgeResult {

@@ -17,9 +17,10 @@ export function alertStatuses(
   rules: readonly AlertRule[],
   validators: readonly string[],
 ): readonly AlertStatus[] {
-  const byKey = new Map(alerts.map((alert) => [`${alert.validator} ${alert.alert}`, alert]));
-  return validators.flatMap((validator) =>
-    rules.map((rule) => ({ validator, rule, state: byKey.get(`${validator} ${rule.condition.name}`) })),
+  const byValidator = new Map(validators.map((name) => [name, new Map<string, AlertState>()]));
+  for (const alert of alerts) byValidator.get(alert.validator)?.set(alert.alert, alert);
+  return [...byValidator].flatMap(([validator, states]) =>
+    rules.map((rule) => ({ validator, rule, state: states.get(rule.condition.name) })),
   );
 }
 

@@ -16,7 +16,7 @@ export interface Escalation {
 }
 
 /** One step of an escalation. Its channels get no other events. */
-export interface EscalationStep {
+interface EscalationStep {
   readonly afterMs: number;
   readonly channels: readonly ChannelSettings[];
 }

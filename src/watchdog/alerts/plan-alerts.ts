@@ -1,4 +1,5 @@
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
+import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
@@ -63,6 +64,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   const quietReasonOf = createQuietReasons(advanced, causes, poll, {
     silences: state.silences,
     maintenance: options.maintenance,
+    others: state.alerts.filter(({ validator, phase }) => validator !== poll.validator && phase === "firing"),
   });
   const planned = advanced.map(({ rule, alert }) =>
     planNotifications(withQuiet(alert, quietReasonOf(alert)), { rule, poll, options }),
@@ -175,7 +177,12 @@ function createQuietReasons(
   alerts: readonly RuledAlert[],
   causes: Causes,
   { validator, nowMs }: EvaluatedPoll,
-  quiet: { readonly silences: readonly Silence[]; readonly maintenance: readonly MaintenanceWindow[] },
+  quiet: {
+    readonly silences: readonly Silence[];
+    readonly maintenance: readonly MaintenanceWindow[];
+    /** Firing alerts of other validators. */
+    readonly others: readonly AlertState[];
+  },
 ): (alert: AlertState) => string | undefined {
   const firing = new Set(alerts.filter(({ alert }) => alert.phase === "firing").map(({ rule }) => rule));
   const window = activeWindow(quiet.maintenance, validator, nowMs);
@@ -184,8 +191,17 @@ function createQuietReasons(
     if (silence !== undefined) return `silenced by ${silence.author}: ${silence.reason}`;
     if (window !== undefined) return `maintenance: ${window.reason}`;
     const cause = causes.get(alert.alert)?.find((one) => firing.has(one));
-    return cause === undefined ? undefined : `muted by ${cause.condition.name}`;
+    if (cause !== undefined) return `muted by ${cause.condition.name}`;
+    return isAboutWatchdog(alert.alert) && alert.notified === undefined
+      ? sameOf(alert, quiet.others)
+      : undefined;
   };
+}
+
+/** An alert about the watchdog is one for all validators: who was notified of the first one needs no other. */
+function sameOf({ alert }: AlertState, others: readonly AlertState[]): string | undefined {
+  const first = others.find((other) => other.alert === alert && other.notified !== undefined);
+  return first && `the same as of ${first.validator}`;
 }
 
 function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {
@@ -201,6 +217,8 @@ interface CountedPoll {
   readonly ledger: LedgerView;
   /** Undefined while it is not known. */
   readonly assessment: Assessment | undefined;
+  /** How much later than planned the poll began, ms. Absent: not measured. */
+  readonly lateMs?: number | undefined;
 }
 
 /** Configuration of alerting, and of the conditions. */
@@ -245,6 +263,7 @@ export function alertOnPoll(
     recent: { "5m": recent(FIVE_MINUTES), "30m": recent(HALF_HOUR) },
     assessment,
     majorPairs: options.majorPairs,
+    lateMs: poll.lateMs,
   });
   const plan = planAlerts(
     state,

@@ -17,6 +17,8 @@ export interface ConditionInput {
   readonly assessment: Assessment | undefined;
   /** Pairs that the chain needs most: "BTC/USD". */
   readonly majorPairs: readonly string[];
+  /** How much later than planned the poll began, ms. Grows when the watchdog has more work than time. Absent: not measured. */
+  readonly lateMs?: number | undefined;
 }
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */

@@ -6,6 +6,7 @@ import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
 import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
+import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 
 /** All conditions, in the order of the API and the status page. */
@@ -17,6 +18,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
   ...NETWORK_CONDITIONS,
+  ...WATCHDOG_CONDITIONS,
 ];
 
 /** Evaluates all rules on one poll. Returns the results by name of the condition. */

@@ -44,6 +44,10 @@ export const identity = {
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };
 
+function fallbackUrls() {
+  return z.array(httpUrlField()).max(4).optional();
+}
+
 const nodeUrls = {
   node: httpUrlField()
     .optional()
@@ -68,6 +72,18 @@ const nodeUrls = {
     .optional()
     .describe("metrics page of the sidecar; null disables the source")
     .meta({ initial: SIDECAR_METRICS_URL }),
+  fallbacks: z
+    .strictObject({
+      node: fallbackUrls().describe("further URLs of the node's metrics page"),
+      prices: fallbackUrls().describe("further URLs of the price API"),
+      oracle_metrics: fallbackUrls().describe("further URLs of the oracle metrics"),
+      sidecar_metrics: fallbackUrls().describe("further URLs of the sidecar's metrics page"),
+    })
+    .optional()
+    .describe(
+      "further URLs of the same node and sidecar, such as a second network or proxy, tried in this order when one does not respond; other nodes belong into nodes",
+    )
+    .meta({ example: { node: ["http://10.1.0.1:26660/metrics"] }, commentedOut: true }),
   grpc: targetField()
     .optional()
     .describe(
@@ -114,6 +130,12 @@ export const chain = z.strictObject({
   rest: httpUrlField()
     .describe("REST of a node of the chain, without path")
     .meta({ example: "http://127.0.0.1:1317" }),
+  fallbacks: z
+    .array(httpUrlField())
+    .max(4)
+    .exactOptional()
+    .describe("REST of other nodes of the chain, tried in this order when one does not respond")
+    .meta({ example: ["https://rest.example"], commentedOut: true }),
   module: z
     .string()
     .regex(/^[a-z0-9]{1,30}$/)
@@ -301,9 +323,20 @@ function toNodes(
 function toNode(name: string, given: NodeKeys): NodeTarget {
   const { prices = PRICES_URL, oracle_metrics: oracleMetrics = ORACLE_METRICS_URL } = given;
   const { sidecar_metrics: sidecarMetrics = SIDECAR_METRICS_URL } = given;
+  const { fallbacks = {} } = given;
+  const groups = [
+    [given.node ?? NODE_URL, fallbacks.node ?? []],
+    [prices, fallbacks.prices ?? []],
+    [oracleMetrics, fallbacks.oracle_metrics ?? []],
+    [sidecarMetrics, fallbacks.sidecar_metrics ?? []],
+  ] as const;
+  const known = groups.flatMap(([first, others]) =>
+    first === null || others.length === 0 ? [] : [[first, ...others]],
+  );
   return {
     name,
     node: given.node ?? NODE_URL,
+    ...(known.length === 0 ? {} : { fallbacks: known }),
     ...(prices === null ? {} : { prices }),
     ...(oracleMetrics === null ? {} : { oracleMetrics }),
     ...(sidecarMetrics === null ? {} : { sidecarMetrics }),

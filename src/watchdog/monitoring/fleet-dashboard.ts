@@ -151,6 +151,15 @@ export const FLEET: DashboardSpec = {
           },
         ),
         graph(
+          "Lateness of polls",
+          [query(`max by (instance) (oracle_watchdog_poll_late_seconds{${VALIDATOR}})`, "{{instance}}")],
+          {
+            description:
+              "How much later than planned the latest poll of a watchdog began. Above 2 s, it has too much work.",
+            unit: "s",
+          },
+        ),
+        graph(
           "Restarts of nodes",
           [
             query(

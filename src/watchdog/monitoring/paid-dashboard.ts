@@ -257,6 +257,36 @@ export const PAID: DashboardSpec = {
             ),
           ],
         },
+        {
+          kind: "timeline",
+          title: "URLs of sources",
+          description: "Of sources with several URLs. Green: it responded last. Blank: it is not used.",
+          unit: "bool",
+          width: 12,
+          queries: [
+            query(
+              `max by (node, source, endpoint) (oracle_watchdog_endpoint_used{${VALIDATOR}}) == 1`,
+              "{{node}} {{source}} {{endpoint}}",
+            ),
+          ],
+        },
+        {
+          kind: "timeline",
+          title: "URLs that failed",
+          description: "Of sources with several URLs. Red: a request failed in the last half minute.",
+          unit: "bool",
+          width: 12,
+          queries: [
+            query(
+              `max by (node, source, endpoint) (oracle_watchdog_endpoint_up{${VALIDATOR}})`,
+              "{{node}} {{source}} {{endpoint}}",
+            ),
+          ],
+          colors: [
+            ["red", undefined],
+            ["green", 1],
+          ],
+        },
         graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{validator}}")], {
           description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
           unit: "none",

@@ -48,33 +48,33 @@ export function longestPollMs({ intervalMs, limits }: Pick<WatchdogConfig, "inte
   return intervalMs + 2 * limits.deadlineMs + SLACK_MS;
 }
 
-/** Creates the routes of the page. */
-export function createWatchdogPage(
-  config: WatchdogConfig,
-  { clock, version, statuses, ledger, storedLedger, alerting, reloadStatus }: PageDeps,
-): readonly HttpRoute[] {
+/** The watchdog's page. */
+export interface WatchdogPage {
+  readonly routes: readonly HttpRoute[];
+  /** Renders the details of a validator ahead of requests. */
+  readonly render: (status: WatchdogStatus) => void;
+}
+
+/** Creates the page. */
+export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): WatchdogPage {
+  const { clock, version, statuses, ledger, alerting, reloadStatus } = deps;
   const { maintenance, notify } = config;
-  const contentWith = (ledgerOf: PageDeps["ledger"]): PageContent =>
+  const escalation = toEscalation(notify);
+  const details = createDetails(deps, { runbooks: notify.runbooks, escalation });
+  const content = (): PageContent =>
     watchdogPage({
       statuses: statuses(),
-      ledgerOf,
+      ledgerOf: ledger,
+      detailsOf: details,
       silences: alerting().silences,
       history: alerting().history,
       maintenance,
       runbooks: notify.runbooks,
-      escalation: toEscalation(notify),
+      escalation,
       nowMs: clock.nowMs(),
       pollMs: longestPollMs(config),
       reloads: reloadStatus?.(),
     });
-  const content = (): PageContent => {
-    try {
-      return contentWith(storedLedger);
-    } catch {
-      // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
-      return contentWith(ledger);
-    }
-  };
   const frame = {
     heading: "Oracle watchdog",
     version,
@@ -87,7 +87,50 @@ export function createWatchdogPage(
       ...pageLinks(notify.links ?? {}, "watchdog", DASHBOARDS.paid),
     ],
   };
-  return livePageRoutes({ frame, content }, clock);
+  return { routes: livePageRoutes({ frame, content }, clock), render: details };
+}
+
+/**
+ * Creates a function that renders the details of a validator once for each poll and change of its alerts. The plots read all hours of the
+ * month: they are at most half a minute old, and new when a block was missed. Together, 200 validators would take longer than a request may.
+ */
+function createDetails(deps: PageDeps, input: DetailsContext): (status: WatchdogStatus) => Html {
+  const plots = createPlots(deps);
+  const known = new Map<string, { readonly key: readonly unknown[]; readonly html: Html }>();
+  return (status) => {
+    const key = [status.polledAtMs, status.storeProblem, ...status.alerts.map(({ state }) => state)];
+    const found = known.get(status.validator);
+    if (found !== undefined && found.key.every((part, index) => part === key[index])) return found.html;
+    const fresh = validatorDetails(status, plots(status), { ...input, nowMs: deps.clock.nowMs() });
+    known.set(status.validator, { key, html: fresh });
+    return fresh;
+  };
+}
+
+/** Longest age of plots while nothing was missed. */
+const PLOTS_MS = 30_000;
+
+function createPlots({ clock, ledger, storedLedger, alerting }: PageDeps): (status: WatchdogStatus) => Html {
+  const rendered = new Map<string, { readonly key: string; readonly atMs: number; readonly html: Html }>();
+  return (status) => {
+    const { validator, current } = status;
+    const key = `${current.month} ${current.counts.bad} ${current.counts.unknown}`;
+    const nowMs = clock.monotonicMs();
+    const found = rendered.get(validator);
+    if (found?.key === key && nowMs - found.atMs < PLOTS_MS) return found.html;
+    const { history } = alerting();
+    const render = (ledgerOf: PageDeps["ledger"]): Html =>
+      monthPlots(status, { ledger: ledgerOf(validator), nowMs: clock.nowMs(), history });
+    let fresh: Html;
+    try {
+      fresh = render(storedLedger);
+    } catch {
+      // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
+      fresh = render(ledger);
+    }
+    rendered.set(validator, { key, atMs: nowMs, html: fresh });
+    return fresh;
+  };
 }
 
 /** Content of the watchdog's page. */
@@ -96,6 +139,8 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
   readonly statuses: readonly WatchdogStatus[];
   /** Counts of a validator; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
+  /** Returns what is below the headline of a validator. Default: it is rendered. */
+  readonly detailsOf?: (status: WatchdogStatus) => Html;
   readonly maintenance: readonly MaintenanceWindow[];
   /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
@@ -146,7 +191,13 @@ function validatorSection(
 ): PageSection {
   const { id, status, pay } = entry;
   const name = `${status.validator}, ${status.chainId ?? "chain not known yet"}`;
-  const details = validatorDetails(status, input);
+  const details =
+    input.detailsOf?.(status) ??
+    validatorDetails(
+      status,
+      monthPlots(status, { ...input, ledger: input.ledgerOf(status.validator) }),
+      input,
+    );
   const head = statusBanner(pay.tone, pay.headline, payLine(status));
   const content = isOneOfMany
     ? html`<details id="${id}-details"${pay.kind !== "paid" && html` open`}><summary>${badge(pay.tone, pay.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
@@ -164,19 +215,32 @@ function payLine({ current, assessment }: WatchdogStatus): Html {
   return html`<p>${current.month}: ${grouped(good)} good, ${grouped(bad)} bad, ${grouped(unknown)} unknown blocks.${left}</p>`;
 }
 
-function validatorDetails(status: WatchdogStatus, input: WatchdogPageInput): Html {
-  const { nowMs, runbooks, escalation } = input;
+/** What the details of a validator need besides its status and plots. */
+type DetailsContext = Pick<WatchdogPageInput, "runbooks" | "escalation">;
+
+function validatorDetails(
+  status: WatchdogStatus,
+  plots: Html,
+  { nowMs, runbooks, escalation }: DetailsContext & Pick<WatchdogPageInput, "nowMs">,
+): Html {
   const badBlocks = status.months.reduce((sum, { counts }) => sum + counts.bad, 0n);
   return html`${payFacts(status)}
 ${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
-${monthPlots(status, input)}
-${sourceSection(status, nowMs)}
+${plots}
+${sourceSection(status)}
 ${monthSection(status.months)}`;
 }
 
-function monthPlots(status: WatchdogStatus, { ledgerOf, nowMs, history }: WatchdogPageInput): Html {
-  const ledger = ledgerOf(status.validator);
+/** Input of {@link monthPlots} besides the status. */
+interface PlotsInput extends Pick<AlertingState, "history"> {
+  /** Undefined before the first reading. */
+  readonly ledger: LedgerView | undefined;
+  readonly nowMs: number;
+}
+
+/** The month hour by hour, its rate with the forecast, and its worst hours with their causes. */
+function monthPlots(status: WatchdogStatus, { ledger, nowMs, history }: PlotsInput): Html {
   const { assessment, current } = status;
   if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;
@@ -188,7 +252,7 @@ function monthPlots(status: WatchdogStatus, { ledgerOf, nowMs, history }: Watchd
 /** Alerts of a validator that explain its bad blocks. */
 function explaining(
   { validator, alerts }: WatchdogStatus,
-  history: WatchdogPageInput["history"],
+  history: PlotsInput["history"],
 ): readonly ExplainingAlert[] {
   const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
   return history

@@ -14,20 +14,28 @@ import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts
 import type { Silence } from "../silences/silence.ts";
 import { firingOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
-/** The sources that the last poll read, and its age. */
-export function sourceSection(
-  { sources, pairs, prices, polledAtMs, pending, storeProblem }: WatchdogStatus,
-  nowMs: number,
-): Html {
+/** The sources that the last poll read. Ages are those at the poll. */
+export function sourceSection({
+  sources,
+  pairs,
+  prices,
+  polledAtMs,
+  pending,
+  storeProblem,
+}: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h3>Sources</h3><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
     { name: "source", cell: ({ name, node }) => (node === undefined ? name : `${node}: ${name}`) },
-    { name: "state", cell: sourceBadge },
+    { name: "state", cell: (source) => html`${sourceBadge(source)}${endpointText(source)}` },
     {
       name: "last success",
       isNumber: true,
       cell: ({ lastSuccessMs }) =>
-        lastSuccessMs === undefined ? "never" : `${formatDuration(nowMs - lastSuccessMs)} ago`,
+        lastSuccessMs === undefined
+          ? "never"
+          : lastSuccessMs === polledAtMs
+            ? "this poll"
+            : `${formatDuration(polledAtMs - lastSuccessMs)} before`,
     },
     { name: "duration", isNumber: true, cell: ({ durationMs }) => `${Math.round(durationMs)} ms` },
     { name: "error", cell: ({ error }) => (error === "" ? "none" : error) },
@@ -36,9 +44,17 @@ export function sourceSection(
     .filter(([, count]) => count > 0)
     .map(([channel, count]) => `${channel}: ${count}`);
   return html`<h3>Sources</h3>
-<p>Last poll ${timeText(polledAtMs)}, ${formatDuration(nowMs - polledAtMs)} ago. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
+<p>Last poll ${timeText(polledAtMs)}. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
 ${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
 ${dataTable({ caption: "At the last poll", columns, rows: sources })}`;
+}
+
+/** Which of several URLs is used, and which failed. */
+function endpointText({ endpoints = [] }: SourceStatus): Html | string {
+  const used = endpoints.findIndex(({ isUsed }) => isUsed);
+  if (used === -1) return "";
+  const failed = endpoints.filter(({ isUp }) => !isUp).map(({ host }) => host);
+  return html`<small>by ${endpoints[used]?.host ?? ""}, ${used + 1} of ${endpoints.length}${failed.length > 0 && `; failed: ${failed.join(", ")}`}</small>`;
 }
 
 function sourceBadge({ name, up }: SourceStatus): Html {

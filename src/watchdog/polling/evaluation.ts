@@ -39,6 +39,8 @@ export interface EvaluationOptions {
   readonly isFilling?: boolean;
   /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
   readonly gapMs?: number | undefined;
+  /** How much later than planned the poll began, ms. Absent: not measured. */
+  readonly lateMs?: number | undefined;
 }
 
 /** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
@@ -61,7 +63,7 @@ export function planEvaluation(
     pollHistory,
   } = alertOnPoll(
     state.alerting,
-    { observation, ledger: memoryView(validator, ledger), assessment },
+    { observation, ledger: memoryView(validator, ledger), assessment, lateMs: options.lateMs },
     state.pollHistories.get(validator) ?? EMPTY_HISTORY,
     options.alerts,
   );

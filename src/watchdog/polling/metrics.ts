@@ -4,7 +4,7 @@ import type { AlertState } from "../alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
-import type { Observation } from "../sources/observation.ts";
+import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
@@ -46,6 +46,18 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["validator", "node", "source"],
     values: ({ validator, sources }) =>
       sources.map(({ name, node, up }) => series(up ? 1 : 0, { validator, node: node ?? "", source: name })),
+  },
+  {
+    name: "oracle_watchdog_endpoint_used",
+    help: "1 for the URL of the source that responded last, 0 for its other URLs. Only of sources with several.",
+    labelNames: ["validator", "node", "source", "endpoint"],
+    values: endpointSeries(({ isUsed }) => isUsed),
+  },
+  {
+    name: "oracle_watchdog_endpoint_up",
+    help: "1 unless a request to the URL failed in the last half minute, otherwise 0. Only of sources with several.",
+    labelNames: ["validator", "node", "source", "endpoint"],
+    values: endpointSeries(({ isUp }) => isUp),
   },
   {
     name: "oracle_watchdog_source_last_success_timestamp_seconds",
@@ -94,6 +106,12 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["validator"],
     values: ({ validator, polledAtMs }) =>
       polledAtMs === undefined ? [] : [series(polledAtMs / 1000, { validator })],
+  },
+  {
+    name: "oracle_watchdog_poll_late_seconds",
+    help: "How much later than planned the last poll of the validator began. Grows when the watchdog has more work than time.",
+    labelNames: ["validator"],
+    values: ({ validator, lateMs }) => (lateMs === undefined ? [] : [series(lateMs / 1000, { validator })]),
   },
   {
     name: "oracle_watchdog_state_stored",
@@ -153,6 +171,11 @@ export interface WatchdogMetrics {
   readonly recordPing: (atMs: number) => void;
   /** Sets all gauges of one validator. */
   readonly showStatus: (status: WatchdogStatus) => void;
+  /**
+   * The page of all metrics of the registry. The lines of the gauges are those of the last `showStatus` of each validator: with 200
+   * validators, formatting their 25,000 series takes longer than a scrape may.
+   */
+  readonly page: () => Promise<string>;
 }
 
 /** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
@@ -164,11 +187,14 @@ export function createWatchdogMetrics(
   const registers = [registry];
   const factory = createMetricFactory(registry, lasting);
   const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
+    name,
     gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
     labelNames,
     values,
     /** The series that are on the page, by validator and by their label values. */
     shown: new Map<string, ReadonlyMap<string, Series>>(),
+    /** Their lines. Those of a gauge without the label validator are under an empty name. */
+    lines: new Map<string, string>(),
   }));
   const scrapes = factory.counter(SCRAPES);
   const duration = factory.histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS });
@@ -195,6 +221,14 @@ export function createWatchdogMetrics(
         const shown = each.values(status);
         const before = each.shown.get(status.validator);
         const now = new Map(shown.map((one) => [labelText(one, each.labelNames), one]));
+        const isSame =
+          before?.size === now.size &&
+          shown.every((one) => before.get(labelText(one, each.labelNames))?.value === one.value);
+        if (!isSame)
+          each.lines.set(
+            each.labelNames.includes("validator") ? status.validator : "",
+            shown.map((one) => line(each.name, one)).join(""),
+          );
         // Removes series of the validator's last status, such as the ratio of a month that is over.
         for (const [key, { labels }] of before ?? []) if (!now.has(key)) each.gauge.remove({ ...labels });
         each.shown.set(status.validator, now);
@@ -204,7 +238,33 @@ export function createWatchdogMetrics(
             each.gauge.set({ ...labels }, value);
       }
     },
+    page: async () => {
+      const own = new Map(gauges.map((each) => [each.name, each]));
+      const texts = registry.getMetricsAsArray().map(async ({ name, help }) => {
+        const gauge = own.get(name);
+        return gauge === undefined
+          ? registry.getSingleMetricAsString(name)
+          : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${[...gauge.lines.values()].join("")}`.trimEnd();
+      });
+      return `${(await Promise.all(texts)).join("\n\n")}\n`;
+    },
   };
+}
+
+/** One line of the page, as prom-client writes it. */
+function line(name: string, { labels, value }: Series): string {
+  const texts = Object.entries(labels).map(
+    ([label, text]) =>
+      `${label}="${text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`,
+  );
+  const shown = Number.isNaN(value)
+    ? "Nan"
+    : Number.isFinite(value)
+      ? `${value}`
+      : value > 0
+        ? "+Inf"
+        : "-Inf";
+  return `${name}${texts.length === 0 ? "" : `{${texts.join(",")}}`} ${shown}\n`;
 }
 
 /** Label values in the order of the names, as one text. */
@@ -221,6 +281,20 @@ function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {
         alert: rule.condition.name,
         severity: rule.severity,
       }),
+    );
+}
+
+function endpointSeries(value: (endpoint: EndpointState) => boolean): StatusGauge["values"] {
+  return ({ validator, sources }) =>
+    sources.flatMap(({ name, node, endpoints = [] }) =>
+      endpoints.map((endpoint) =>
+        series(value(endpoint) ? 1 : 0, {
+          validator,
+          node: node ?? "",
+          source: name,
+          endpoint: endpoint.host,
+        }),
+      ),
     );
 }
 

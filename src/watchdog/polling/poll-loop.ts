@@ -1,4 +1,5 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
 import { toEscalation } from "../alerts/notifications.ts";
@@ -18,13 +19,15 @@ import { WatchdogError } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../config/validators-config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { type Poller, seenSources } from "./poller.ts";
-import { sourceKey, toStatus, type WatchdogStatus } from "./status.ts";
+import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./status.ts";
 
 /** The loop that polls the sources of one validator and evaluates the result. */
 export interface PollLoop {
   /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
+  /** JSON of the status at the last poll. */
+  readonly statusText: () => string;
   /** True if the last poll ended recently enough. False means that the loop hangs. */
   readonly isAlive: () => boolean;
   /** Why the validator is not watched, for people; undefined while it is. */
@@ -39,6 +42,8 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** Absent: gaps are not filled. */
   readonly backfill?: Backfiller;
+  /** Renders what the page shows of the validator. */
+  readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
 /** Polls that can be missed before `isAlive` returns false. */
@@ -68,6 +73,7 @@ export function createPollLoop(
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
   let nodeReadMs: number | undefined;
+  let lateMs = 0;
   const status = (): WatchdogStatus =>
     toStatus({
       validator,
@@ -78,6 +84,7 @@ export function createPollLoop(
       nowMs: clock.nowMs(),
       lastSuccessMs,
       last,
+      lateMs,
       storeProblem: keeper.problem(),
     });
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
@@ -98,6 +105,7 @@ export function createPollLoop(
       ...options,
       isFirst: last === undefined,
       isFilling: !isFilled,
+      lateMs,
     });
     const { observation } = evaluation;
     keeper.replace(evaluation.state);
@@ -107,6 +115,8 @@ export function createPollLoop(
     metrics.recordPoll(observation, evaluation.restarted.length);
     const shown = status();
     metrics.showStatus(shown);
+    statusText = stringifyJson(statusJson(shown));
+    deps.onPoll?.(shown);
     changes.record(evaluation, shown);
     lastEndMs = clock.monotonicMs();
   };
@@ -114,7 +124,10 @@ export function createPollLoop(
     while (!signal.aborted) {
       try {
         await pollOnce(signal);
-        await clock.sleep(pauseMs(config.intervalMs, clock.nowMs()), signal);
+        const waitMs = pauseMs(config.intervalMs, clock.nowMs());
+        const sinceMs = clock.monotonicMs();
+        await clock.sleep(waitMs, signal);
+        lateMs = Math.max(0, clock.monotonicMs() - sinceMs - waitMs);
       } catch (error) {
         if (!signal.aborted) throw error;
       }
@@ -124,13 +137,20 @@ export function createPollLoop(
   const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
   metrics.showStatus(status());
+  let statusText: string | undefined;
   const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
   const problem = (): string | undefined => {
     if (!isAlive()) return `the last poll of ${name} ended too long ago`;
     if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
-  return { run, status, isAlive, problem };
+  return {
+    run,
+    status,
+    statusText: () => statusText ?? stringifyJson(statusJson(status())),
+    isAlive,
+    problem,
+  };
 }
 
 /** How the readings of a validator are counted. */

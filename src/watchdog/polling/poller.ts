@@ -1,7 +1,14 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { nodeLabels, sidecarLabels } from "../prometheus-api/fleet.ts";
 import type { StoredPages } from "../prometheus-api/stored-pages.ts";
-import type { NodeObservation, Observation, PricesPage, Reached, Seen } from "../sources/observation.ts";
+import type {
+  NodeObservation,
+  Observation,
+  PricesPage,
+  Reached,
+  Seen,
+  SourceEndpoints,
+} from "../sources/observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
 import {
@@ -12,6 +19,7 @@ import {
   type Scrape,
   type Reach,
 } from "../sources/page-reader.ts";
+import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { isNodeSample, toNodeReading } from "../sources/node-reading.ts";
 import {
   priceUrls,
@@ -43,8 +51,10 @@ export interface PollerDeps {
 }
 
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
-export function createPoller(target: ValidatorTarget, limits: SourceLimits, deps: PollerDeps): Poller {
-  const scrape = createScrape(limits.deadlineMs, deps.clock);
+export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
+  const scrape = createScrape(limits.deadlineMs, given.clock);
+  const failover = createFailoverReader(fallbacksOf(target), { ...given, ...limits });
+  const deps = { ...given, read: failover.read };
   const parts = { target, limits, deps, scrape };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape);
@@ -62,8 +72,41 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, deps
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
       chain: chainSeen,
+      endpoints: endpointsOf(target, failover),
     };
   };
+}
+
+/** URLs of every source that has several. */
+function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly string[])[] {
+  return [
+    ...nodes.flatMap(({ fallbacks = [] }) => fallbacks),
+    ...(chain === undefined ? [] : [[chain.rest, ...(chain.fallbacks ?? [])]]),
+  ];
+}
+
+const CHAIN_SOURCES = ["chain-head", "chain-validator", "chain-prices", "chain-revenue"] as const;
+
+function endpointsOf(
+  { nodes, chain }: ValidatorTarget,
+  failover: FailoverReader,
+): readonly SourceEndpoints[] {
+  const ofNodes = nodes.flatMap(({ name, node, prices, oracleMetrics, sidecarMetrics }) =>
+    (
+      [
+        ["node", node],
+        ["prices", prices],
+        ["oracle-metrics", oracleMetrics],
+        ["sidecar-metrics", sidecarMetrics],
+      ] as const
+    ).flatMap(([source, url]) =>
+      url === undefined ? [] : [{ source, node: name, endpoints: failover.endpointsOf(url) }],
+    ),
+  );
+  const ofChain = chain === undefined ? [] : failover.endpointsOf(chain.rest);
+  return [...ofNodes, ...CHAIN_SOURCES.map((source) => ({ source, endpoints: ofChain }))].filter(
+    ({ endpoints }) => endpoints.length > 0,
+  );
 }
 
 interface PollerParts {

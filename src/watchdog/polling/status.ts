@@ -7,6 +7,7 @@ import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { type Delivery, pendingDeliveries } from "../notify/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../config/validators-config.ts";
@@ -25,6 +26,8 @@ export interface SourceStatus {
   /** Undefined when no scrape of this process has succeeded. */
   readonly lastSuccessMs: number | undefined;
   readonly durationMs: number;
+  /** Its URLs in order of preference. Absent: it has one. */
+  readonly endpoints?: readonly EndpointState[];
 }
 
 /** Block counts of one month, and what follows from them. */
@@ -53,6 +56,8 @@ export interface WatchdogStatus {
   readonly startedAtMs: number;
   /** End of the last poll; undefined before the first one. */
   readonly polledAtMs: number | undefined;
+  /** How much later than planned the last poll began, ms. */
+  readonly lateMs?: number;
   readonly current: MonthStatus;
   /** All months with blocks, newest first. */
   readonly months: readonly MonthStatus[];
@@ -86,6 +91,7 @@ export interface StatusInput {
   /** The last evaluation; undefined before the first poll. */
   readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
   readonly storeProblem?: string | undefined;
+  readonly lateMs?: number;
 }
 
 /** Identifies a source of a validator. */
@@ -113,6 +119,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     chainId: ledger.chainId,
     startedAtMs,
     polledAtMs: last?.observation.atMs,
+    lateMs: input.lateMs ?? 0,
     current: toMonth(month),
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
@@ -122,7 +129,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     sources:
       last === undefined
         ? []
-        : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs)),
+        : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs, last.observation)),
     pending: countByChannel(alerting.outbox, channels),
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
@@ -152,14 +159,15 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
       error: source.error === "" ? null : source.error,
       last_success_at: isoTimeOrNull(source.lastSuccessMs),
       duration_ms: Math.round(source.durationMs),
+      endpoints: (source.endpoints ?? []).map(({ host, isUsed, isUp }) => ({ host, used: isUsed, up: isUp })),
     })),
   };
 }
 
-/** Encodes all validators as the JSON of `GET /api/status`: the first one, and a list of all. */
-export function allStatusJson(all: readonly WatchdogStatus[]): Readonly<Record<string, unknown>> {
+/** Joins the JSON of all validators to that of `GET /api/status`: the first one, and a list of all. `config` is JSON. */
+export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
-  return { ...(first === undefined ? {} : statusJson(first)), validators: all.map(statusJson) };
+  return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
 }
 
 function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
@@ -176,8 +184,13 @@ function toMonthStatus(
   return { month, counts, ...more, rate, tier: rate === undefined ? undefined : tierOf(rate) };
 }
 
-function toSourceStatus(source: SeenSource, lastSuccessMs: ReadonlyMap<string, number>): SourceStatus {
+function toSourceStatus(
+  source: SeenSource,
+  lastSuccessMs: ReadonlyMap<string, number>,
+  { endpoints = [] }: Observation,
+): SourceStatus {
   const { seen } = source;
+  const own = endpoints.find((one) => one.source === source.source && one.node === source.node)?.endpoints;
   return {
     name: source.source,
     node: source.node,
@@ -185,6 +198,7 @@ function toSourceStatus(source: SeenSource, lastSuccessMs: ReadonlyMap<string, n
     error: seen.state === "up" ? "" : seen.failure.text,
     lastSuccessMs: lastSuccessMs.get(sourceKey(source)),
     durationMs: seen.durationMs,
+    ...(own === undefined ? {} : { endpoints: own }),
   };
 }
 

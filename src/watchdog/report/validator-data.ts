@@ -27,7 +27,7 @@ export interface AlertEpisode {
 }
 
 /** An alert whose condition is active, and which does not fire yet. */
-export type PendingAlert = Pick<AlertEpisode, "alert" | "title" | "severity" | "sinceMs" | "reason">;
+type PendingAlert = Pick<AlertEpisode, "alert" | "title" | "severity" | "sinceMs" | "reason">;
 
 /** Input of reports on one validator. */
 export interface ValidatorData {

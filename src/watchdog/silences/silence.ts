@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { DAY_MS } from "../../platform/base/time.ts";
+import { oneLine } from "../alerts/acknowledge.ts";
 
 /** Most silences at one time. */
 export const MAX_SILENCES = 200;
@@ -42,14 +43,6 @@ export interface KnownNames {
   readonly alerts: readonly string[];
   readonly validators: readonly string[];
 }
-
-const oneLine = (limit: number) =>
-  z
-    .string()
-    .trim()
-    .min(1)
-    .max(limit)
-    .regex(/^[^\p{Cc}]*$/u, { error: "is not one line" });
 
 const request = z.strictObject({
   alerts: z.array(z.string()).max(100).default([]),

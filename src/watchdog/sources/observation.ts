@@ -1,6 +1,7 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
+import type { SourceName } from "./targets.ts";
 
 /**
  * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "error": the watchdog
@@ -20,6 +21,26 @@ export interface Observation {
   /** In the order of the configuration; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
+  /** Sources with several URLs. Absent: none. */
+  readonly endpoints?: readonly SourceEndpoints[];
+}
+
+/** One of several URLs of a source. */
+export interface EndpointState {
+  /** "10.0.0.1:26660". */
+  readonly host: string;
+  /** The last request that got a response used it. */
+  readonly isUsed: boolean;
+  /** False for half a minute after a request that failed. */
+  readonly isUp: boolean;
+}
+
+/** The URLs of a source that has several, after a poll. */
+export interface SourceEndpoints {
+  readonly source: SourceName;
+  /** Absent for sources of the chain. */
+  readonly node?: string;
+  readonly endpoints: readonly EndpointState[];
 }
 
 /** One poll of one node of a validator, with its sidecar. */

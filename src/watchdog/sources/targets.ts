@@ -27,6 +27,8 @@ export interface NodeTarget {
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
+  /** Further URLs of its sources, by the first one. */
+  readonly fallbacks?: readonly (readonly string[])[];
   /** "host:port" of the node's gRPC server. */
   readonly grpc?: string;
   /** Labels of the node's series in Prometheus. */
@@ -39,6 +41,8 @@ export interface NodeTarget {
 export interface ChainTarget {
   /** URL without path. */
   readonly rest: string;
+  /** Further URLs, in order of preference. */
+  readonly fallbacks?: readonly string[];
   /** Path segment of the chain's own modules, "neutron". */
   readonly module: string;
   /** Pairs whose price on the chain is read, "BTC/USD". */

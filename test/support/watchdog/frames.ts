@@ -19,6 +19,7 @@ export interface Frame {
   readonly observation: Observation;
   readonly recent: ConditionInput["recent"];
   readonly assessment: Assessment | undefined;
+  readonly lateMs: number | undefined;
 }
 
 /** Changes a frame. */
@@ -51,6 +52,7 @@ export function healthyFrame(atMs: number): Frame {
     },
     recent: { "5m": { ...NO_BLOCKS, good: 300n }, "30m": { ...NO_BLOCKS, good: 1800n } },
     assessment: healthyAssessment(),
+    lateMs: 0,
   };
 }
 

@@ -499,3 +499,38 @@ describe("an alert that nobody acknowledges", () => {
     expect(withdrawAcknowledgements(state.alerts, {})).toEqual({ refused: "no alert is acknowledged" });
   });
 });
+
+it("an alert about the watchdog notifies once for all validators, and so does its end", () => {
+  const options = { rules: [ruleOf("watchdog-slow")] };
+  let state: AlertingState = EMPTY_ALERTING;
+  const sent: string[] = [];
+  for (let minute = 0; minute < 10; minute += 1)
+    for (const validator of ["a", "b", "c"]) {
+      const results = new Map([["watchdog-slow", minute < 5 ? active("late") : clear("in time")]]);
+      const poll = {
+        validator,
+        chainId: "c-1",
+        nowMs: minute * MINUTE,
+        gapMs: MINUTE,
+        results,
+        badBlocks: 0n,
+      };
+      const plan = planAlerts(
+        state,
+        { ...poll, costOf: (blocks) => ({ blocks }) },
+        { ...OPTIONS, ...options },
+      );
+      state = plan.state;
+      sent.push(...plan.events.map(({ kind }) => `${minute} ${validator} ${kind}`));
+      if (minute === 3 && validator === "b")
+        expect(state.alerts.find((alert) => alert.validator === "b")?.quietReason).toBe("the same as of a");
+    }
+  expect(sent).toEqual(["0 a firing", "5 a resolved"]);
+});
+
+it("a slow watchdog mutes what it cannot see, and nothing about votes that it counted", () => {
+  const slow = ruleOf("watchdog-slow").condition;
+  expect(slow.inhibits).toContain("cannot-see-votes");
+  for (const name of ["oracle-calls-failing", "sidecar-down", "not-signing"])
+    expect(slow.inhibits).not.toContain(name);
+});

@@ -437,6 +437,11 @@ export const CASES: Readonly<Record<string, Cases>> = {
     quiet: { "one second": skewed(1), "one second behind": skewed(-1) },
     missing: { "the clock": withoutPageValues("clockMs"), "the node's page": blindNode },
   },
+  "watchdog-slow": {
+    fires: (frame) => ({ ...frame, lateMs: 5000 }),
+    quiet: { "a second": (frame) => ({ ...frame, lateMs: 1000 }) },
+    missing: { "the lateness": (frame) => ({ ...frame, lateMs: undefined }) },
+  },
   "cannot-see-votes": {
     fires: all(blindNode, blindChain),
     quiet: { "a chain that can be read": blindNode, "a node that can be read": blindChain },

@@ -316,7 +316,7 @@ describe("the watchdog's page", () => {
   it("shows sources with age, and that a page that nobody serves is no error", () => {
     const text = shown(HEALTHY);
     expect(text).toMatch(/node: oracle-metrics.*not served.*never.*connection refused/s);
-    expect(shown(TROUBLED)).toMatch(/node: prices.*✕ <\/span>down.*80 s ago/s);
+    expect(shown(TROUBLED)).toMatch(/node: prices.*✕ <\/span>down.*78 s before/s);
     expect(shown(TROUBLED)).toContain("Pending notifications: pagerduty: 1.");
   });
 

@@ -1,0 +1,110 @@
+import { onAbort, withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { EndpointState } from "./observation.ts";
+import { drain, type PageReader } from "./page-reader.ts";
+
+/** A {@link PageReader} that tries the other URLs of a source when one fails. */
+export interface FailoverReader {
+  readonly read: PageReader;
+  /** States of the URLs of a source, in their order; empty for a source with one URL. */
+  readonly endpointsOf: (url: string) => readonly EndpointState[];
+}
+
+/** A URL that failed is tried last for this long, so that not every poll waits for it. */
+const FAILED_MS = 30_000;
+
+/** Statuses of a server, or a proxy before it, that cannot respond now. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+
+interface Group {
+  readonly urls: readonly URL[];
+  /** Monotonic times of the last failures, by index. */
+  readonly failedMs: Map<number, number>;
+  used: number;
+}
+
+/**
+ * Creates a reader. `groups` are the URLs of each source, in order of preference; requests are for the first one, or for another path of
+ * its origin. All URLs of a group lead to the same server: its counters are those of one process, whatever URL was read. A request that gets no response in
+ * its part of the deadline, or one that says that the server is not available, goes to the next URL. The error is that of the last one.
+ */
+export function createFailoverReader(
+  groups: readonly (readonly string[])[],
+  {
+    read,
+    clock,
+    deadlineMs,
+  }: { readonly read: PageReader; readonly clock: Clock; readonly deadlineMs: number },
+): FailoverReader {
+  const known = groups
+    .filter((urls) => urls.length > 1)
+    .map((urls): Group => ({ urls: urls.map((url) => new URL(url)), failedMs: new Map(), used: 0 }));
+  const groupOf = (url: URL): Group | undefined =>
+    known.find(({ urls }) => urls[0]?.href === url.href) ??
+    known.find(({ urls }) => urls[0]?.origin === url.origin);
+  const isUp = ({ failedMs }: Group, index: number): boolean => {
+    const atMs = failedMs.get(index);
+    return atMs === undefined || clock.monotonicMs() - atMs >= FAILED_MS;
+  };
+  const readGroup = async (group: Group, url: URL, signal: AbortSignal): ReturnType<PageReader> => {
+    const indexes = [...group.urls.keys()].toSorted(
+      (a, b) => Number(isUp(group, b)) - Number(isUp(group, a)) || a - b,
+    );
+    const partMs = deadlineMs / indexes.length;
+    for (const [attempt, index] of indexes.entries()) {
+      const isLast = attempt === indexes.length - 1;
+      const target = urlOf(group, index, url);
+      // The signal of a request also ends the reading of its body, so only an attempt that failed is ended.
+      const end = new AbortController();
+      onAbort(signal, (reason) => end.abort(reason));
+      try {
+        const page = await withDeadline(`a response of ${target.host}`, partMs, signal, (inner) =>
+          Promise.race([read(target.href, end.signal), rejection(inner)]),
+        );
+        if (isLast || !UNAVAILABLE.has(page.status)) {
+          if (UNAVAILABLE.has(page.status)) group.failedMs.set(index, clock.monotonicMs());
+          else group.failedMs.delete(index);
+          group.used = index;
+          return page;
+        }
+        await drain(page);
+      } catch (error) {
+        end.abort(error);
+        if (signal.aborted || isLast) {
+          if (!signal.aborted) group.failedMs.set(index, clock.monotonicMs());
+          throw error;
+        }
+      }
+      group.failedMs.set(index, clock.monotonicMs());
+    }
+    throw new Error("a source has no URL");
+  };
+  return {
+    read: (url, signal) => {
+      if (known.length === 0) return read(url, signal);
+      const parsed = new URL(url);
+      const group = groupOf(parsed);
+      return group === undefined ? read(url, signal) : readGroup(group, parsed, signal);
+    },
+    endpointsOf: (url) => {
+      const group = known.length === 0 ? undefined : groupOf(new URL(url));
+      return (group?.urls ?? []).map(({ host }, index) => ({
+        host,
+        isUsed: group?.used === index,
+        isUp: group === undefined || isUp(group, index),
+      }));
+    },
+  };
+}
+
+/** The URL with this index; another path of the first one's origin is that path of its origin. */
+function urlOf({ urls }: Group, index: number, requested: URL): URL {
+  const url = urls[index] ?? requested;
+  return urls[0]?.href === requested.href ? url : new URL(`${requested.pathname}${requested.search}`, url);
+}
+
+function rejection(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => {
+    onAbort(signal, reject);
+  });
+}
