@@ -13,6 +13,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   address: ALICE,
   amount: "1000000untrn",
   channel: "channel-0",
+  "channel-id": "channel-0",
   client: "07-tendermint-0",
   "code-hash": HASH,
   "code-id": "1",
@@ -23,17 +24,23 @@ const SAMPLES: Readonly<Record<string, string>> = {
   creator: ALICE,
   delegator: ALICE,
   denom: "untrn",
+  depositor: ALICE,
   destination: VALIDATOR,
   "failure-id": "1",
   fee: "5",
   file: "genesis.json",
   hash: HASH,
   height: "12",
+  "interchain-account-id": "treasury",
   json: "{}",
   key: "636f6e666967",
   "new-admin": BOB,
   "pair-id": "uibcatom<>untrn",
+  options: "yes=0.6,no=0.4",
+  owner: CONTRACT,
   port: "transfer",
+  "port-id": "transfer",
+  "proposal-id": "1",
   "query-id": "1",
   receiver: ALICE,
   salt: "01",
@@ -46,6 +53,7 @@ const SAMPLES: Readonly<Record<string, string>> = {
   trace: "transfer/channel-0/uatom",
   "tranche-key": "t||0",
   validator: VALIDATOR,
+  voter: ALICE,
 };
 
 /** Words behind the names of a command, for commands whose options say more than their arguments. */
@@ -87,6 +95,12 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "query dex show-pool-metadata": [["0"]],
   "query ibc-transfer denom-trace": [
     ["ibc/27394FB092D2ECCD56123C74F36E4C1F926001CEADA9CA97EA622B25F41E5EB2"],
+  ],
+  "query upgrade applied": [["v7.0.0"]],
+  "tx feerefunder update-params": [["--ack-fee", "1000untrn", "--timeout-fee", "1000untrn"]],
+  "tx upgrade software-upgrade": [["v7.0.0", "5000"]],
+  "tx gov submit-legacy-proposal": [
+    ["--title", "More", "--description", "of it", "--deposit", "10000000uatom"],
   ],
   "tx bank send": [
     [BOB, "1000untrn"],
@@ -133,9 +147,11 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
 
 /** Who signs in the examples of transactions, by the first names of the command; alice everywhere else. */
 const SIGNERS: Readonly<Record<string, string>> = {
+  "tx feerefunder update-params": "operator",
   "tx ibc-rate-limit": "operator",
   "tx tokenfactory update-params": "operator",
   "tx wasm pin": "operator",
+  "tx upgrade": "operator",
   "tx wasm unpin": "operator",
 };
 
