@@ -32,6 +32,7 @@ import {
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
+import { createInterchainModules } from "./modules/interchaintxs/modules.ts";
 import { createParamsOnlyModules } from "./modules/params-only/modules.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
@@ -300,6 +301,7 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     feeRefunder,
     base.feeBurner,
     ...createParamsOnlyModules(names),
+    ...createInterchainModules(names),
     createUpgradeModule(names),
     rateLimit,
     harpoon,

@@ -5,11 +5,8 @@ import { handleDexMessage } from "./modules/dex/bindings.ts";
 import type { FeeRefunderModule } from "./modules/feerefunder/module.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
 import type { TokenFactoryModule } from "./modules/tokenfactory/module.ts";
-import {
-  handleInterchainMessage,
-  type ParamsOnlyOptions,
-  queryInterchainAccount,
-} from "./modules/params-only/modules.ts";
+import { handleInterchainMessage, queryInterchainAccount } from "./modules/interchaintxs/modules.ts";
+import type { ParamsOnlyOptions } from "./modules/params-only/modules.ts";
 import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
 import type { MessageHandler } from "./runtime/module.ts";

@@ -12,15 +12,8 @@ import { uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, mulDec18, truncateDec18 } from "../../../../platform/base/decimal.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import {
-  areValidCoins,
-  type Coin,
-  formatCoin,
-  formatCoins,
-  parseCoins,
-  sumCoins,
-  toWireCoin,
-} from "../../runtime/coins.ts";
+import * as money from "../../runtime/coins.ts";
+import type { Coin } from "../../runtime/coins.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { ErrInvalidCoins, ErrInvalidSigner, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
@@ -194,7 +187,7 @@ function requireRunnable(
 
 /** Checks the deposit of a new proposal. Throws `ModuleError`. */
 export function checkInitialDeposit(params: Params, deposit: readonly Coin[], expedited: boolean): void {
-  if (!areValidCoins(deposit)) throw ErrInvalidCoins(formatCoins(deposit));
+  if (!money.areValidCoins(deposit)) throw ErrInvalidCoins(money.formatCoins(deposit));
   const ratio = ratioOf(params.minInitialDepositRatio);
   if (ratio > 0n) {
     const least = minDepositOf(params, expedited).map(({ denom, amount }) => ({
@@ -202,7 +195,9 @@ export function checkInitialDeposit(params: Params, deposit: readonly Coin[], ex
       amount: roundDec18(mulDec18(amount * DEC18_ONE, ratio)),
     }));
     if (!coversAll(deposit, least))
-      throw keys.ErrMinDepositTooSmall(`was (${formatCoins(deposit)}), need (${formatCoins(least)})`);
+      throw keys.ErrMinDepositTooSmall(
+        `was (${money.formatCoins(deposit)}), need (${money.formatCoins(least)})`,
+      );
   }
   requireDepositDenoms(params, deposit);
 }
@@ -211,7 +206,7 @@ function requireDepositDenoms(params: Params, deposit: readonly Coin[]): void {
   const denoms = params.minDeposit.map(({ denom }) => denom);
   if (deposit.every(({ denom }) => denoms.includes(denom))) return;
   throw keys.ErrInvalidDepositDenom(
-    `deposited ${formatCoins(deposit)}, but gov accepts only the following denom(s): [${denoms.join(" ")}]`,
+    `deposited ${money.formatCoins(deposit)}, but gov accepts only the following denom(s): [${denoms.join(" ")}]`,
   );
 }
 
@@ -247,24 +242,24 @@ export function addDeposit(context: Context, { id, depositor, amount }: Payment,
   requireRatioOf(params, least, amount);
   const address = parseAddress(bech32Prefix, depositor);
   bank.sendToModule(context, address, keys.MODULE_NAME, amount);
-  const total = sumCoins([...parseCoins(proposal.totalDeposit), ...amount]);
-  const funded = { ...proposal, totalDeposit: total.map(toWireCoin) };
+  const total = money.sumCoins([...money.parseCoins(proposal.totalDeposit), ...amount]);
+  const funded = { ...proposal, totalDeposit: total.map(money.toWireCoin) };
   setProposal(context, funded);
   const starts = isPending && coversAll(total, least);
   if (starts) startVote(context, funded);
   const key = keys.partKey(id, address);
-  const before = parseCoins(deposits.get(context, key)?.amount ?? []);
+  const before = money.parseCoins(deposits.get(context, key)?.amount ?? []);
   context.emit(
     event("proposal_deposit", [
       ["depositor", depositor],
-      ["amount", formatCoins(amount)],
+      ["amount", money.formatCoins(amount)],
       ["proposal_id", id.toString()],
     ]),
   );
   deposits.set(context, key, {
     proposalId: id,
     depositor,
-    amount: sumCoins([...before, ...amount]).map(toWireCoin),
+    amount: money.sumCoins([...before, ...amount]).map(money.toWireCoin),
   });
   return starts;
 }
@@ -281,9 +276,9 @@ function requireRatioOf(params: Params, least: readonly Coin[], amount: readonly
     amount.some((coin) => coin.denom === threshold.denom && coin.amount >= threshold.amount),
   );
   if (isMet) return;
-  const needed = thresholds.map(formatCoin).join(",");
+  const needed = thresholds.map(money.formatCoin).join(",");
   throw keys.ErrMinDepositTooSmall(
-    `received ${formatCoins(amount)} but need at least one of the following: ${needed}`,
+    `received ${money.formatCoins(amount)} but need at least one of the following: ${needed}`,
   );
 }
 
@@ -333,7 +328,7 @@ export function deleteVotes(context: Context, id: bigint): void {
 export function refundDeposits(context: Context, id: bigint, keepers: Keepers): void {
   for (const deposit of depositsOf(context, id)) {
     const address = parseAddress(keepers.bech32Prefix, deposit.depositor);
-    keepers.bank.sendFromModule(context, keys.MODULE_NAME, address, parseCoins(deposit.amount));
+    keepers.bank.sendFromModule(context, keys.MODULE_NAME, address, money.parseCoins(deposit.amount));
     deposits.delete(context, keys.partKey(id, address));
   }
 }
@@ -343,7 +338,7 @@ export function burnDeposits(context: Context, id: bigint, { bank, bech32Prefix 
   const all = depositsOf(context, id);
   for (const { depositor } of all)
     deposits.delete(context, keys.partKey(id, parseAddress(bech32Prefix, depositor)));
-  bank.burn(context, keys.MODULE_NAME, sumCoins(all.flatMap(({ amount }) => parseCoins(amount))));
+  bank.burn(context, keys.MODULE_NAME, money.sumCoins(all.flatMap(({ amount }) => money.parseCoins(amount))));
 }
 
 /**
@@ -372,19 +367,19 @@ function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
   const charged: Coin[] = [];
   for (const { depositor, amount } of depositsOf(context, id)) {
     const address = parseAddress(bech32Prefix, depositor);
-    const coins = parseCoins(amount);
+    const coins = money.parseCoins(amount);
     const charges = coins.map(({ denom, amount: each }) => ({
       denom,
       amount: truncateDec18(mulDec18(each * DEC18_ONE, ratio)),
     }));
-    const rest = sumCoins(
+    const rest = money.sumCoins(
       coins.map(({ denom, amount: each }) => ({ denom, amount: each - amountOf(charges, denom) })),
     );
     if (rest.length > 0) bank.sendFromModule(context, keys.MODULE_NAME, address, rest);
     charged.push(...charges);
     deposits.delete(context, keys.partKey(id, address));
   }
-  const total = sumCoins(charged);
+  const total = money.sumCoins(charged);
   if (total.length === 0) return;
   if (proposalCancelDest === "") bank.burn(context, keys.MODULE_NAME, total);
   else bank.sendFromModule(context, keys.MODULE_NAME, parseAddress(bech32Prefix, proposalCancelDest), total);
