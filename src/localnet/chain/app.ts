@@ -107,7 +107,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       version: options.version ?? VERSION,
       appVersion: 0n,
       chainName,
-      profile: base.names.profile,
+      profile: profileNamed(options.profile),
       modules,
       upgrades: tables.UPGRADES,
       beginBlockOrder: tables.BEGIN_BLOCK_ORDER,
@@ -156,7 +156,6 @@ function createBase(
     chainName,
     bech32Prefix,
     denom,
-    profile: profileNamed(options.profile),
     authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
   };
   const feeBurner = createFeeBurnerModule(names, bank.keeper);
