@@ -5,6 +5,7 @@ import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { CliContext } from "../../../src/platform/cli/cli-context.ts";
 import { toExit } from "../../../src/platform/cli/run-process.ts";
 import { createProgram } from "../../../src/cli/program.ts";
+import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 
@@ -17,8 +18,11 @@ const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
 let running: RunningLocalnet;
 let done: Promise<void>;
 
-beforeAll(async () => {
-  const chain = { rpc: free, validatorPowers: [10n] };
+async function startDemo(
+  signal: AbortSignal,
+  profile: ProfileName,
+): Promise<{ readonly running: RunningLocalnet; readonly done: Promise<void> }> {
+  const chain = { rpc: free, validatorPowers: [10n], profile };
   const localnet = createLocalnet(
     {
       chains: { local: { ...chain, scenario: "dex-demo" }, remote: chain },
@@ -27,10 +31,15 @@ beforeAll(async () => {
     },
     { clock: systemClock, logger: silentLogger },
   );
-  done = localnet.run(stop.signal);
-  done.catch(() => {});
-  running = await localnet.ready;
-  running.chains.local?.control.produce(2);
+  const ended = localnet.run(signal);
+  ended.catch(() => {});
+  const ready = await localnet.ready;
+  ready.chains.local?.control.produce(2);
+  return { running: ready, done: ended };
+}
+
+beforeAll(async () => {
+  ({ running, done } = await startDemo(stop.signal, "specification"));
 });
 afterAll(async () => {
   stop.abort(new Error("test over"));
@@ -43,9 +52,11 @@ interface Printed {
   readonly message: string | undefined;
 }
 
-async function run(...args: readonly string[]): Promise<Printed> {
+const run = (...args: readonly string[]): Promise<Printed> => runAt(running, args);
+
+async function runAt(localnet: RunningLocalnet, args: readonly string[]): Promise<Printed> {
   const lines: string[] = [];
-  const words = [...args, "--node", `http://127.0.0.1:${running.chains.local?.ports.get("rpc")}`];
+  const words = [...args, "--node", `http://127.0.0.1:${localnet.chains.local?.ports.get("rpc")}`];
   const context: CliContext = {
     words,
     print: (line) => void lines.push(line),
@@ -74,6 +85,30 @@ const tx = (...args: readonly string[]): Promise<Printed> => run("tx", "dex", ..
 function rowsOf({ out }: Printed): readonly (readonly string[])[] {
   return out.split("\n").map((line) => line.split(/ {2,}/));
 }
+
+describe("relaywatch query dex of a chain with the profile deployed", () => {
+  it("prints the same but the tranche keys", async () => {
+    const ending = new AbortController();
+    const deployed = await startDemo(ending.signal, "deployed");
+    for (const words of [
+      ["list-tick-liquidity", PAIR, "untrn", "--json"],
+      ["list-limit-order-tranche-user", "--json"],
+      ["show-pool-by-id", "0", "--json"],
+    ]) {
+      const [own, other] = await Promise.all([
+        query(...words),
+        runAt(deployed.running, ["query", "dex", ...words]),
+      ]);
+      expect(own.out).toContain('"maker_denom": "untrn"');
+      expect(withoutTimes(other.out.replaceAll(/tk-(?=\d)/g, "t||"))).toBe(withoutTimes(own.out));
+    }
+    ending.abort(new Error("test over"));
+    await deployed.done;
+  });
+
+  /** The orders of the scenario expire 30 days after the genesis time. */
+  const withoutTimes = (text: string): string => text.replaceAll(/"expiration_time": "[^"]*"/g, "");
+});
 
 describe("relaywatch query dex", () => {
   it("lists the ticks of the scenario", async () => {

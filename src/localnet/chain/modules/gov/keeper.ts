@@ -315,11 +315,11 @@ function printOptions(options: readonly WeightedVoteOption[]): string {
 }
 
 /** All deposits of a proposal in the order of the depositors. */
-export function depositsOf(context: Context, id: bigint): readonly Deposit[] {
+function depositsOf(context: Context, id: bigint): readonly Deposit[] {
   return [...deposits.entries(context, uint64BigEndian(id))].map(([, deposit]) => deposit);
 }
 
-export function deleteVotes(context: Context, id: bigint): void {
+function deleteVotes(context: Context, id: bigint): void {
   const all = [...votes.entries(context, uint64BigEndian(id))];
   for (const [key] of all) votes.delete(context, key);
 }
