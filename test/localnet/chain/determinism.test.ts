@@ -71,8 +71,8 @@ describe("app hashes", () => {
   it("are the same in every process (pinned for a remote chain)", () => {
     const chain = startTestChain(GENESIS, { ...OPTIONS, kind: "remote" });
     expect(hashesOf(chain, [0n, 1n])).toEqual([
-      "6553830e2134647208d53685964bb13f263eef4ac01d80aa9eaff476de5037be",
-      "f704e10c8a7d0cb93cd3b027cb29da58aaf6d978a75a5e0e9b10e6c5be4e6539",
+      "b8173edc8adbbefb1cdc1c2817db71c4d40b13b5ef53a421b559a62a7fdbdf9a",
+      "5472d1ba48e9e0214a684bccc6fb96722ed9a33ea79228d1e74be5011c395f3e",
     ]);
   });
 });
