@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runLocalnet } from "../../../daemons/localnet/main.ts";
+import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../../src/localnet/network/localnet-options.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
@@ -32,7 +33,10 @@ afterAll(() => {
 });
 
 /** Runs parts of a localnet as one process does. Returns what ends them. */
-async function startParts(parts: readonly LocalnetPart[]): Promise<() => Promise<void>> {
+async function startParts(
+  parts: readonly LocalnetPart[],
+  profile?: ProfileName,
+): Promise<() => Promise<void>> {
   const own = new AbortController();
   let done: Promise<void> = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
@@ -44,6 +48,7 @@ async function startParts(parts: readonly LocalnetPart[]): Promise<() => Promise
         keepBlocks: undefined,
         blockTimeMs: 100,
         validators: { local: [10n], remote: [10n] },
+        profile,
         access: { hosts: [], origins: [] },
         controlToken: controlToken(lease.offset),
       },
@@ -139,4 +144,18 @@ describe("localnet fault", () => {
       expect((await cli(...words)).exitCode).toBe(2);
     },
   );
+});
+
+describe("the sidecar's own metrics", () => {
+  it.each([
+    ["specification", "connect_", "side_car_"],
+    ["deployed", "side_car_", "connect_"],
+  ] as const)("have with the profile %s names that begin with %s", async (profile, own, other) => {
+    const end = await startParts(["sidecar"], profile);
+    const page = (): Promise<string> =>
+      fetch(`http://127.0.0.1:${portsAt(lease.offset).sidecarMetrics}/metrics`).then((reply) => reply.text());
+    await expect.poll(page, SOON).toContain(`\n${own}`);
+    expect(await page()).not.toContain(`\n${other}`);
+    await end();
+  });
 });
