@@ -125,13 +125,12 @@ describe("other programs' files of deploy", () => {
     const logs = mkdtempSync(join(tmpdir(), "relaywatch-logs-"));
     const log = join(logs, "relayer.log");
     const { openConfiguredLogger } = await import("../../src/platform/process/logger.ts");
-    const config = {
-      level: "info",
-      format: "json",
-      outputs: [log],
-      keys: { time: "time", level: "level", message: "msg" },
-    } as const;
-    const logger = openConfiguredLogger("info", config, process);
+    const keys = { time: "time", level: "level", message: "msg" };
+    const logger = openConfiguredLogger(
+      "info",
+      { level: "info", format: "json", outputs: [log], keys },
+      process,
+    );
     logger.info("before");
     const rules = readFileSync("deploy/logrotate/relaywatch", "utf8")
       .replaceAll("/var/log/relaywatch/", `${logs}/`)

@@ -87,7 +87,10 @@ describe("the released package", () => {
   describe("installed with npm i -g", () => {
     const prefix = join(folder, "prefix");
     const home = join(folder, "home");
+    // With the variables of this machine that say how the registry is reached.
     const environment = (bin: string) => ({
+      ...process.env,
+      XDG_STATE_HOME: join(home, "state"),
       PATH: `${bin}:/usr/bin:/bin`,
       HOME: home,
       npm_config_cache: npmSetting("cache"),
