@@ -50,10 +50,12 @@ const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
   "--max-old-space-size",
   "--build-arg",
   "--entrypoint",
+  "--target",
 ]);
 
 /** Command lines of programs that are not ours: their options are theirs. */
-const FOREIGN_COMMAND = /^(?:rly|hermes|prometheus|prometheus-alertmanager|systemctl) /;
+const FOREIGN_COMMAND =
+  /^(?:rly|hermes|prometheus|prometheus-alertmanager|systemctl|install|pg_dump|pg_restore|sha256sum|podman|docker|npm i) /;
 
 const inCode = (text: string): readonly string[] => {
   const blocks = [...text.matchAll(/```[^\n]*\n([\s\S]*?)```/g)].flatMap(([, body]) =>
@@ -80,6 +82,8 @@ const FILE =
  * the prose (`src/localnet/chain`, `test/bench`).
  */
 function isFile(name: string, prosePath: string): boolean {
+  // A file of the machine on which the program is installed.
+  if (/^\/(?:etc|var|backup)\//.test(name)) return true;
   if (RUNTIME_FILES.has(name) || EXAMPLE_FILES.has(name) || name.startsWith("dist/") || name.includes("NAME"))
     return true;
   const folder = dirname(prosePath);
@@ -138,7 +142,13 @@ describe("READMEs, documents and comments", () => {
     const { paths, options } = await commandLine();
     const OPTION = /(?<![\w-])--[a-z][a-z_-]+/g;
     const benches = ["main", "dex", "month", "endurance"].map((name) => `test/bench/${name}.ts`);
-    const scriptSources = [...benches, "test/fuzz/main.ts", "test/arch/measure.mjs", "package.json"]
+    const scriptSources = [
+      ...benches,
+      "test/fuzz/main.ts",
+      "test/arch/measure.mjs",
+      ".ci/release.mjs",
+      "package.json",
+    ]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))
       .join("\n");
     const isOption = (name: string): boolean =>

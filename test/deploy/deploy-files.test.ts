@@ -136,7 +136,7 @@ describe("deploy/compose", () => {
         (one) => one.match(/\/run\/secrets\/[\w-]+/g) ?? [],
       );
       expect([...new Set(named)].toSorted()).toEqual(
-        used.map((one) => `/run/secrets/${String(one)}`).toSorted(),
+        used.map((one) => `/run/secrets/${typeof one === "string" ? one : one.source}`).toSorted(),
       );
       // Prometheus scrapes it by the name of its service.
       expect(read("compose/prometheus.yaml")).toContain(`"${name}:${port}"`);
@@ -268,4 +268,30 @@ describe("deploy/kubernetes", () => {
         expect(daemon.volumeMounts.map(({ mountPath }) => mountPath)).toContain(normalize(path));
     },
   );
+});
+
+describe("docs/operations.md", () => {
+  const text = readFileSync("docs/operations.md", "utf8");
+
+  it("names metrics and alerts that exist", () => {
+    const known = [
+      readFileSync("docs/metrics.md", "utf8"),
+      readFileSync("src/watchdog/README.md", "utf8"),
+    ].join("\n");
+    const metrics = text.match(/\b(?:relaywatch_relayer|oracle_watchdog|process)_[a-z_]+[a-z]\b/g) ?? [];
+    expect(metrics.length).toBeGreaterThan(5);
+    const base = (name: string): string => name.replace(/_(?:bucket|count)$/, "");
+    // Those of the process are prom-client's.
+    const unknown = metrics.filter(
+      (name) => !name.startsWith("process_") && !known.includes(`\`${base(name)}\``),
+    );
+    expect(unknown).toEqual([]);
+    const rules = readdirSync("alerts/prometheus")
+      .filter((name) => name.endsWith(".rules.yaml"))
+      .map((name) => readFileSync(join("alerts/prometheus", name), "utf8"))
+      .join("\n");
+    const alerts = text.match(/`(?:Oracle|IcqRelayer|Relaywatch)[A-Z]\w+`/g) ?? [];
+    expect(alerts.length).toBeGreaterThan(5);
+    expect(alerts.filter((name) => !rules.includes(`alert: ${name.slice(1, -1)}\n`))).toEqual([]);
+  });
 });

@@ -126,8 +126,11 @@ describe("other programs' files of deploy", () => {
     const log = join(logs, "relayer.log");
     const { openConfiguredLogger } = await import("../../src/platform/process/logger.ts");
     const keys = { time: "time", level: "level", message: "msg" };
-    const config = { level: "info" as const, format: "json" as const, outputs: [log], keys };
-    const logger = openConfiguredLogger("info", config, process);
+    const logger = openConfiguredLogger(
+      "info",
+      { level: "info", format: "json", outputs: [log], keys },
+      process,
+    );
     logger.info("before");
     const rules = readFileSync("deploy/logrotate/relaywatch", "utf8")
       .replaceAll("/var/log/relaywatch/", `${logs}/`)

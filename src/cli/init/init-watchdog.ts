@@ -31,7 +31,7 @@ export async function planWatchdog(options: InitOptions, deps: InitDeps): Promis
     "# Counts, alerts and silences survive a restart.",
     `state_dir: ${JSON.stringify(options.stateDir ?? "./watchdog-state")}`,
     "",
-    "# A token opens the requests that change something: silences, and /-/reload.",
+    "# Requests that change something need a token: control-token in state_dir, or this one.",
     "http:",
     "  listen: 127.0.0.1:9998",
     "  # token: {env: ORACLE_WATCHDOG_TOKEN}",

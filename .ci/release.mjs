@@ -1,0 +1,74 @@
+// Writes what a release consists of to a folder: the package, its bill of materials, the notes from CHANGELOG.md, and their
+// checksums. Publishes nothing.
+//
+//   npm run release -- FOLDER                 the section of CHANGELOG.md for the version in package.json
+//   npm run release -- FOLDER --unreleased    a rehearsal: the section "Unreleased"
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = resolve(dirname(fileURLToPath(import.meta.url)), "..");
+
+/** Returns the section of a version without its heading. Throws when there is none, or an empty one. */
+export function releaseNotes(changelog, version) {
+  const sections = changelog.split(/^## /m).slice(1);
+  const section = sections.find((one) => /^\[?([^\]\s]+)/.exec(one)?.[1] === version);
+  if (section === undefined) {
+    const known = sections.map((one) => one.split("\n", 1)[0]).join(", ");
+    throw new Error(
+      `CHANGELOG.md has no section "## ${version}"; its sections are ${known}. Rename Unreleased`,
+    );
+  }
+  const text = section.slice(section.indexOf("\n")).trim();
+  if (!/^[-*] /m.test(text)) throw new Error(`the section "## ${version}" of CHANGELOG.md has no entry`);
+  return `${text}\n`;
+}
+
+function npm(...args) {
+  return execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
+}
+
+function release(folder, isRehearsal) {
+  const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
+  const notes = releaseNotes(changelog, isRehearsal ? "Unreleased" : version);
+  mkdirSync(folder, { recursive: true });
+  if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
+  if (!existsSync(join(root, "dist/build.json"))) throw new Error("run npm run build first");
+  writeFileSync(join(folder, "release-notes.md"), notes);
+  const [packed] = JSON.parse(npm("pack", "--ignore-scripts", "--json", "--pack-destination", folder));
+  const bill = npm(
+    "sbom",
+    "--package-lock-only",
+    "--omit=dev",
+    "--sbom-format=cyclonedx",
+    "--sbom-type=application",
+  );
+  const document = JSON.parse(bill);
+  // npm takes the name of the folder.
+  document.metadata.component.name = name;
+  const file = packed.filename.replace(/\.tgz$/, ".sbom.json");
+  writeFileSync(join(folder, file), `${JSON.stringify(document, null, 2)}\n`);
+  const sums = readdirSync(folder).map((name) => {
+    const hash = createHash("sha256").update(readFileSync(join(folder, name)));
+    return `${hash.digest("hex")}  ${name}\n`;
+  });
+  writeFileSync(join(folder, "SHA256SUMS"), sums.join(""));
+  process.stdout.write(`${folder} has relaywatch ${version}. To publish it, in CI with an identity token:
+  npm publish ${join(folder, packed.filename)}
+`);
+}
+
+if (process.argv[1] === fileURLToPath(import.meta.url)) {
+  const [folder, flag] = process.argv.slice(2);
+  try {
+    if (folder === undefined || (flag !== undefined && flag !== "--unreleased"))
+      throw new Error("usage: npm run release -- FOLDER [--unreleased]");
+    release(resolve(folder), flag !== undefined);
+  } catch (error) {
+    process.stderr.write(`release: ${error.message}\n`);
+    process.exitCode = 1;
+  }
+}
