@@ -159,7 +159,11 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
       error: source.error === "" ? null : source.error,
       last_success_at: isoTimeOrNull(source.lastSuccessMs),
       duration_ms: Math.round(source.durationMs),
-      endpoints: (source.endpoints ?? []).map(({ host, isUsed, isUp }) => ({ host, used: isUsed, up: isUp })),
+      ...(source.endpoints === undefined
+        ? {}
+        : {
+            endpoints: source.endpoints.map(({ host, isUsed, isUp }) => ({ host, used: isUsed, up: isUp })),
+          }),
     })),
   };
 }
