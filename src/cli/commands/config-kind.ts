@@ -6,7 +6,7 @@ import { type EffectiveConfig, effectiveConfig } from "../../platform/config/eff
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 
-/** The daemons with a configuration. */
+/** The daemons with a configuration; that of `localnet` is the chain file. */
 export const DAEMONS = ["oracle-watchdog", "icq-relayer", "localnet"] as const;
 export type DaemonName = (typeof DAEMONS)[number];
 

@@ -58,7 +58,7 @@ function validateCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-The variables RELAYWATCH_RELAYER_… and RELAYWATCH_WATCHDOG_… take precedence over the files, as in the daemons.
+The variables RELAYWATCH_RELAYER_…, RELAYWATCH_WATCHDOG_… and RELAYWATCH_LOCALNET_… take precedence over the files, as in the daemons.
 Exits 78 when a file has an error.`,
     )
     .action((files: readonly string[], options: ValidateOptions) => validateFiles(files, options, context));

@@ -1,7 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { createWriteStream, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  createWriteStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
+import { basename, delimiter, dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
@@ -174,7 +182,7 @@ function startSuite(world: World, file: string, onOutput: (text: string) => void
     PATH: [join(dir, "shim"), dirname(node), process.env["PATH"] ?? ""].join(delimiter),
     NODE_OPTIONS: `--import ${pathToFileURL(join(dir, "retry-fetch.mjs")).href}`,
     ...Object.fromEntries(NO_SETUP.map((name) => [name, "1"])),
-    WALLETS: process.env["WALLETS"] ?? "440",
+    WALLETS: process.env["WALLETS"] ?? `${walletsOf(dir, file)}`,
     WALLETS_SIGN_METHOD: "secp256k1",
     CONTRACTS_PATH: contractFolders(world),
     NODE1_RPC: net.localRpc,
@@ -199,6 +207,20 @@ function contractFolders({ dir, state }: World): string {
   const names = ["contracts", "contracts_thirdparty", "contracts_tge_migration"];
   for (const name of names) symlinkSync(join(dir, "wasm"), join(state, name), "dir");
   return join(state, "contracts");
+}
+
+/**
+ * Returns how many wallets must be funded: the suite gives each file of a folder 20 of them, in the order of the names. Each takes
+ * a tenth of a second.
+ */
+function walletsOf(dir: string, file: string): number {
+  const path = join(dir, "suite/src/testcases", `${file}.test.ts`);
+  const names = readdirSync(dirname(path), { withFileTypes: true }).filter((entry) => entry.isFile());
+  const position = names
+    .map(({ name }) => name)
+    .toSorted((a, b) => (a < b ? -1 : 1))
+    .indexOf(basename(path));
+  return 20 * (position + 1);
 }
 
 /** Each program has a process group of its own, so that a stop reaches the processes that it started. */
