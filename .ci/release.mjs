@@ -26,12 +26,65 @@ export function releaseNotes(changelog, version) {
   return `${text}\n`;
 }
 
+const nameOf = (path) => path.replace(/^.*node_modules\//, "");
+const purlOf = (name, version) => `pkg:npm/${name.replace("@", "%40")}@${version}`;
+
+/** The package that a name means in the package at `path`: the nearest one, as Node resolves it. */
+function resolved(packages, path, name) {
+  for (let at = path; ; at = at.slice(0, Math.max(0, at.lastIndexOf("/node_modules/")))) {
+    const candidate = at === "" ? `node_modules/${name}` : `${at}/node_modules/${name}`;
+    if (packages[candidate] !== undefined) return candidate;
+    if (at === "") return undefined;
+  }
+}
+
+function componentOf(path, { version, license, integrity, resolved: url }) {
+  const [, algorithm, digest] = /^(sha\d+)-(\S+)/.exec(integrity ?? "") ?? [];
+  const content = digest === undefined ? undefined : Buffer.from(digest, "base64").toString("hex");
+  return {
+    type: "library",
+    "bom-ref": path,
+    name: nameOf(path),
+    version,
+    purl: purlOf(nameOf(path), version),
+    ...(content === undefined ? {} : { hashes: [{ alg: algorithm.replace("sha", "SHA-"), content }] }),
+    ...(license === undefined ? {} : { licenses: [{ expression: license }] }),
+    ...(url === undefined ? {} : { externalReferences: [{ type: "distribution", url }] }),
+  };
+}
+
+/**
+ * The dependencies of the package in a lock file (version 3), as CycloneDX 1.5. `npm sbom --omit=dev` leaves out those that
+ * packages for development need too.
+ */
+export function billOfMaterials({ name, version, packages }) {
+  const paths = Object.keys(packages).filter((path) => path !== "" && packages[path].dev !== true);
+  const edges = (path) => {
+    const { dependencies, optionalDependencies } = packages[path];
+    const names = Object.keys({ ...dependencies, ...optionalDependencies });
+    return names.map((one) => resolved(packages, path, one)).filter((one) => one !== undefined);
+  };
+  const self = purlOf(name, version);
+  const licenses = [{ expression: packages[""].license }];
+  return {
+    bomFormat: "CycloneDX",
+    specVersion: "1.5",
+    version: 1,
+    metadata: { component: { type: "application", "bom-ref": self, name, version, purl: self, licenses } },
+    components: paths.map((path) => componentOf(path, packages[path])),
+    dependencies: [
+      { ref: self, dependsOn: edges("") },
+      ...paths.map((path) => ({ ref: path, dependsOn: edges(path) })),
+    ],
+  };
+}
+
 function npm(...args) {
   return execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
 }
 
 function release(folder, isRehearsal) {
-  const { name, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
   const notes = releaseNotes(changelog, isRehearsal ? "Unreleased" : version);
   mkdirSync(folder, { recursive: true });
@@ -39,18 +92,9 @@ function release(folder, isRehearsal) {
   if (!existsSync(join(root, "dist/build.json"))) throw new Error("run npm run build first");
   writeFileSync(join(folder, "release-notes.md"), notes);
   const [packed] = JSON.parse(npm("pack", "--ignore-scripts", "--json", "--pack-destination", folder));
-  const bill = npm(
-    "sbom",
-    "--package-lock-only",
-    "--omit=dev",
-    "--sbom-format=cyclonedx",
-    "--sbom-type=application",
-  );
-  const document = JSON.parse(bill);
-  // npm takes the name of the folder.
-  document.metadata.component.name = name;
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const file = packed.filename.replace(/\.tgz$/, ".sbom.json");
-  writeFileSync(join(folder, file), `${JSON.stringify(document, null, 2)}\n`);
+  writeFileSync(join(folder, file), `${JSON.stringify(billOfMaterials(lock), null, 2)}\n`);
   const sums = readdirSync(folder).map((name) => {
     const hash = createHash("sha256").update(readFileSync(join(folder, name)));
     return `${hash.digest("hex")}  ${name}\n`;

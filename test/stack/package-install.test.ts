@@ -56,9 +56,15 @@ describe("the released package", () => {
     const bill = z
       .looseObject({
         bomFormat: z.literal("CycloneDX"),
+        dependencies: z.array(z.object({ ref: z.string(), dependsOn: z.array(z.string()) })),
         metadata: z.looseObject({ component: z.looseObject({ name: z.literal("relaywatch") }) }),
         components: z.array(
-          z.looseObject({ name: z.string(), version: z.string(), group: z.string().optional() }),
+          z.looseObject({
+            "bom-ref": z.string(),
+            name: z.string(),
+            version: z.string(),
+            licenses: z.array(z.unknown()),
+          }),
         ),
       })
       .parse(JSON.parse(readFileSync(join(release, `relaywatch-${manifest.version}.sbom.json`), "utf8")));
@@ -70,13 +76,17 @@ describe("the released package", () => {
     const needed = Object.entries(lock.packages).flatMap(([path, { dev, version }]) =>
       path === "" || dev === true ? [] : [`${path.replace(/^.*node_modules\//, "")}@${version}`],
     );
-    const listed = new Set(
-      bill.components.map(
-        ({ name, version, group }) => `${group === undefined ? "" : `${group}/`}${name}@${version}`,
-      ),
-    );
+    const listed = new Set(bill.components.map(({ name, version }) => `${name}@${version}`));
     expect(needed.filter((one) => !listed.has(one))).toEqual([]);
     expect([...listed].some((one) => one.startsWith("vitest@"))).toBe(false);
+    const refs = new Set(bill.components.map((one) => one["bom-ref"]));
+    expect(refs.size).toBe(bill.components.length);
+    expect(bill.dependencies.flatMap(({ dependsOn }) => dependsOn).filter((ref) => !refs.has(ref))).toEqual(
+      [],
+    );
+    expect(bill.dependencies[0]?.dependsOn).toEqual(
+      expect.arrayContaining(["node_modules/@grpc/grpc-js", "node_modules/libsql"]),
+    );
     expect(readFileSync(join(release, "release-notes.md"), "utf8")).toMatch(/^### Added\n/);
   });
 

@@ -43,8 +43,10 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   });
   const value = parseJson(text);
   if ((status < 400 || asked.accepts?.includes(status)) && value !== undefined) return value;
-  if (status === 401 || status === 403) {
-    const problem = asked.token === undefined ? "it needs its token" : "the token is not that of the daemon";
+  const hasNoToken = isRecord(value) && value["error"] === "no-token-configured";
+  if (status === 401 || hasNoToken) {
+    const given = asked.token === undefined ? "it needs its token" : "the token is not that of the daemon";
+    const problem = hasNoToken ? "the daemon has no token" : given;
     const rest = asked.tokenHint === undefined ? "" : `; ${asked.tokenHint}`;
     throw new CliError(
       EXIT.fatal,
