@@ -530,8 +530,12 @@ describe("genesis", () => {
     ],
     [{ codes: {} }, "app_state.wasm.codes: not a list"],
     [
+      { gen_msgs: [{ migrate_contract: {} }] },
+      "app_state.wasm.gen_msgs[0]: not one of store_code, instantiate_contract, execute_contract",
+    ],
+    [
       { gen_msgs: [{ store_code: {} }] },
-      "app_state.wasm.gen_msgs[0]: not one of instantiate_contract, execute_contract",
+      "app_state.wasm.gen_msgs[0].store_code: empty address string is not allowed",
     ],
     [
       { gen_msgs: [{ execute_contract: { sender: ALICE, contract: BOB, msg: {} } }] },
