@@ -46,7 +46,7 @@ export interface FileRun {
 }
 
 const CHAINS = "config/localnet-suite.example.yaml";
-const PROGRAM = "dist/src/cli/main.js";
+const PROGRAM = "dist/program/relaywatch.js";
 /** The suite's replacement of docker sends this token to the control API. */
 const TOKEN = "suite";
 /** The suite waits for no container and starts none. */
