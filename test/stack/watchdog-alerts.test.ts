@@ -30,6 +30,7 @@ const ONLY_FED: Readonly<Record<string, string>> = {
   "full-reward-lost": "a month that is lost stays lost until its end, so the alert would not be resolved",
   "any-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
   "full-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
+  "watchdog-slow": "a busy machine makes a watchdog slow, and all tests on it",
   "rotation-risk": "it needs a closed month below the boundary",
 };
 
