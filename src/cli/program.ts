@@ -115,15 +115,25 @@ const COMMANDS: readonly LazyCommand[] = [
 export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
-    .version(readBuildInfo().version, "-V, --version");
+    .version(readBuildInfo().version, "-v, --version");
   return withExamples(withSettings(await addLazyCommands(program, COMMANDS, context)), []);
 }
 
 /** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
 export function withSettings(command: Command): Command {
-  command.exitOverride().showHelpAfterError("(add --help for usage)");
+  command
+    .exitOverride()
+    .showHelpAfterError("(add --help for usage)")
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /, `${nameOf(command)}: `)),
+    });
   for (const inner of command.commands) withSettings(inner);
   return command;
+}
+
+/** The name of the program, with which all its errors begin. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : nameOf(command.parent);
 }
 
 /** Adds examples to the help of all commands below this one. */

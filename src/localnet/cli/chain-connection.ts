@@ -19,6 +19,8 @@ export interface ConnectionOptions {
   readonly portOffset: number;
   readonly chainName: string;
   readonly json?: true;
+  /** `json` sets {@link ConnectionOptions.json}, too. */
+  readonly output?: "json" | "text" | "yaml";
 }
 
 /** Adds the options of {@link ConnectionOptions} to a command. */
@@ -37,7 +39,15 @@ export function addConnectionOptions(command: Command): Command {
         .default(CANONICAL_CHAIN_NAME)
         .argParser(parseName),
     )
-    .option("--json", "print JSON instead of YAML");
+    .option("--json", "print JSON")
+    .addOption(
+      new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
+        .choices(["text", "json", "yaml"])
+        .conflicts("json"),
+    )
+    .hook("preAction", (_program, command) => {
+      if (command.getOptionValue("output") === "json") command.setOptionValue("json", true);
+    });
 }
 
 /** Runs `work` with a client for the selected chain. Throws `CliError` if the chain cannot be reached. */

@@ -256,6 +256,7 @@ async function run(
   const { path, requestType, responseType } = method;
   const encoded = messageFromJson(requestType, request);
   const response = await fetchModule({ path, request: encoded, responseType }, options, context);
-  if (options.json || table === undefined) printResponse(response, options, context);
+  if (options.json || options.output === "yaml" || table === undefined)
+    printResponse(response, options, context);
   else context.print(formatAnswer(table, response));
 }

@@ -151,6 +151,18 @@ describe("relaywatch query", () => {
     expect(counted).toMatchObject({ pagination: { total: "1" } });
   });
 
+  it("prints text, JSON or YAML", async () => {
+    const words = ["bank", "balance", ALICE, "untrn"];
+    const object = await json(query(...words, "--json"));
+    expect(await json(query(...words, "-o", "json"))).toEqual(object);
+    expect((await query(...words, "-o", "yaml")).out).toMatch(
+      /^balance:\n {2}amount: "\d+"\n {2}denom: untrn$/,
+    );
+    expect((await query(...words, "-o", "text")).out).toMatch(/^DENOM /);
+    const { usage } = await query(...words, "-o", "xml");
+    expect(usage).toMatch(/^relaywatch: option '-o, --output <format>' argument 'xml' is invalid/);
+  });
+
   it("prints accounts", async () => {
     expect(await rows("auth", "account", ALICE)).toContainEqual([
       ALICE,
