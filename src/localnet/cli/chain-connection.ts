@@ -45,8 +45,8 @@ export function addConnectionOptions(command: Command): Command {
         .choices(["text", "json", "yaml"])
         .conflicts("json"),
     )
-    .hook("preAction", (_program, command) => {
-      if (command.getOptionValue("output") === "json") command.setOptionValue("json", true);
+    .hook("preAction", (_program, own) => {
+      if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
     });
 }
 
