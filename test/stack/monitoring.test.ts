@@ -113,8 +113,9 @@ const isOf =
     shown.labels["alertname"] === alert.alert &&
     shown.labels["component"] === alert.component;
 
-/** Queries without data on this localnet: no limit is configured, no loss goes on. */
-const WITHOUT_DATA = /daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|boundary_loss_seconds/;
+/** Queries without data on this localnet: no limit, no fallback and no escalation is configured, no loss goes on. */
+const WITHOUT_DATA =
+  /daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|boundary_loss_seconds|endpoint_used|endpoint_up|escalation_steps/;
 
 describe("a healthy localnet with both daemons", () => {
   it("has metrics that promtool accepts", async () => {
