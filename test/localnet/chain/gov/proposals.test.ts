@@ -370,3 +370,73 @@ it("a genesis with a vote of an unknown proposal is refused", () => {
     "app_state.gov.votes[0]: proposal 4 was expected in app_state.gov.proposals",
   );
 });
+
+describe("the queries of v1beta1", () => {
+  const query = (name: string, fields: JsonObject = {}): JsonValue =>
+    chain.query(`cosmos.gov.v1beta1.Query/${name}`, fields);
+
+  it("convert proposals: the content of one of v1beta1, the first message of one of v1", () => {
+    propose();
+    const { code } = proposeMessages([
+      { "@type": "/cosmos.bank.v1beta1.MsgSend", from_address: GOV, to_address: ALICE, amount: coins("1") },
+    ]);
+    expect(code).toBe(0);
+    const { proposal: first } = { proposal: fieldAt(query("Proposal", { proposal_id: "1" }), "proposal") };
+    expect(first).toMatchObject({
+      proposal_id: "1",
+      content: TEXT,
+      status: "PROPOSAL_STATUS_VOTING_PERIOD",
+      final_tally_result: { yes: "0", abstain: "0", no: "0", no_with_veto: "0" },
+      total_deposit: coins("1000"),
+      submit_time: fieldAt(proposal(), "submit_time"),
+      voting_end_time: fieldAt(proposal(), "voting_end_time"),
+    });
+    const page = { limit: "1", count_total: true };
+    expect(query("Proposals", { pagination: page })).toEqual({
+      proposals: [first],
+      pagination: { next_key: expect.any(String), total: "2" },
+    });
+    expect(query("Proposals", { proposal_status: "PROPOSAL_STATUS_PASSED" })).toMatchObject({
+      proposals: [],
+    });
+    expect(query("Proposal", { proposal_id: "2" })).toMatchObject({
+      proposal: { content: { "@type": "/cosmos.bank.v1beta1.MsgSend", from_address: GOV } },
+    });
+  });
+
+  it("have votes, deposits and results", () => {
+    bond();
+    propose();
+    expect(vote("bob", BOB, "YES").code).toBe(0);
+    const voted = {
+      proposal_id: "1",
+      voter: BOB,
+      option: "VOTE_OPTION_UNSPECIFIED",
+      options: [{ option: "VOTE_OPTION_YES", weight: "1.000000000000000000" }],
+    };
+    expect(query("Vote", { proposal_id: "1", voter: BOB })).toEqual({ vote: voted });
+    expect(query("Votes", { proposal_id: "1" })).toMatchObject({ votes: [voted] });
+    const deposit = { proposal_id: "1", depositor: ALICE, amount: coins("1000") };
+    expect(query("Deposit", { proposal_id: "1", depositor: ALICE })).toEqual({ deposit });
+    expect(query("Deposits", { proposal_id: "1" })).toMatchObject({ deposits: [deposit] });
+    expect(query("TallyResult", { proposal_id: "1" })).toEqual({
+      tally: { yes: "3000000", abstain: "0", no: "0", no_with_veto: "0" },
+    });
+  });
+
+  it("have the parameters of the named kind", () => {
+    expect(query("Params", { params_type: "deposit" })).toMatchObject({
+      deposit_params: { min_deposit: coins("1000"), max_deposit_period: "20s" },
+    });
+    expect(query("Params", { params_type: "voting" })).toMatchObject({
+      voting_params: { voting_period: "10s" },
+    });
+    expect(query("Params", { params_type: "tallying" })).toMatchObject({
+      tally_params: {
+        quorum: "0.334000000000000000",
+        threshold: "0.500000000000000000",
+        veto_threshold: "0.334000000000000000",
+      },
+    });
+  });
+});

@@ -19,17 +19,19 @@ import { paginate, paginateFiltered } from "../../runtime/pagination.ts";
 import { createHandlers } from "./handlers.ts";
 import * as keeper from "./keeper.ts";
 import * as keys from "./keys.ts";
+import { createLegacyQueries } from "./legacy-queries.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import { endBlock, tally } from "./tally.ts";
 
 /** Creates the module `gov`: proposals that run messages of the chain's authority when holders of stake vote for them. */
 export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps): ChainModule {
   const keepers: keeper.Keepers = { ...options, ...deps };
+  const queries = createQueries(keepers);
   return {
     name: keys.MODULE_NAME,
     stores: [keys.MODULE_NAME],
     messages: createHandlers(keepers),
-    queries: createQueries(keepers),
+    queries: [...queries, ...createLegacyQueries(queries)],
     endBlock: (context) => endBlock(context, keepers),
     initGenesis: (context, json) => initGenesis(context, json, keepers),
     exportGenesis,

@@ -6,6 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import { Any } from "../../../google/protobuf/any.ts";
+import { Duration } from "../../../google/protobuf/duration.ts";
+import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Coin } from "../../base/v1beta1/coin.ts";
 
 export const protobufPackage = "cosmos.gov.v1beta1";
 
@@ -29,6 +33,26 @@ export namespace VoteOption {
   export type VOTE_OPTION_NO_WITH_VETO = typeof VoteOption.VOTE_OPTION_NO_WITH_VETO;
 }
 
+export const ProposalStatus = {
+  PROPOSAL_STATUS_UNSPECIFIED: 0,
+  PROPOSAL_STATUS_DEPOSIT_PERIOD: 1,
+  PROPOSAL_STATUS_VOTING_PERIOD: 2,
+  PROPOSAL_STATUS_PASSED: 3,
+  PROPOSAL_STATUS_REJECTED: 4,
+  PROPOSAL_STATUS_FAILED: 5,
+} as const;
+
+export type ProposalStatus = typeof ProposalStatus[keyof typeof ProposalStatus];
+
+export namespace ProposalStatus {
+  export type PROPOSAL_STATUS_UNSPECIFIED = typeof ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED;
+  export type PROPOSAL_STATUS_DEPOSIT_PERIOD = typeof ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD;
+  export type PROPOSAL_STATUS_VOTING_PERIOD = typeof ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD;
+  export type PROPOSAL_STATUS_PASSED = typeof ProposalStatus.PROPOSAL_STATUS_PASSED;
+  export type PROPOSAL_STATUS_REJECTED = typeof ProposalStatus.PROPOSAL_STATUS_REJECTED;
+  export type PROPOSAL_STATUS_FAILED = typeof ProposalStatus.PROPOSAL_STATUS_FAILED;
+}
+
 export interface WeightedVoteOption {
   option: VoteOption;
   weight: string;
@@ -37,6 +61,54 @@ export interface WeightedVoteOption {
 export interface TextProposal {
   title: string;
   description: string;
+}
+
+export interface Deposit {
+  proposalId: bigint;
+  depositor: string;
+  amount: Coin[];
+}
+
+export interface Proposal {
+  proposalId: bigint;
+  content: Any | undefined;
+  status: ProposalStatus;
+  finalTallyResult: TallyResult | undefined;
+  submitTime: Timestamp | undefined;
+  depositEndTime: Timestamp | undefined;
+  totalDeposit: Coin[];
+  votingStartTime: Timestamp | undefined;
+  votingEndTime: Timestamp | undefined;
+}
+
+export interface TallyResult {
+  yes: string;
+  abstain: string;
+  no: string;
+  noWithVeto: string;
+}
+
+export interface Vote {
+  proposalId: bigint;
+  voter: string;
+  /** @deprecated */
+  option: VoteOption;
+  options: WeightedVoteOption[];
+}
+
+export interface DepositParams {
+  minDeposit: Coin[];
+  maxDepositPeriod: Duration | undefined;
+}
+
+export interface VotingParams {
+  votingPeriod: Duration | undefined;
+}
+
+export interface TallyParams {
+  quorum: Uint8Array;
+  threshold: Uint8Array;
+  vetoThreshold: Uint8Array;
 }
 
 function createBaseWeightedVoteOption(): WeightedVoteOption {
@@ -141,6 +213,577 @@ export const TextProposal: MessageFns<TextProposal> = {
             }
 
             message.description = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDeposit(): Deposit {
+  return { proposalId: 0n, depositor: "", amount: [] };
+}
+
+export const Deposit: MessageFns<Deposit> = {
+  encode(message: Deposit, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.depositor !== "") {
+      writer.uint32(18).string(message.depositor);
+    }
+    for (const v of message.amount) {
+      Coin.encode(v!, writer.uint32(26).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Deposit): Deposit {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseDeposit();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.depositor = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.amount.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseProposal(): Proposal {
+  return {
+    proposalId: 0n,
+    content: undefined,
+    status: 0,
+    finalTallyResult: undefined,
+    submitTime: undefined,
+    depositEndTime: undefined,
+    totalDeposit: [],
+    votingStartTime: undefined,
+    votingEndTime: undefined,
+  };
+}
+
+export const Proposal: MessageFns<Proposal> = {
+  encode(message: Proposal, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.content !== undefined) {
+      Any.encode(message.content, writer.uint32(18).fork()).join();
+    }
+    if (message.status !== 0) {
+      writer.uint32(24).int32(message.status);
+    }
+    if (message.finalTallyResult !== undefined) {
+      TallyResult.encode(message.finalTallyResult, writer.uint32(34).fork()).join();
+    }
+    if (message.submitTime !== undefined) {
+      Timestamp.encode(message.submitTime, writer.uint32(42).fork()).join();
+    }
+    if (message.depositEndTime !== undefined) {
+      Timestamp.encode(message.depositEndTime, writer.uint32(50).fork()).join();
+    }
+    for (const v of message.totalDeposit) {
+      Coin.encode(v!, writer.uint32(58).fork()).join();
+    }
+    if (message.votingStartTime !== undefined) {
+      Timestamp.encode(message.votingStartTime, writer.uint32(66).fork()).join();
+    }
+    if (message.votingEndTime !== undefined) {
+      Timestamp.encode(message.votingEndTime, writer.uint32(74).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Proposal): Proposal {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseProposal();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.content = Any.decode(reader, reader.uint32(), message.content);
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.status = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.finalTallyResult = TallyResult.decode(reader, reader.uint32(), message.finalTallyResult);
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.submitTime = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 6: {
+            if (tag !== 50) {
+              break;
+            }
+
+            message.depositEndTime = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 7: {
+            if (tag !== 58) {
+              break;
+            }
+
+            message.totalDeposit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 8: {
+            if (tag !== 66) {
+              break;
+            }
+
+            message.votingStartTime = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+          case 9: {
+            if (tag !== 74) {
+              break;
+            }
+
+            message.votingEndTime = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTallyResult(): TallyResult {
+  return { yes: "", abstain: "", no: "", noWithVeto: "" };
+}
+
+export const TallyResult: MessageFns<TallyResult> = {
+  encode(message: TallyResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.yes !== "") {
+      writer.uint32(10).string(message.yes);
+    }
+    if (message.abstain !== "") {
+      writer.uint32(18).string(message.abstain);
+    }
+    if (message.no !== "") {
+      writer.uint32(26).string(message.no);
+    }
+    if (message.noWithVeto !== "") {
+      writer.uint32(34).string(message.noWithVeto);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TallyResult): TallyResult {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseTallyResult();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.yes = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.abstain = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.no = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.noWithVeto = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVote(): Vote {
+  return { proposalId: 0n, voter: "", option: 0, options: [] };
+}
+
+export const Vote: MessageFns<Vote> = {
+  encode(message: Vote, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.voter !== "") {
+      writer.uint32(18).string(message.voter);
+    }
+    if (message.option !== 0) {
+      writer.uint32(24).int32(message.option);
+    }
+    for (const v of message.options) {
+      WeightedVoteOption.encode(v!, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Vote): Vote {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseVote();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.voter = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.option = reader.int32() as any;
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.options.push(WeightedVoteOption.decode(reader, reader.uint32()));
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseDepositParams(): DepositParams {
+  return { minDeposit: [], maxDepositPeriod: undefined };
+}
+
+export const DepositParams: MessageFns<DepositParams> = {
+  encode(message: DepositParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.minDeposit) {
+      Coin.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.maxDepositPeriod !== undefined) {
+      Duration.encode(message.maxDepositPeriod, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DepositParams): DepositParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseDepositParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.minDeposit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.maxDepositPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseVotingParams(): VotingParams {
+  return { votingPeriod: undefined };
+}
+
+export const VotingParams: MessageFns<VotingParams> = {
+  encode(message: VotingParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.votingPeriod !== undefined) {
+      Duration.encode(message.votingPeriod, writer.uint32(10).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: VotingParams): VotingParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseVotingParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.votingPeriod = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseTallyParams(): TallyParams {
+  return { quorum: new Uint8Array(0), threshold: new Uint8Array(0), vetoThreshold: new Uint8Array(0) };
+}
+
+export const TallyParams: MessageFns<TallyParams> = {
+  encode(message: TallyParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.quorum.length !== 0) {
+      writer.uint32(10).bytes(message.quorum);
+    }
+    if (message.threshold.length !== 0) {
+      writer.uint32(18).bytes(message.threshold);
+    }
+    if (message.vetoThreshold.length !== 0) {
+      writer.uint32(26).bytes(message.vetoThreshold);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TallyParams): TallyParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseTallyParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.quorum = reader.bytes();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.threshold = reader.bytes();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.vetoThreshold = reader.bytes();
             continue;
           }
         }
