@@ -41,6 +41,7 @@ describe("with sound nodes, nothing is lost", () => {
     expect(second).toBeGreaterThan(first);
     await expectResults([second]);
     await net.net.execute(removal(second));
+    await vi.waitFor(() => expect(ids().has(second)).toBe(false), WAIT);
   });
 
   it("when many queries are registered at once", async () => {
