@@ -68,6 +68,15 @@ describe("rate and tier", () => {
     expect(tiers()).toEqual([expect.stringMatching(/^info reward tier .*"percent":"99.83/)]);
   });
 
+  it("are the same in the headline of the page and in its plots, from the first blocks on", async () => {
+    await clock.advance(5_000);
+    const rig = await start();
+    await clock.advance(5_000);
+    const page = await (await fetch(rig.url)).text();
+    expect(page).toContain("2026-11: 10 good, 0 bad, 0 unknown blocks.");
+    expect(page).toContain("10 good, 0 bad and 0 unknown blocks;");
+  });
+
   it("are on the metrics page", async () => {
     await clock.advance(50_000);
     const rig = await start();

@@ -92,7 +92,7 @@ export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): Watc
 
 /**
  * Creates a function that renders the details of a validator once for each poll and change of its alerts. The plots read all hours of the
- * month: they are at most half a minute old, and new when a block was missed. Together, 200 validators would take longer than a request may.
+ * month: they are at most half a minute and a hundredth of the blocks old, and new when a block was missed. Together, 200 validators would take longer than a request may.
  */
 function createDetails(deps: PageDeps, input: DetailsContext): (status: WatchdogStatus) => Html {
   const plots = createPlots(deps);
@@ -110,14 +110,24 @@ function createDetails(deps: PageDeps, input: DetailsContext): (status: Watchdog
 /** Longest age of plots while nothing was missed. */
 const PLOTS_MS = 30_000;
 
+/** Plots of a validator, and what they were rendered from. */
+interface Plots {
+  readonly key: string;
+  readonly good: bigint;
+  readonly atMs: number;
+  readonly html: Html;
+}
+
 function createPlots({ clock, ledger, storedLedger, alerting }: PageDeps): (status: WatchdogStatus) => Html {
-  const rendered = new Map<string, { readonly key: string; readonly atMs: number; readonly html: Html }>();
+  const rendered = new Map<string, Plots>();
   return (status) => {
     const { validator, current } = status;
     const key = `${current.month} ${current.counts.bad} ${current.counts.unknown}`;
     const nowMs = clock.monotonicMs();
     const found = rendered.get(validator);
-    if (found?.key === key && nowMs - found.atMs < PLOTS_MS) return found.html;
+    const { good } = current.counts;
+    const isNear = found?.key === key && (good - found.good) * 100n <= good;
+    if (isNear && nowMs - found.atMs < PLOTS_MS) return found.html;
     const { history } = alerting();
     const render = (ledgerOf: PageDeps["ledger"]): Html =>
       monthPlots(status, { ledger: ledgerOf(validator), nowMs: clock.nowMs(), history });
@@ -128,7 +138,7 @@ function createPlots({ clock, ledger, storedLedger, alerting }: PageDeps): (stat
       // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
       fresh = render(ledger);
     }
-    rendered.set(validator, { key, atMs: nowMs, html: fresh });
+    rendered.set(validator, { key, good, atMs: nowMs, html: fresh });
     return fresh;
   };
 }
