@@ -186,9 +186,8 @@ function dueStates(
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
-    const isFresh = newest !== undefined && at.height < newest.sentAt + updatePeriod;
-    // A query whose values were unchanged can be due sooner.
-    if (isFresh && state.sent.length === 0) continue;
+    // Nothing is read again before a period has passed, so no unchanged read of this result can make it due sooner.
+    if (newest !== undefined && at.height < newest.sentAt + updatePeriod) continue;
     const then = newest === undefined ? state : withResult(state, newest);
     if (isDue(then, at.height, at.nowMs)) due.push(then);
   }

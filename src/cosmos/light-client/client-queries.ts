@@ -31,7 +31,7 @@ export interface LightClientState {
   readonly trustLevel: TrustLevel;
 }
 
-/** gRPC queries about the light clients of a chain. All methods reject with `ClientError`; those that say so also with `LightClientError`. */
+/** gRPC queries about the light clients of a chain. All methods reject with `ClientError`, and with `LightClientError` where that is documented. */
 export interface LightClientQueries {
   /** Returns the client id. Rejects with `LightClientError` "no-client". */
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;

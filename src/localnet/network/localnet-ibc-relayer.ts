@@ -63,13 +63,13 @@ export function createLocalnetIbcRelayer(
   };
 }
 
-/** Creates the routes `GET /ibc-relayer` of the control API and `GET /courier`, the former path, for one release. */
+/** Creates the route `GET /ibc-relayer` of the control API. */
 export function ibcRelayerRoutes(
   ibcRelayer: Pick<IbcRelayer, "status">,
   clock: Pick<Clock, "nowMs">,
 ): readonly HttpRoute[] {
   const status = async () => jsonReply(200, ibcRelayerJson(ibcRelayer.status(), clock.nowMs()));
-  return ["/ibc-relayer", "/courier"].map((path) => ({ method: "GET", path, handle: status }));
+  return [{ method: "GET", path: "/ibc-relayer", handle: status }];
 }
 
 async function openChain(

@@ -67,7 +67,6 @@ it("the control API serves the status without a token", async () => {
   const routes = ibcRelayerRoutes({ status }, createManualClock(0));
   expect(routes.map(({ method, path, guarded }) => [method, path, guarded])).toEqual([
     ["GET", "/ibc-relayer", undefined],
-    ["GET", "/courier", undefined],
   ]);
   const request = {
     method: "GET",
