@@ -1,6 +1,3 @@
-import { pause } from "../../platform/base/abort.ts";
-import type { Clock } from "../../platform/base/clock.ts";
-import type { Service } from "../../platform/base/service.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { numberOf, type SqlValue, textOf } from "../../platform/storage/sql-database.ts";
 import type { RelayerStore } from "../state/store.ts";
@@ -181,26 +178,6 @@ const PUT_RUN =
 const PUT_PROBLEM =
   "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
   "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
-
-const INTERVAL_MS = 1_000;
-
-/** Creates a service that records the problems every second, and writes the end of its run when it stops. Never fails. */
-export function createTimelineService(
-  timeline: ProblemTimeline,
-  problems: () => readonly Problem[],
-  clock: Clock,
-): Service {
-  return {
-    name: "problem time line",
-    run: async (signal) => {
-      while (!signal.aborted) {
-        timeline.record(problems());
-        await pause(INTERVAL_MS, clock, signal);
-      }
-      timeline.save();
-    },
-  };
-}
 
 /** Adds the parts of a range that lie in spans, which may overlap; ms. */
 export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
