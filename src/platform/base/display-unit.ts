@@ -49,6 +49,13 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
+/** Formats what stands behind an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
+export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
+  if (unit === undefined) return "";
+  const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
+  return ` = ${formatUnits(amount, unit, ",")}${value}`;
+}
+
 /** Formats an amount in display units, exactly and without trailing zeros: "1.5 NTRN", "-0.000001 NTRN". */
 export function formatUnits(
   amount: bigint,

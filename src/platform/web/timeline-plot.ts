@@ -37,7 +37,7 @@ const LEAST = 2;
 
 /** Renders rows of stretches over one time axis. The kinds differ in form, not in colour alone. */
 export function timelinePlot({ caption, rows, from, to }: TimelinePlot): Html {
-  return html`<figure class="timeline"><figcaption>${caption}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>low: no problem</span> <span class="entry"><span class="key k-bad"></span>tall: problem</span> <span class="entry"><span class="key k-none"></span>outline: not running</span></span></figcaption>
+  return html`<figure class="timeline"><figcaption>${caption}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>low: no problem</span> <span class="entry"><span class="key k-bad"></span>tall: problem</span> <span class="entry"><span class="key k-none"></span>outline: not running or starting</span></span></figcaption>
 ${rows.map(rowOf)}<p class="ends"><span>${from}</span><span>${to}</span></p></figure>`;
 }
 

@@ -92,7 +92,7 @@ export interface Costs {
 }
 
 const TICK_MS = 2_000;
-const SUMS_MS = 30_000;
+const SUMS_MS = 10_000;
 const GRANT_MS = MINUTE_MS;
 /** A chain without metadata may get them by a vote. */
 const UNIT_MS = HOUR_MS;

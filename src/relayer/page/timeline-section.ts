@@ -21,16 +21,17 @@ export function timelineSection({ problems, runs }: TimelineView, nowMs: number)
   const day = { fromMs: nowMs - DAY_MS, untilMs: nowMs };
   const present = problems().filter(({ untilMs }) => untilMs >= day.fromMs);
   const spans = { problems: problems(), runs: runs() };
-  return html`<h2>Problems over time</h2>${dayPlot(present, spans.runs, day)}<div class="plots">${weekPlot(spans, nowMs)}</div>${problemTable(present, nowMs)}`;
+  const listed = present.filter(({ code }) => code !== "starting");
+  return html`<h2>Problems over time</h2>${dayPlot(present, spans.runs, day)}<div class="plots">${weekPlot(spans, nowMs)}</div>${problemTable(listed, nowMs)}`;
 }
 
-function dayPlot(problems: readonly ProblemSpan[], runs: readonly Span[], day: Span): Html {
+function dayPlot(all: readonly ProblemSpan[], runs: readonly Span[], day: Span): Html {
   const length = day.untilMs - day.fromMs;
   const place = ({ fromMs, untilMs }: Span): Stretch => ({
     from: (fromMs - day.fromMs) / length,
     to: (untilMs - day.fromMs) / length,
   });
-  const stopped = gapsOf(runs, day).map(place);
+  const { problems, unknown } = sortOut(all, runs, day);
   const rows = new Map<string, ProblemSpan[]>();
   for (const problem of problems) {
     const name = nameOf(problem);
@@ -39,24 +40,24 @@ function dayPlot(problems: readonly ProblemSpan[], runs: readonly Span[], day: S
   const longest = [...rows]
     .map(([name, spans]) => ({ name, spans, ms: coveredMs(spans, day) }))
     .toSorted((a, b) => b.ms - a.ms);
-  const summary = summaryOf(problems, runs, day);
-  const all: TimelineRow = {
+  const summary = summaryOf(all, runs, day);
+  const relayer: TimelineRow = {
     name: "relayer",
     summary,
-    good: runs.filter(({ untilMs }) => untilMs > day.fromMs).map(place),
+    unknown: unknown.map(place),
+    good: gapsOf(unknown, day).map(place),
     bad: problems.map(place),
-    unknown: stopped,
   };
   return timelinePlot({
     caption: `Last 24 hours: ${summary}`,
     rows: [
-      all,
+      relayer,
       ...longest.slice(0, MAX_ROWS).map(({ name, spans, ms }) => ({
         name,
         summary: `${counted(spans.length, "time")}, ${formatDuration(ms)} in all`,
+        unknown: unknown.map(place),
         good: [],
         bad: spans.map(place),
-        unknown: stopped,
       })),
     ],
     from: `${formatTime(day.fromMs).slice(0, 16)} UTC`,
@@ -64,61 +65,76 @@ function dayPlot(problems: readonly ProblemSpan[], runs: readonly Span[], day: S
   });
 }
 
-function summaryOf(problems: readonly ProblemSpan[], runs: readonly Span[], day: Span): string {
-  const ran = coveredMs(runs, day);
-  const stopped = day.untilMs - day.fromMs - ran;
-  const bad = coveredMs(problems, day);
+/** Separates what is wrong from what nobody knows: the times without a process, and those before everything was read once. */
+function sortOut(
+  spans: readonly ProblemSpan[],
+  runs: readonly Span[],
+  range: Span,
+): { readonly problems: readonly ProblemSpan[]; readonly unknown: readonly Span[] } {
+  const starting = spans.filter(({ code }) => code === "starting");
+  // The last record is up to a second old.
+  const stopped = gapsOf(runs, range).filter(
+    ({ fromMs, untilMs }) => untilMs < range.untilMs || untilMs - fromMs > RECORD_MS,
+  );
+  return {
+    problems: spans.filter(({ code }) => code !== "starting"),
+    unknown: [...stopped, ...starting],
+  };
+}
+
+const RECORD_MS = 5_000;
+
+function summaryOf(all: readonly ProblemSpan[], runs: readonly Span[], range: Span): string {
+  const ran = coveredMs(runs, range);
+  const { problems } = sortOut(all, runs, range);
+  const stopped = range.untilMs - range.fromMs - ran;
+  const bad = coveredMs(problems, range);
   // A restart takes seconds. They are in the plot, and need no words.
   const pause = stopped < 60_000 ? "" : `, not running for ${formatDuration(stopped)}`;
   if (problems.length === 0) return `no problem in ${formatDuration(ran)} of running${pause}`;
   return `a problem for ${formatDuration(bad)} of ${formatDuration(ran)} of running${pause}`;
 }
 
-/** The times within a range that lie in no run. */
-function gapsOf(runs: readonly Span[], { fromMs, untilMs }: Span): readonly Span[] {
+/** The times within a range that lie in none of these spans. */
+function gapsOf(spans: readonly Span[], { fromMs, untilMs }: Span): readonly Span[] {
   const gaps: Span[] = [];
   let reachedMs = fromMs;
-  for (const run of runs.toSorted((a, b) => a.fromMs - b.fromMs)) {
-    if (run.untilMs <= reachedMs) continue;
-    if (run.fromMs > reachedMs) gaps.push({ fromMs: reachedMs, untilMs: Math.min(run.fromMs, untilMs) });
-    reachedMs = Math.max(reachedMs, run.untilMs);
+  for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    if (span.untilMs <= reachedMs) continue;
+    const end = Math.min(span.fromMs, untilMs);
+    if (end > reachedMs) gaps.push({ fromMs: reachedMs, untilMs: end });
+    reachedMs = Math.max(reachedMs, span.untilMs);
   }
-  // The last record is up to a second old.
-  if (untilMs - reachedMs > RECORD_MS) gaps.push({ fromMs: reachedMs, untilMs });
+  if (untilMs > reachedMs) gaps.push({ fromMs: reachedMs, untilMs });
   return gaps;
 }
 
-const RECORD_MS = 5_000;
-
-/** Minutes of each hour: without a problem, with one, and without a process. */
+/** Minutes of each hour: without a problem, with one, and without knowing. */
 function weekPlot(
-  { problems, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
+  { problems: all, runs }: { readonly problems: readonly ProblemSpan[]; readonly runs: readonly Span[] },
   nowMs: number,
 ): Html {
   const lastMs = Math.floor(nowMs / HOUR_MS) * HOUR_MS;
-  const hours = Array.from({ length: WEEK_HOURS }, (_, index): Span => {
-    const fromMs = lastMs - (WEEK_HOURS - 1 - index) * HOUR_MS;
-    return { fromMs, untilMs: Math.min(fromMs + HOUR_MS, nowMs) };
-  });
+  const week = { fromMs: lastMs - (WEEK_HOURS - 1) * HOUR_MS, untilMs: nowMs };
+  const { problems, unknown } = sortOut(all, runs, week);
+  const known = [...problems, ...unknown];
   const firstMs = runs[0]?.fromMs ?? nowMs;
-  const bars = hours.map((hour): Bar => {
+  const bars = Array.from({ length: WEEK_HOURS }, (_, index): Bar => {
+    const fromMs = week.fromMs + index * HOUR_MS;
+    const hour = { fromMs, untilMs: Math.min(fromMs + HOUR_MS, nowMs) };
     if (hour.untilMs <= firstMs) return undefined;
-    const ran = coveredMs(runs, hour);
-    const bad = Math.min(ran, coveredMs(problems, hour));
+    const bad = coveredMs(problems, hour);
+    const both = coveredMs(known, hour);
     return [
-      { style: "good", value: (ran - bad) / 60_000 },
+      { style: "good", value: (hour.untilMs - hour.fromMs - both) / 60_000 },
       { style: "bad", value: bad / 60_000 },
-      { style: "unknown", value: (hour.untilMs - hour.fromMs - ran) / 60_000 },
+      { style: "unknown", value: (both - bad) / 60_000 },
     ];
   });
-  const week = { fromMs: hours[0]?.fromMs ?? nowMs, untilMs: nowMs };
+  const inWeek = all.filter(({ untilMs }) => untilMs >= week.fromMs);
   return barPlot({
     title: "Minutes of each hour of seven days",
-    summary: `${summaryOf(
-      problems.filter(({ untilMs }) => untilMs >= week.fromMs),
-      runs,
-      week,
-    )} (red: a problem, grey: not running)`,
+    summary: `${summaryOf(inWeek, runs, week)} (red: a problem, grey: not running or starting)`,
     bars,
     from: "7 days ago",
     to: "now",

@@ -251,7 +251,7 @@ describe("the relayer's page", () => {
 
   it("shows what was spent today, the limits, and which are used up", () => {
     const { spending } = sampleStatus();
-    expect(pageOf().part("facts")).toContain("<dd>0 untrn<small>reserve 0</small>");
+    expect(pageOf().part("facts")).toContain("<dd>0 untrn<small>reserve 0 untrn</small>");
     const gasByOwner = new Map([
       [EVIL, 4n],
       ["neutron1most", 9n],

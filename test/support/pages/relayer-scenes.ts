@@ -83,7 +83,12 @@ function marketOver(market: MarketStatus): MarketStatus {
 /** A time line with a stop 10 to 9 hours ago. */
 function timelineOf(failing: boolean): RelayerPageInput["timeline"] {
   const hour = 3_600_000;
-  const problem = (code: ProblemCode, connectionId: string, fromMs: number, untilMs: number): ProblemSpan => ({
+  const problem = (
+    code: ProblemCode,
+    connectionId: string,
+    fromMs: number,
+    untilMs: number,
+  ): ProblemSpan => ({
     code,
     connectionId,
     fromMs,
