@@ -102,8 +102,8 @@ async function readUnit(
   const spending = await ask("/api/spending")
     .then(parseSpending)
     .catch((error: unknown) => {
-      if (error instanceof CliError && error.exitCode !== EXIT.fatal) throw error;
-      return undefined;
+      if (error instanceof CliError && error.facts.exitCode === EXIT.fatal) return undefined;
+      throw error;
     });
   return spending === undefined ? {} : { denom: spending.denom, unit: unitOf(spending) };
 }
