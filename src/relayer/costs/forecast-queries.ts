@@ -19,12 +19,13 @@ export function createForecastQueries(
         gas: deps.gasOf(id),
       });
       const isKnown = blockMs !== undefined;
+      // A query of the genesis has no height: it was there from the beginning.
+      const hasAge = registeredAtHeight > 0n && height > registeredAtHeight;
       return {
         id,
         owner,
         intervalMs: isKnown && type === "kv" ? Number(load.updatePeriod) * blockMs : undefined,
-        ageMs:
-          isKnown && height > registeredAtHeight ? Number(height - registeredAtHeight) * blockMs : undefined,
+        ageMs: isKnown && hasAge ? Number(height - registeredAtHeight) * blockMs : undefined,
         gas: load.gas,
       };
     });

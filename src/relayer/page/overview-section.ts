@@ -181,5 +181,6 @@ function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerSt
     value: dailyFee === undefined ? text(fee) : `${text(fee)} of ${text(dailyFee)}`,
     detail: `${isUsedUp ? "the limit is reached; " : ""}reserve ${text(reserve)}`,
     tone: isUsedUp ? "bad" : undefined,
+    isWide: account.unit !== undefined,
   };
 }

@@ -1,5 +1,6 @@
 import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import { counted, formatCount, formatFlooredDuration, formatMinute } from "../../platform/base/text.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import type { CostWindowName } from "../costs/cost-windows.ts";
@@ -236,7 +237,14 @@ function budgetText(data: SpendingData): string {
 function emptyText(left: NonNullable<SpendingData["forecast"]>["empty"]["now"]): string {
   if (left === null) return "not known";
   const [soonest, expected, latest] = [left.soonest_seconds, left.expected_seconds, left.latest_seconds].map(
-    (seconds) => (seconds === null ? "never" : formatFlooredDuration(seconds * 1_000)),
+    (seconds) => (seconds === null ? "never" : durationText(seconds * 1_000)),
   );
-  return `${expected} (${soonest} to ${latest})`;
+  return soonest === LONG ? LONG : `${expected} (${soonest} to ${latest})`;
+}
+
+/** Longer times say nothing: prices and queries will have changed. */
+const LONG = "more than a year";
+
+function durationText(ms: number): string {
+  return ms > 365 * DAY_MS ? LONG : formatFlooredDuration(ms);
 }
