@@ -189,7 +189,7 @@ export function decodeFound(result: unknown, endpoint: string): NonNullable<Foun
     gasUsed,
   } as const;
   // The events of the ante handler, with the payment of the fee, stay when the messages fail.
-  const hasEvents = txResult.member("events").orEmpty().elements().length > 0;
+  const hasEvents = txResult.member("events").elements().length > 0;
   return hasEvents ? failed : { ...failed, isUnpaid: true };
 }
 
