@@ -62,7 +62,7 @@ const included: FinalTx["confirmation"] = {
   gasWanted: 400_000n,
   data: new Uint8Array(),
 };
-const failed = (log: string): FinalTx["confirmation"] => ({
+const failed = (log: string): Extract<FinalTx["confirmation"], { readonly kind: "failed" }> => ({
   kind: "failed",
   height: 101n,
   gasUsed: 300_000n,
@@ -119,7 +119,7 @@ describe("what a transaction cost", () => {
   it("is nothing when it was lost, or refused before its fee was charged", async () => {
     const lost = await paymentsOf({ kind: "lost", reason: "timeout" });
     expect([lost.payments, lost.released]).toEqual([[], 1]);
-    const unpaid = { ...failed("account sequence mismatch"), isUnpaid: true } as FinalTx["confirmation"];
+    const unpaid = { ...failed("account sequence mismatch"), isUnpaid: true } as const;
     expect(await paymentsOf(unpaid)).toEqual({ payments: [], released: 1, fees: {} });
   });
 

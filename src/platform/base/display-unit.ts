@@ -49,7 +49,7 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
-/** Formats what stands behind an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
+/** Formats what follows an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
 export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
   if (unit === undefined) return "";
   const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
@@ -70,7 +70,7 @@ export function formatUnits(
 }
 
 /** Formats the value of an amount in the currency of its price: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
-export function formatValue(
+function formatValue(
   amount: bigint,
   { exponent }: Pick<DisplayUnit, "exponent">,
   { currency, perUnit }: UnitPrice,

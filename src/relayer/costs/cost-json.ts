@@ -133,9 +133,11 @@ function sumJson(sums: readonly Sum[]): JsonObject {
   };
 }
 
+function byPrice(read: (price: (typeof FORECAST_PRICES)[number]) => JsonObject | null): JsonObject {
+  return Object.fromEntries(FORECAST_PRICES.map((price) => [price, read(price)]));
+}
+
 function forecastJson(forecast: SpendingForecast): JsonObject {
-  const byPrice = (read: (price: (typeof FORECAST_PRICES)[number]) => JsonObject | null): JsonObject =>
-    Object.fromEntries(FORECAST_PRICES.map((price) => [price, read(price)]));
   return {
     regimes: forecast.regimes.map(({ name, feePerDay }) => ({ name, fee_per_day: `${feePerDay}` })),
     width: Math.round(forecast.width * 1_000) / 1_000,
@@ -154,12 +156,16 @@ function rangeJson({ low, expected, high }: Range): JsonObject {
   return { low: `${low}`, expected: `${expected}`, high: `${high}` };
 }
 
+/** JSON has no infinity. */
+function secondsJson(ms: number): number | null {
+  return Number.isFinite(ms) ? Math.round(ms / 1_000) : null;
+}
+
 function timeLeftJson(left: TimeLeft | undefined): JsonObject | null {
   if (left === undefined) return null;
-  const seconds = (ms: number): number | null => (Number.isFinite(ms) ? Math.round(ms / 1_000) : null);
   return {
-    soonest_seconds: seconds(left.soonestMs),
-    expected_seconds: seconds(left.expectedMs),
-    latest_seconds: seconds(left.latestMs),
+    soonest_seconds: secondsJson(left.soonestMs),
+    expected_seconds: secondsJson(left.expectedMs),
+    latest_seconds: secondsJson(left.latestMs),
   };
 }

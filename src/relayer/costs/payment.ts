@@ -50,7 +50,7 @@ export interface CostPart extends SharingQuery {
 }
 
 /** The query id of costs that belong to no query: an update of a light client over which no query is registered. */
-export const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
+const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /** Whether a block has charged the fee of a transaction. */
 export function isPaid(

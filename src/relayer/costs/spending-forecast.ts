@@ -58,7 +58,7 @@ export interface TimeLeft {
 }
 
 /** What an owner will cost until the end of the month. */
-export interface OwnerForecast {
+interface OwnerForecast {
   readonly owner: string;
   readonly spent: bigint;
   readonly month: Range;
@@ -102,16 +102,12 @@ export function forecastSpending(facts: ForecastFacts): SpendingForecast | undef
   const spentBy = sumBy(facts.month, ({ owner }) => owner);
   const spent = facts.month.reduce((sum, { fee }) => sum + fee, 0n);
   const total = rates.map((byOwner) => [...byOwner.values()].reduce((sum, rate) => sum + rate, 0));
-  const both = <T>(read: (price: ForecastPrice) => T): Record<ForecastPrice, T> => ({
-    now: read("now"),
-    cap: read("cap"),
-  });
   const feesIn = (perMs: readonly number[], ms: number, price: ForecastPrice): Range =>
     rangeOf(
       perMs.map((rate) => rate * ms * dec18ToNumber(facts.price[price])),
       width,
     );
-  const perDay = both((price) => feesIn(total, DAY_MS, price));
+  const perDay = atBothPrices((price) => feesIn(total, DAY_MS, price));
   const owners = new Set([...spentBy.keys(), ...rates.flatMap((byOwner) => [...byOwner.keys()])]);
   return {
     regimes: usable.map(({ name }, index) => ({
@@ -120,8 +116,8 @@ export function forecastSpending(facts: ForecastFacts): SpendingForecast | undef
     })),
     width,
     perDay,
-    month: both((price) => plus(feesIn(total, facts.monthLeftMs, price), spent)),
-    empty: both((price) => timeLeft(facts.available, perDay[price])),
+    month: atBothPrices((price) => plus(feesIn(total, facts.monthLeftMs, price), spent)),
+    empty: atBothPrices((price) => timeLeft(facts.available, perDay[price])),
     owners: [...owners]
       .map((owner) => {
         const own = rates.map((byOwner) => byOwner.get(owner) ?? 0);
@@ -131,6 +127,10 @@ export function forecastSpending(facts: ForecastFacts): SpendingForecast | undef
       .toSorted((a, b) => Number(b.month.expected - a.month.expected) || (a.owner < b.owner ? -1 : 1)),
     ...changesOf(facts.queries, usable),
   };
+}
+
+function atBothPrices<T>(read: (price: ForecastPrice) => T): Record<ForecastPrice, T> {
+  return { now: read("now"), cap: read("cap") };
 }
 
 /** Gas for each ms, by owner. */
@@ -164,14 +164,15 @@ function rateOf(
 
 /** Measured gas of a result of an owner, or of all when that owner has none. */
 function gasPerResult(queries: readonly QuerySum[]): (owner: string) => number | undefined {
-  const of = (some: readonly QuerySum[]): number | undefined => {
-    const results = some.reduce((sum, one) => sum + one.results, 0);
-    return results === 0 ? undefined : Number(some.reduce((sum, one) => sum + one.gas, 0n)) / results;
-  };
-  const all = of(queries);
+  const all = meanGas(queries);
   const owners = new Map<string, QuerySum[]>();
   for (const one of queries) owners.set(one.owner, [...(owners.get(one.owner) ?? []), one]);
-  return (owner) => of(owners.get(owner) ?? []) ?? all;
+  return (owner) => meanGas(owners.get(owner) ?? []) ?? all;
+}
+
+function meanGas(queries: readonly QuerySum[]): number | undefined {
+  const results = queries.reduce((sum, one) => sum + one.results, 0);
+  return results === 0 ? undefined : Number(queries.reduce((sum, one) => sum + one.gas, 0n)) / results;
 }
 
 /** Half the relative width: two standard errors of the mean of an hour. */

@@ -20,8 +20,22 @@ const MARKET = [
   .join("\n");
 
 /** Output of a command in runbooks. */
-const SPENDING =
-  "Owner                     Queries  last hour  24 hours  7 days  30 days  this month  Whole month\n------------------------  -------  ---------  --------  ------  -------  ----------  -----------\nneutron1… lending-market       12       0.41      9.87   66.02   240.11      201.45       246.31\nneutron1… dex-oracle            3       0.02      0.51    3.40    12.90       11.02        13.37";
+const SPENDING = [
+  "Relayer's spending by owner, 2026-11-26 05:44 UTC",
+  "",
+  "In NTRN.",
+  "",
+  "Owner                     Last hour  24 hours  7 days  30 days  This month  Whole month",
+  "------------------------  ---------  --------  ------  -------  ----------  -----------",
+  "neutron1… lending-market       0.41      9.87   66.02   240.11      201.45       246.31",
+  "neutron1… dex-oracle           0.02      0.51    3.40    12.90       11.02        13.37",
+  "",
+  "Forecast",
+  "",
+  "Over budget by forecast: the month will cost more than 200 NTRN (200,000,000 untrn).",
+  "",
+  "What comes back",
+].join("\n");
 
 /** Mean gas of a block by kind: the gauge has that of a few blocks. */
 function meanGas(kind: string, window: string): string {

@@ -71,12 +71,16 @@ describe("attributeCost", () => {
     const gas = fc.bigInt({ min: 0n, max: 10n ** 8n });
     fc.assert(
       fc.property(
-        fc.bigInt({ min: 0n, max: 10n ** 30n }),
-        gas,
-        fc.array(fc.record({ queryId: fc.bigInt({ min: 1n, max: 20n }), gas, connectionId: connection })),
-        fc.array(fc.record({ gas, connectionId: connection }), { maxLength: 4 }),
-        fc.boolean(),
-        (fee, gasUsed, results, updates, isFailed) => {
+        fc.record({
+          fee: fc.bigInt({ min: 0n, max: 10n ** 30n }),
+          gasUsed: gas,
+          results: fc.array(
+            fc.record({ queryId: fc.bigInt({ min: 1n, max: 20n }), gas, connectionId: connection }),
+          ),
+          updates: fc.array(fc.record({ gas, connectionId: connection }), { maxLength: 4 }),
+          isFailed: fc.boolean(),
+        }),
+        ({ fee, gasUsed, results, updates, isFailed }) => {
           const transaction = paid({
             fee,
             gasUsed,

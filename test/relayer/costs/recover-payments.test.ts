@@ -34,12 +34,12 @@ function transaction(
     timeoutHeight: 0n,
     extensionOptions: [],
     nonCriticalExtensionOptions: [],
-  } as never).finish();
+  }).finish();
   const authInfoBytes = AuthInfo.encode({
     signerInfos: [],
     fee: { amount: [{ denom: "untrn", amount: fee }], gasLimit: 1n, payer: "", granter: "" },
     tip: undefined,
-  } as never).finish();
+  }).finish();
   const tx = TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [] }).finish();
   return { height, tx, result: { code, gasUsed: 77n, events } };
 }
