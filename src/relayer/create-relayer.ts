@@ -31,6 +31,10 @@ import {
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
+import { registerCostGauges } from "./costs/cost-metrics.ts";
+import { createCosts } from "./costs/create-costs.ts";
+import { createForecastQueries } from "./costs/forecast-queries.ts";
+import { createHistory } from "./relayer-history.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
 import { createMarket } from "./market/create-market.ts";
@@ -95,12 +99,13 @@ export async function createRelayer(
   const open = lasting.openStore ?? openStore;
   const store = await open(placeOf(config), { chainId: config.chain.id, limits }, context);
   const { journal } = store;
+  const payer = payerOf(config.signer, window.address);
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
     watches.local.record({ latestHeight, latestTimeNs }),
   );
   const watches = createWatches(
     chains.remotes.map(({ connectionId: id, chainId }) => ({ id, chainId })),
-    { address: payerOf(config.signer, window.address), denom: config.gas.denom },
+    { address: payer, denom: config.gas.denom },
     { queries: local, clock, localHeight: height.now },
   );
   const registry = createRegistry(queryFilter(config, connectionIds), {
@@ -108,14 +113,34 @@ export async function createRelayer(
     localHeight: height.now,
     onRemoved: journal.forget,
   });
+  const { ledger, timeline, recover } = await createHistory(config, {
+    payer,
+    signer: window.address,
+    store,
+    registry,
+    local,
+    client: chains.local.client,
+    recordIncomplete: (reason) => costs.recordIncomplete(reason),
+    context,
+  });
   const blockHash = createBlockHashReader(chains.local.client);
-  const checkHistory = createLocalHistoryCheck({ journal, registry, blockHash, logger });
+  const resetJournal = (): void => {
+    journal.reset();
+    ledger.reset();
+  };
+  const checkHistory = createLocalHistoryCheck({
+    journal: { ...journal, reset: resetJournal },
+    registry,
+    blockHash,
+    logger,
+  });
   const gateDeps = {
     client: chains.local.client,
     local,
     store,
     registry,
     checkHistory,
+    recoverPayments: recover,
     onLead: height.wake,
     context,
   };
@@ -138,6 +163,7 @@ export async function createRelayer(
     gate,
     funds: watches.account,
     height,
+    payments: ledger,
     maxTxBytes: config.batch.bytes,
     leads: leadership.leads,
   });
@@ -182,6 +208,7 @@ export async function createRelayer(
     funds: watches.account,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
+    payments: ledger,
     leads: leadership.leads,
   });
   go?.readGauges({
@@ -192,6 +219,22 @@ export async function createRelayer(
   const { isConnected } = subscription;
   const { costOf } = activity;
   const marketDeps = { market, gasOf: engine.gasOf, registry, watches, clock };
+  const marketView = createMarketView(config, marketDeps);
+  const costs = createCosts(config, {
+    ledger,
+    client: chains.local.client,
+    payer: () => ({
+      address: payer,
+      signer: window.address,
+      balance: watches.account.view().balance,
+      reserve: config.spending.reserve,
+    }),
+    queries: createForecastQueries(config, { ...marketDeps, localHeight: height.now }),
+    market: marketView,
+    runs: timeline.runs,
+    clock,
+    logger,
+  });
   const state = {
     engine,
     registry,
@@ -199,23 +242,32 @@ export async function createRelayer(
     watches,
     costOf,
     isConnected,
-    market: createMarketView(config, marketDeps),
+    market: marketView,
+    unit: costs.unit,
     transactionFee: createTransactionFee(config, marketDeps),
     gate: gate.status,
     config: () => lasting.reloader?.status(),
   };
-  const health = createHealth(config, { ...state, chains, metrics, context });
+  const health = createHealth(config, {
+    ...state,
+    chains,
+    metrics,
+    recordProblems: timeline.record,
+    context,
+  });
   const { status } = health;
   registerStatusGauges(metricsRegistry, status);
+  registerCostGauges(metricsRegistry, costs.view, clock.nowMs);
   if (lasting.reloader !== undefined)
     registerReloadMetrics(metricsRegistry, "relaywatch_relayer", lasting.reloader.status);
   const openResubmit = isResubmitOpen(config.http);
-  const pageDeps = { status, activity, journal, openResubmit };
+  const pageDeps = { status, activity, journal, openResubmit, costs: costs.view, timeline };
   const api = {
     status,
     registry,
     journal,
     attempts: store.attempts,
+    costs: costs.view,
     resubmissions,
     openResubmit,
     metrics: metricsRegistry,
@@ -231,7 +283,7 @@ export async function createRelayer(
     logger,
   );
   return {
-    services: [http, check, leadership.service, ...health.services, ...engine.services],
+    services: [http, check, leadership.service, ...health.services, costs.service, ...engine.services],
     http,
     status,
     request: (ids) => {
@@ -240,6 +292,7 @@ export async function createRelayer(
     },
     close: async () => {
       for (const { client } of allChains) client.close();
+      timeline.save();
       await store.close(leadership.release);
     },
   };

@@ -6,6 +6,7 @@ import type { Logger } from "../platform/base/logger.ts";
 import type { Service } from "../platform/base/service.ts";
 import type { RelayerMetrics } from "./api/metrics.ts";
 import type { LocalQueries } from "./chain/local-queries.ts";
+import type { PaymentSink } from "./costs/payment.ts";
 import { createClientOfConnection } from "./connection/connection-view.ts";
 import { type ConnectionWorker, createSubmissionHealth } from "./connection/worker.ts";
 import { followChain, type FollowDeps } from "./registry/follow-chain.ts";
@@ -43,6 +44,8 @@ export interface EngineDeps {
   readonly market: Market;
   readonly urgency: Urgency;
   readonly attempts: AttemptSink;
+  /** Receives each transaction whose fee was paid. */
+  readonly payments?: PaymentSink;
   /** Interval of the regular reload of the list of queries. */
   readonly reloadMs: number;
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */

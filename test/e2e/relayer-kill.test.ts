@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { textOf } from "../../src/platform/storage/sql-database.ts";
+import { createCostLedger, SPANS } from "../../src/relayer/costs/cost-ledger.ts";
 import { type CliProcess, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
-import { auditRelayer, doubledValues, type RelayerAudit } from "../support/e2e/relayer-audit.ts";
+import { auditRelayer, doubledValues, paidFees, type RelayerAudit } from "../support/e2e/relayer-audit.ts";
 import { type RelayerLoad, startRelayerLoad } from "../support/e2e/relayer-load.ts";
 import { testAccount } from "../support/e2e/test-account.ts";
+import { openTestStore } from "../support/relayer-store.ts";
 
 /** `npm run test:kill` sets 200. */
 const KILLS = Number(process.env["RELAYWATCH_KILLS"] ?? "4");
@@ -77,4 +80,29 @@ describe("SIGKILL of the relayer at random instants", () => {
     },
     TIMEOUT_MS,
   );
+
+  it("knows the cost of each transaction, also of those whose end no process has seen", async () => {
+    const { address: payer } = await testAccount(home, "relayer");
+    const fees = await paidFees(localnet, payer);
+    const store = await openTestStore(stateDir);
+    const ledger = createCostLedger({
+      chainId: "local-1",
+      payer,
+      store,
+      sharing: () => [],
+      nowMs: Date.now,
+    });
+    const newest = (await ledger.newestHeight()) ?? 0n;
+    const known = new Set(
+      (await store.session.run("SELECT hash FROM paid_tx")).map((row) => textOf(row, "hash")),
+    );
+    // Those of the last block may have been in flight at the end.
+    const paid = fees.filter(({ height, hash }) => height < newest || known.has(hash));
+    expect(paid.length).toBeGreaterThan(KILLS);
+    const total = paid.reduce((sum, { fee }) => sum + fee, 0n);
+    const sums = await ledger.byQuery(SPANS.day, 0);
+    expect(sums.reduce((sum, { fee }) => sum + fee, 0n)).toBe(total);
+    expect(sums.filter(({ owner }) => owner === "")).toEqual([]);
+    await store.close();
+  });
 });

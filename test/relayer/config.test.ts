@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { ConfigError, parseConfig } from "../../src/platform/config/config.ts";
+import { budgetOf } from "../../src/relayer/config/amount-config.ts";
 import { relayerConfigSchema } from "../../src/relayer/config/relayer-config.ts";
 
 const schema = relayerConfigSchema({ environment: () => "twelve words", file: () => "twelve words" });
@@ -102,6 +103,43 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
         /health\.client_expires_soon\.trusting_period_share: is not a share of a trusting period \(expected .* up to "0\.3"\)/,
       ),
     ]);
+  });
+
+  it("takes the budget of a month in base units, or in the display units that it knows", () => {
+    const minimal = (gas: string, budget: string): string => `chain: { id: a-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { env: X } }
+connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]
+gas: ${gas}
+spending: { budget: "${budget}" }`;
+    const budget = (gas: string, text: string): bigint | undefined =>
+      budgetOf(parseConfig({ file: "minimal", text: minimal(gas, text) }, schema));
+    const display = "{ display: { unit: NTRN, exponent: 6 } }";
+    expect(budget("{}", "150")).toBe(150n);
+    expect(budget("{}", "150untrn")).toBe(150n);
+    expect(budget(display, "1.5 NTRN")).toBe(1_500_000n);
+    for (const [gas, text] of [
+      ["{}", "1.5 NTRN"],
+      [display, "1.5 ATOM"],
+      [display, "0.0000001 NTRN"],
+      [display, "-1"],
+      [display, "much"],
+    ] as const)
+      expect(errors(minimal(gas, text))[0]).toMatch(
+        /spending\.budget: is not an amount of gas\.denom \(expected /,
+      );
+  });
+
+  it("takes a display unit with a name and a sensible exponent, and a price of it", () => {
+    const gas = (yaml: string): readonly string[] =>
+      errors(example.replace(/^gas:\n(?: .*\n)+/m, `gas: ${yaml}\n`));
+    expect(gas('{ display: { unit: NTRN, exponent: 6 }, value: { currency: USD, price: "0.35" } }')).toEqual(
+      [],
+    );
+    expect(gas("{ display: { unit: <b>, exponent: 6 } }")[0]).toMatch(/is not the name of a unit/);
+    expect(gas("{ display: { unit: NTRN, exponent: 31 } }")[0]).toMatch(/gas\.display\.exponent/);
+    expect(gas("{ display: { unit: NTRN } }")[0]).toMatch(/gas\.display\.exponent/);
+    expect(gas('{ value: { currency: dollars, price: "1" } }')[0]).toMatch(/is not a currency code/);
+    expect(gas('{ value: { currency: USD, price: "-1" } }')[0]).toMatch(/is not a positive decimal/);
   });
 
   it("accepts a PostgreSQL store, with its password by reference only", () => {

@@ -2,6 +2,7 @@ import type { Counter, Histogram } from "prom-client";
 import { describe, expect, it } from "vitest";
 import type { FinalTx } from "../../src/cosmos/client/tx/tx-types.ts";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
+import type { PaidTransaction } from "../../src/relayer/costs/payment.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
 import type { ClientUpdate } from "../../src/relayer/submit/proven-result.ts";
 import type { SentTransaction, Slot } from "../../src/relayer/submit/submitter-state.ts";
@@ -61,7 +62,7 @@ const included: FinalTx["confirmation"] = {
   gasWanted: 400_000n,
   data: new Uint8Array(),
 };
-const failed = (log: string): FinalTx["confirmation"] => ({
+const failed = (log: string): Extract<FinalTx["confirmation"], { readonly kind: "failed" }> => ({
   kind: "failed",
   height: 101n,
   gasUsed: 300_000n,
@@ -88,6 +89,50 @@ async function values(metric: Counter | Histogram): Promise<Readonly<Record<stri
       .map(({ labels, value }) => [Object.values(labels).join(" "), value]),
   );
 }
+
+describe("what a transaction cost", () => {
+  const paymentsOf = async (confirmation: FinalTx["confirmation"], given: Partial<SentTransaction> = {}) => {
+    const { state, end, released } = setUp(given);
+    const payments: PaidTransaction[] = [];
+    Object.assign(state.deps, { payments: { record: (paid: PaidTransaction) => void payments.push(paid) } });
+    await end(confirmation);
+    return { payments, released: released(), fees: await values(state.deps.metrics.fees) };
+  };
+
+  it("is recorded with its results and updates, also when it failed", async () => {
+    const results = [
+      { queryId: 1n, connectionId: "connection-0", gas: 30_000n },
+      { queryId: 2n, connectionId: "connection-1", gas: 60_000n },
+    ];
+    const expected = { hash: "ABCD", height: 101n, fee: 4_000n, gasUsed: 300_000n, results };
+    const updates = [{ connectionId: "connection-0", gas: 85_000n }];
+    expect((await paymentsOf(included)).payments).toMatchObject([{ ...expected, isFailed: false, updates }]);
+    const log = "failed to execute message; message index: 1: no";
+    expect((await paymentsOf(failed(log))).payments).toMatchObject([{ ...expected, isFailed: true }]);
+  });
+
+  it("is recorded when its results relied on a client update that another transaction should have had", async () => {
+    const { payments } = await paymentsOf(failed("no consensus state"), { reliesOn: new Set(["x"]) });
+    expect(payments).toHaveLength(1);
+  });
+
+  it("is nothing when it was lost, or refused before its fee was charged", async () => {
+    const lost = await paymentsOf({ kind: "lost", reason: "timeout" });
+    expect([lost.payments, lost.released]).toEqual([[], 1]);
+    const unpaid = { ...failed("account sequence mismatch"), isUnpaid: true } as const;
+    expect(await paymentsOf(unpaid)).toEqual({ payments: [], released: 1, fees: {} });
+  });
+
+  it("is recorded without results for a client update that nobody waits for any more", async () => {
+    const { sample, state } = setUp();
+    const payments: PaidTransaction[] = [];
+    Object.assign(state.deps, { payments: { record: (paid: PaidTransaction) => void payments.push(paid) } });
+    const tx = { hash: Uint8Array.of(1), sequence: 9n, size: 5, gasLimit: 5n, feeAmount: 7n };
+    sample.finals = [{ tx, confirmation: included }];
+    await confirm(state, signal);
+    expect(payments).toMatchObject([{ hash: "01", fee: 7n, results: [], updates: [] }]);
+  });
+});
 
 describe("a transaction in a block", () => {
   it("tells the fee market its gas and its fee, also when it failed", async () => {

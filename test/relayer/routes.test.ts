@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../src/relayer/api/routes.ts";
 import type { RelayerStatus } from "../../src/relayer/health/status.ts";
 import { matchRoute } from "../../src/platform/http/route-server.ts";
+import { sampleCosts } from "./costs/cost-samples.ts";
 import { sampleState } from "./samples.ts";
 import type { Attempt, AttemptFilter } from "../../src/relayer/state/attempt.ts";
 import {
@@ -53,6 +54,7 @@ function deps({ status = {}, onFind = () => {} }: Scene = {}): ApiDeps {
         { day: from, owner: "neutron1owner", attempts: 3, included: 2, gas: 5n, fee: BigInt(to) },
       ],
     },
+    costs: () => sampleCosts(NOW_MS),
     metrics: new MetricsRegistry(),
   };
 }

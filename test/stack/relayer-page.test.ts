@@ -87,8 +87,10 @@ describe("the relayer's page", () => {
     expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
     expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
       "Connections",
+      "Problems over time",
       "Last hour",
       "Cost",
+      "Spending",
       "Queries",
       "Dead letters",
       "Endpoints",
@@ -101,8 +103,9 @@ describe("the relayer's page", () => {
     const { server } = await serve(healthyRelayer(2));
     const { page } = await open(server);
     await untilLive(page);
-    expect(await tabOrder(page, 11)).toEqual([
+    expect(await tabOrder(page, 12)).toEqual([
       "Skip to the content",
+      "Fees by query, 24 hours",
       "search",
       "state",
       "query",

@@ -6,6 +6,7 @@ import { METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
 import { registerReloadMetrics } from "../../platform/process/reloadable.ts";
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
+import { registerCostGauges } from "../../relayer/costs/cost-metrics.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
 import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
 
@@ -14,6 +15,7 @@ export function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
   registerStatusGauges(relayer, unread);
+  registerCostGauges(relayer, unread, unread);
   registerGateMetrics(relayer, unread, { dailyFee: 1n, dailyGasPerOwner: 1n });
   registerReloadMetrics(relayer, "relaywatch_relayer", unread);
   return relayer;

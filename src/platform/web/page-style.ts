@@ -81,6 +81,9 @@ svg text{fill:var(--muted);font-size:11px;font-family:inherit}
 .b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-weak{fill:var(--bar-weak)}.b-hollow{fill:none;stroke:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
 .b-band{fill:var(--band)}.l-plain{fill:none;stroke:var(--bar-2);stroke-width:2}.l-bad{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}.l-warn{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:2 3}
 .l-axis{stroke:var(--line)}
+.timeline p{margin:.35rem 0 .1rem;font-size:.85rem;overflow-wrap:anywhere}
+.timeline svg{max-width:none;height:1rem}.timeline path{vector-effect:non-scaling-stroke}
+.timeline .ends{display:flex;justify-content:space-between;color:var(--muted)}
 #calls .number{white-space:nowrap}
 .scroll{overflow-x:auto}
 svg.flame{max-width:none;min-width:44rem}

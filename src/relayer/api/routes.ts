@@ -25,12 +25,15 @@ import {
 } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Resubmissions } from "../tx/resubmissions.ts";
+import { COST_GROUPS, costsJson } from "../costs/cost-json.ts";
+import type { CostsView } from "../costs/create-costs.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 
 export interface ApiDeps extends GoRouteDeps {
   readonly status: () => RelayerStatus;
   readonly registry: Pick<Registry, "states">;
   readonly attempts: Pick<AttemptLog, "find" | "costs" | "summary">;
+  readonly costs: () => CostsView;
   readonly metrics: MetricsRegistry;
 }
 
@@ -52,6 +55,7 @@ export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
     getRoute("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
     getRoute("/api/attempts/summary", ({ query }) => summaryReply(deps.attempts, query)),
     getRoute("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
+    getRoute("/api/spending", ({ query }) => spendingReply(deps.costs, query)),
     ...goRelayerRoutes(deps),
   ];
 }
@@ -240,6 +244,14 @@ function readDay(text: string | null): number | undefined {
 
 function costJson({ day, owner, attempts, included, gas, fee }: DailyCost): JsonObject {
   return { day, owner, attempts, included, gas: `${gas}`, fee: `${fee}` };
+}
+
+/** `GET /api/spending?by=owner`, or `query`: what was paid, by whom and for whom, and the forecast. */
+function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpReply {
+  const wanted = query.get("by") ?? "owner";
+  const group = COST_GROUPS.find((one) => one === wanted);
+  if (group === undefined) return errorReply(400, "bad-parameter", `by is one of ${COST_GROUPS.join(", ")}`);
+  return jsonReply(200, costsJson(costs(), group));
 }
 
 interface GoRouteDeps {

@@ -2,6 +2,7 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import { z } from "zod";
 import { DEPLOYED_MARKET, type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
 import { type Dec18, dec18ToNumber, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { type DisplayUnit, formatInUnits } from "../../platform/base/display-unit.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
@@ -20,7 +21,7 @@ import {
 } from "../market/forecast.ts";
 import { forecastJson, priceText } from "../market/market-outputs.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
-import { openPreview } from "../preview/open-preview.ts";
+import { openPreview, previewUnit } from "../preview/open-preview.ts";
 import { configuredCosts } from "../health/market-view.ts";
 import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";
 import { readRelayer, urlOption } from "./relayer-api-options.ts";
@@ -113,6 +114,7 @@ interface Plan {
   readonly source: "chain" | "deployed-chain-defaults";
   readonly queries: number;
   readonly denom: string;
+  readonly unit: DisplayUnit | undefined;
   readonly price: Dec18;
   readonly cap: Dec18;
   /** false: the node does not tell, and 0 is assumed. */
@@ -163,7 +165,8 @@ async function planForChain(options: PlanOptions, context: CliContext): Promise<
       );
     const blockMs = options.blockTime ?? market.blockMs;
     const { gas: measured, feeFactor } = await readMeasured(options, context.signal);
-    const facts = { source: "chain", market, feeFactor } as const;
+    const unit = await previewUnit(preview, context.signal);
+    const facts = { source: "chain", market, feeFactor, unit } as const;
     if (options.queries !== undefined) return toPlan(options, selected.config, facts);
     const loads = await presentLoads(preview, { blockMs, measured }, context.signal);
     return toPlan(options, selected.config, { ...facts, present: { loads, measured: measured.size } });
@@ -211,6 +214,7 @@ interface PlanFacts {
   readonly market: Omit<MarketPreview, "params"> & { readonly params: MarketParams };
   /** undefined: not measured. */
   readonly feeFactor?: Dec18 | undefined;
+  readonly unit?: DisplayUnit | undefined;
   /** Registered queries, for a plan without `--queries`, and how many of them have a measured gas. */
   readonly present?: { readonly loads: readonly QueryLoad[]; readonly measured: number };
 }
@@ -218,7 +222,7 @@ interface PlanFacts {
 function toPlan(
   options: PlanOptions,
   config: RelayerConfig,
-  { source, market, feeFactor, present }: PlanFacts,
+  { source, market, feeFactor, unit, present }: PlanFacts,
 ): Plan {
   const costs = configuredCosts(config, market.params);
   const input: ForecastInput = {
@@ -235,6 +239,7 @@ function toPlan(
     source,
     queries: input.loads.reduce((sum, { queries }) => sum + queries, 0),
     denom: config.gas.denom,
+    unit,
     price: market.price,
     cap: config.gas.max_price,
     isOthersGasKnown: options.others !== undefined || market.othersGas !== undefined,
@@ -276,7 +281,8 @@ function planJson(made: Plan): JsonObject {
 const DAYS_PER_MONTH = 30n;
 
 function planText(made: Plan): readonly string[] {
-  const { source, denom, input, forecast: found } = made;
+  const { source, denom, unit, input, forecast: found } = made;
+  const month = found.costPerDay * DAYS_PER_MONTH;
   const { params, othersGas, blockMs } = input;
   const late = lateText(found.lateBlocks, blockMs);
   const rows: readonly (readonly [label: string, figure: string, text: string])[] = [
@@ -292,8 +298,8 @@ function planText(made: Plan): readonly string[] {
     ],
     ["late", late.figure, late.text],
     ["fresh", ...freshTexts(made)],
-    ["cost", formatCount(found.costPerDay), `${denom} a day`],
-    ["", formatCount(found.costPerDay * DAYS_PER_MONTH), `${denom} a month of ${DAYS_PER_MONTH} days`],
+    ["cost", formatCount(found.costPerDay), `${denom} a day${formatInUnits(found.costPerDay, unit)}`],
+    ["", formatCount(month), `${denom} a month of ${DAYS_PER_MONTH} days${formatInUnits(month, unit)}`],
     ["", decimalText(dec18ToNumber(found.costPerResult)), `${denom} a result`],
   ];
   const width = Math.max(...rows.map(([, figure]) => figure.length));

@@ -3,7 +3,10 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { COST_GROUPS, type CostGroup } from "../costs/cost-json.ts";
 import { relayerReport } from "../report/relayer-report.ts";
+import { parseSpending, spendingJson, unitOf } from "../report/spending-data.ts";
+import { spendingReport } from "../report/spending-report.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { httpUrl } from "../../platform/config/config-fields.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
@@ -17,13 +20,16 @@ import {
   type RelayerData,
   readRelayerData,
 } from "../report/relayer-data.ts";
+import { EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 
 interface ReportOptions extends ReportFormatOptions {
   readonly config?: string;
   readonly portOffset: number;
   readonly since: number;
+  readonly by?: CostGroup;
 }
 
 /** `relaywatch report relayer`. */
@@ -35,12 +41,24 @@ export function relayerReportCommand(context: CliContext): Command {
     .addOption(
       new Option("--since <duration>", "report length").default(DAY_MS, "24h").argParser(parseDuration),
     );
+  command.addOption(
+    new Option(
+      "--by <group>",
+      "instead: who pays, what each owner or query costs in the last hour, day, week, 30 days and month, and the forecast",
+    ).choices(COST_GROUPS),
+  );
   for (const option of formatOptions()) command.addOption(option);
   return command.action(async (options: ReportOptions) => {
+    if (options.by !== undefined) return printSpending(options, options.by, context);
     const toMs = systemClock.nowMs();
     const data = await readRelayer(options, { fromMs: toMs - options.since, toMs }, context);
     printReport(relayerReport(data), options, context);
   });
+}
+
+async function printSpending(options: ReportOptions, by: CostGroup, context: CliContext): Promise<void> {
+  const response = await asker(options, context)(`/api/spending?by=${by}`);
+  printReport(spendingReport(parseSpending(response), spendingJson(response)), options, context);
 }
 
 /** Options that select a relayer. */
@@ -55,13 +73,7 @@ async function readRelayer(
   range: { readonly fromMs: number; readonly toMs: number },
   context: CliContext,
 ): Promise<RelayerData> {
-  const url = urlOf(place);
-  const hint =
-    place.config === undefined
-      ? "start relaywatch up or relaywatch relayer start, or name another one with --config or --port-offset"
-      : `start it with relaywatch relayer start --config ${place.config}`;
-  const ask = (path: string): Promise<unknown> =>
-    askDaemon({ daemon: "the relayer", url, path, hint }, context.signal);
+  const ask = asker(place, context);
   return readRelayerData(
     {
       find: async ({ sinceMs = 0, untilMs = range.toMs, limit }) => {
@@ -77,9 +89,33 @@ async function readRelayer(
     {
       deadLetters: parseDeadLetters(await ask("/unsuccessful-txs")),
       keys: parseKeyCounts(await ask("/api/queries")),
+      ...(await readUnit(ask)),
     },
     range,
   );
+}
+
+/** Reads the fee denom and its unit; neither from an older relayer, whose report then has plain numbers. */
+async function readUnit(
+  ask: (path: string) => Promise<unknown>,
+): Promise<Pick<RelayerData, "denom" | "unit">> {
+  const spending = await ask("/api/spending")
+    .then(parseSpending)
+    .catch((error: unknown) => {
+      if (error instanceof CliError && error.facts.exitCode === EXIT.fatal) return undefined;
+      throw error;
+    });
+  return spending === undefined ? {} : { denom: spending.denom, unit: unitOf(spending) };
+}
+
+/** Returns the function that reads a path of the relayer. */
+function asker(place: RelayerPlace, context: CliContext): (path: string) => Promise<unknown> {
+  const url = urlOf(place);
+  const hint =
+    place.config === undefined
+      ? "start relaywatch up or relaywatch relayer start, or name another one with --config or --port-offset"
+      : `start it with relaywatch relayer start --config ${place.config}`;
+  return (path) => askDaemon({ daemon: "the relayer", url, path, hint }, context.signal);
 }
 
 function urlOf({ config, portOffset }: RelayerPlace): string {

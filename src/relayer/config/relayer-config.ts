@@ -16,6 +16,7 @@ import {
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import { urgencySchema } from "../market/urgency.ts";
+import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
 import {
   historySchema,
@@ -71,6 +72,13 @@ export function relayerConfigSchema(secrets: SecretSource = processSecretSource)
       path: ["store"],
       error: issueText("is given beside state_dir", "one of the two"),
     })
+    .refine((config) => config.spending.budget === undefined || budgetOf(config) !== undefined, {
+      path: ["spending", "budget"],
+      error: issueText(
+        "is not an amount of gas.denom",
+        'base units in quotes such as "50000000", or display units such as "50 NTRN" beside gas.display with that unit',
+      ),
+    })
     .refine(({ shards, connections }) => shards === undefined || shards.count <= connections.length, {
       path: ["shards", "count"],
       error: issueText("is greater than the number of connections", "at most one shard for each connection"),
@@ -101,6 +109,18 @@ function fieldsSchema(secrets: SecretSource) {
     gas: z
       .strictObject({
         denom: z.string().min(1).max(128).default("untrn").describe("denom of the fees"),
+        display: displaySchema()
+          .optional()
+          .describe(
+            "unit in which people read amounts, beside base units; default: the one in the chain's bank metadata, and none without them",
+          )
+          .meta({ commentedOut: true }),
+        value: valueSchema()
+          .optional()
+          .describe(
+            "what one display unit is worth: the page and the reports then show the value of amounts too",
+          )
+          .meta({ commentedOut: true }),
         adjustment: decimalField()
           .prefault("1.3")
           .describe(
@@ -183,7 +203,9 @@ function fieldsSchema(secrets: SecretSource) {
     urgency: urgencySchema()
       .describe("rules for queries that are worth a higher price than gas.price.comfortable; default: none")
       .meta({ commentedOut: true }),
-    spending: spendingSchema().describe("limits of one UTC day and signer, in units of gas.denom"),
+    spending: spendingSchema().describe(
+      "limits of one UTC day and signer, and the budget of a month, in units of gas.denom",
+    ),
     http: httpSchema(secrets),
     metrics: z
       .strictObject({

@@ -10,12 +10,14 @@ import {
   updateClientMessage,
 } from "../../cosmos/light-client/client-update.ts";
 import { pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
+import { upperHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
+import { isPaid, type PaymentSink } from "../costs/payment.ts";
 import type { ClientReading, ClientWatch } from "../health/watches.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "../submit/submit-gate.ts";
@@ -181,6 +183,8 @@ interface SendUpdatesDeps {
   readonly funds: FundsWatch;
   readonly height: HeightSignal;
   readonly metrics: Pick<RelayerMetrics, "clientUpdates" | "fees" | "gasUsed">;
+  /** Receives each transaction whose fee was paid. */
+  readonly payments?: PaymentSink;
   readonly clock: Clock;
   /** Encoded messages of one transaction. */
   readonly maxTxBytes: number;
@@ -211,7 +215,18 @@ export async function sendUpdates(
   for (const messages of splitByBytes(updates, deps.maxTxBytes)) {
     const { tx, confirmation } = await send(deps, { connectionId, messages }, signal);
     const labels = { connection_id: connectionId };
-    if (confirmation.kind !== "lost") deps.metrics.fees.inc(labels, Number(tx.feeAmount));
+    if (isPaid(confirmation)) {
+      deps.metrics.fees.inc(labels, Number(tx.feeAmount));
+      deps.payments?.record({
+        hash: upperHex(tx.hash),
+        height: confirmation.height,
+        fee: tx.feeAmount,
+        gasUsed: confirmation.gasUsed,
+        isFailed: confirmation.kind === "failed",
+        results: [],
+        updates: [{ connectionId, gas: confirmation.gasUsed }],
+      });
+    }
     if (confirmation.kind !== "included")
       throw new RelayError(
         { code: "transaction-lost", connectionId },
@@ -275,7 +290,7 @@ async function send(
   }
   deps.funds.recordAccepted();
   const final = await finalState(deps, sent.tx, signal);
-  if (final.confirmation.kind === "lost") admission.release();
+  if (!isPaid(final.confirmation)) admission.release();
   return final;
 }
 

@@ -1,17 +1,16 @@
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { targetOf } from "../../cosmos/fee-market/market.ts";
 import { readAccount, readGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
-import {
-  QueryAllowanceRequest,
-  QueryAllowanceResponse,
-} from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
 import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
+import { formatAmount } from "../../platform/base/display-unit.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { maxInt } from "../../platform/base/integers.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import { readAllowance } from "../costs/fee-allowance.ts";
 import { transactionFee } from "../health/market-view.ts";
 import { gasGuess } from "../kv/prove.ts";
 import { adviseOnPrices, ceilingOf, type Forecast } from "../market/forecast.ts";
-import { type Preview, servedQueries } from "../preview/open-preview.ts";
+import { type Preview, previewUnit, servedQueries } from "../preview/open-preview.ts";
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 
@@ -52,10 +51,15 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
   try {
     const amount = await local.balance(payer, denom, signal);
     const fee = await expectedFee(preview, signal);
-    const text = `${payer} has ${amount} ${denom}`;
+    const unit = await previewUnit(preview, signal);
+    const text = `${payer} has ${formatAmount(amount, denom, unit)}`;
     return amount >= maxInt(fee, 1n)
       ? good(subject, text)
-      : problem(subject, `${text}, and a transaction costs about ${fee}`, `send ${denom} to ${payer}`);
+      : problem(
+          subject,
+          `${text}, and a transaction costs about ${formatAmount(fee, denom, unit)}`,
+          `send ${denom} to ${payer}`,
+        );
   } catch (error) {
     signal.throwIfAborted();
     return unseen(subject, errorText(error), NODE_ADVICE);
@@ -101,32 +105,31 @@ async function checkGasPrice({ localClient, config }: Preview, signal: AbortSign
   }
 }
 
-async function checkFeeGrant(
-  { localClient, account }: Preview,
-  granter: string,
-  signal: AbortSignal,
-): Promise<Finding> {
+async function checkFeeGrant(preview: Preview, granter: string, signal: AbortSignal): Promise<Finding> {
+  const { localClient, account, config } = preview;
   const subject = "fee grant";
+  const { denom } = config.gas;
   try {
-    const request = QueryAllowanceRequest.encode({ granter, grantee: account.address }).finish();
-    const path = "/cosmos.feegrant.v1beta1.Query/Allowance";
-    const { allowance } = QueryAllowanceResponse.decode(await localClient.grpcQuery(path, request, signal));
-    const type = allowance?.allowance?.typeUrl.replace(/^.*\./, "");
-    if (type !== undefined) return good(subject, `${granter} grants ${type}`);
-    return noGrant(subject, granter, account.address);
+    const allowance = await readAllowance(localClient, { granter, grantee: account.address, denom }, signal);
+    if (allowance === undefined) return noGrant(subject, granter, account.address);
+    const { type, left, isKnown, expiresAtMs } = allowance;
+    const unit = await previewUnit(preview, signal);
+    const amount =
+      left === undefined ? (isKnown ? ", no limit in all" : "") : `, ${formatAmount(left, denom, unit)} left`;
+    const text = `${granter} grants ${type}${amount}${expiresAtMs === undefined ? "" : `, until ${isoTime(expiresAtMs)}`}`;
+    const isUsedUp =
+      left === 0n || (expiresAtMs !== undefined && expiresAtMs <= preview.context.clock.nowMs());
+    return isUsedUp ? problem(subject, text, "renew or raise the fee grant") : good(subject, text);
   } catch (error) {
     signal.throwIfAborted();
-    if (error instanceof ClientError && error.facts.code === "abci")
-      return noGrant(subject, granter, account.address, error.facts.log);
     return unseen(subject, errorText(error), NODE_ADVICE);
   }
 }
 
-function noGrant(subject: string, granter: string, grantee: string, log = ""): Finding {
-  const reason = log === "" ? "" : ` (${log})`;
+function noGrant(subject: string, granter: string, grantee: string): Finding {
   return problem(
     subject,
-    `${granter} grants no fees to ${grantee}${reason}`,
+    `${granter} grants no fees to ${grantee}`,
     "grant them, or remove signer.fee_granter",
   );
 }
@@ -138,12 +141,15 @@ export async function checkMarket(preview: Preview, signal: AbortSignal): Promis
     const market = await previewMarket(preview, signal);
     if (market === undefined) return [good(subject, "the chain has none: its price is constant")];
     const { params, price, othersGas } = market;
+    const unit = await previewUnit(preview, signal);
     const text = `price ${priceText(price)}, minimum ${priceText(params.minBaseGasPrice)}, target ${targetOf(params)} gas a block, of which others use ${othersGas ?? "an unknown part: the node does not store the results of blocks"}`;
     const { max_price: cap } = preview.config.gas;
     const advised = adviseOnPrices({ cap, ceiling: ceilingOf(preview.config, params) }, params);
     return [
       advised === undefined ? good(subject, text) : problem(subject, ...advised),
-      checkDemand(await forecastPresent(preview, market, signal), preview.config.gas.denom),
+      checkDemand(await forecastPresent(preview, market, signal), (fee) =>
+        formatAmount(fee, preview.config.gas.denom, unit),
+      ),
     ];
   } catch (error) {
     signal.throwIfAborted();
@@ -151,10 +157,10 @@ export async function checkMarket(preview: Preview, signal: AbortSignal): Promis
   }
 }
 
-function checkDemand(found: Forecast, denom: string): Finding {
+function checkDemand(found: Forecast, amountText: (fee: bigint) => string): Finding {
   const { demandGas, sustainableGas, lateBlocks, costPerDay } = found;
   const demand = `the KV queries ask for ${found.demandResults.toFixed(1)} results a block (${demandGas} gas)`;
-  const cost = `${costPerDay} ${denom} a day`;
+  const cost = `${amountText(costPerDay)} a day`;
   if (lateBlocks === 0)
     return good("demand", `${demand}, the market bears ${found.sustainableResults.toFixed(1)}; ${cost}`);
   const late = lateBlocks === Infinity ? "not be answered" : `be ${lateBlocks.toFixed(1)} blocks late`;

@@ -9,6 +9,7 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { HeadWatch } from "./head-watch.ts";
 import { createMarketLog } from "../market/market-outputs.ts";
 import { createProblemLog, createSummaryLog, type ResultCounters } from "./health-log.ts";
+import type { Problem } from "./problems.ts";
 import type { Watches } from "./watches.ts";
 
 /** A chain with its endpoints. */
@@ -26,6 +27,8 @@ interface RelayerChains {
 export interface HealthDeps extends Omit<StatusDeps, "limits" | "endpoints" | "clock"> {
   readonly chains: RelayerChains;
   readonly metrics: ResultCounters;
+  /** Receives the present problems every second. */
+  readonly recordProblems?: (problems: readonly Problem[]) => void;
   readonly context: DaemonContext;
 }
 
@@ -64,12 +67,17 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
     const found = relayerStatus(statusDeps);
     return { ...found, problems: found.problems.map((one) => ({ ...one, text: nameSettings(one.text) })) };
   };
+  const problems = (): readonly Problem[] => {
+    const present = status().problems;
+    deps.recordProblems?.(present);
+    return present;
+  };
   const remotes = new Map(chains.remotes.map((chain) => [chain.connectionId, polled(chain)]));
   return {
     status,
     services: [
       createWatchPoller({ watches, local: polled(chains.local), remotes, clock }),
-      createProblemLog({ problems: () => status().problems, clock, logger }),
+      createProblemLog({ problems, clock, logger }),
       createSummaryLog({ status, metrics: deps.metrics, clock, logger }),
       createMarketLog({ market: deps.market, clock, logger }),
     ],

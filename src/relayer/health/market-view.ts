@@ -8,7 +8,7 @@ import { gasGuess } from "../kv/prove.ts";
 import type { Market } from "../market/create-market.ts";
 import { ceilingOf, forecast, type ForecastInput, type QueryLoad } from "../market/forecast.ts";
 import type { MarketStatus } from "../market/market-status.ts";
-import { unchangedReadOf } from "../registry/query-state.ts";
+import { type QueryState, unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
 import type { Watches } from "./watches.ts";
@@ -59,7 +59,7 @@ export function loadOf(
   };
 }
 
-interface MarketViewDeps {
+export interface MarketViewDeps {
   readonly market: Pick<Market, "status" | "params">;
   /** Learned gas of one result. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
@@ -97,19 +97,38 @@ export function createMarketView(
   };
 }
 
+/** Time between two blocks of each connection's remote chain, ms; 0 when it is unknown. */
+export function remotePaces({ watches }: Pick<MarketViewDeps, "watches">): ReadonlyMap<string, number> {
+  return new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
+}
+
+/** Returns the load of a registered query, as {@link loadOf}. */
+export function loadOfState(
+  state: QueryState,
+  config: Pick<RelayerConfig, "queries">,
+  { gas, ...pace }: { readonly blockMs: number; readonly remoteMs: number; readonly gas: bigint | undefined },
+): QueryLoad {
+  // While its values do not change, it has a result in each of these intervals only.
+  const interval = unchangedReadOf(state)?.maxAge ?? state.query.updatePeriod;
+  return loadOf({ ...state.query, updatePeriod: interval }, config, pace, gas);
+}
+
 function loadsOf(
   config: Pick<RelayerConfig, "queries">,
-  { registry, watches, gasOf }: MarketViewDeps,
+  deps: MarketViewDeps,
   blockMs: number,
 ): readonly QueryLoad[] {
-  const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
-  return registry.states().flatMap((state) => {
-    const { query } = state;
-    if (query.type === "tx") return [];
-    const pace = { blockMs, remoteMs: remotes.get(query.connectionId) ?? 0 };
-    // While its values do not change, it has a result in each of these intervals only.
-    const interval = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
-    return [loadOf({ ...query, updatePeriod: interval }, config, pace, gasOf(query.id))];
+  const remotes = remotePaces(deps);
+  return deps.registry.states().flatMap((state) => {
+    const { id, type, connectionId } = state.query;
+    if (type === "tx") return [];
+    return [
+      loadOfState(state, config, {
+        blockMs,
+        remoteMs: remotes.get(connectionId) ?? 0,
+        gas: deps.gasOf(id),
+      }),
+    ];
   });
 }
 

@@ -1,4 +1,5 @@
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
+import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { GateStatus } from "../gate/create-gate.ts";
@@ -64,6 +65,8 @@ export interface AccountStatus extends AccountView {
   readonly transactionFee: bigint;
   /** Days until the balance is spent at the rate of the last day's fees; undefined while no fee was paid. */
   readonly daysLeft: number | undefined;
+  /** How people read amounts of the fee denom; undefined when nobody has named a unit. */
+  readonly unit?: DisplayUnit | undefined;
 }
 
 /** One connection in {@link RelayerStatus}. */
@@ -153,6 +156,7 @@ export interface StatusDeps {
   readonly market: () => MarketStatus | undefined;
   /** Expected fee of a transaction with all results that are due at the same time. */
   readonly transactionFee: () => bigint;
+  readonly unit?: () => DisplayUnit | undefined;
   readonly isConnected: () => boolean;
   readonly config?: () => ReloadStatus | undefined;
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
@@ -169,6 +173,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     ...view,
     transactionFee: deps.transactionFee(),
     daysLeft: daysLeft(view.balance, spending.lastDay),
+    unit: deps.unit?.(),
   };
   const connections = watches.connections.map(({ id, chainId, remote, client }) => ({
     id,

@@ -19,6 +19,24 @@ const MARKET = [
   .map((line) => `${M}_${line}`)
   .join("\n");
 
+/** Output of a command in runbooks. */
+const SPENDING = [
+  "Relayer's spending by owner, 2026-11-26 05:44 UTC",
+  "",
+  "In NTRN.",
+  "",
+  "Owner                     Last hour  24 hours  7 days  30 days  This month  Whole month",
+  "------------------------  ---------  --------  ------  -------  ----------  -----------",
+  "neutron1… lending-market       0.41      9.87   66.02   240.11      201.45       246.31",
+  "neutron1… dex-oracle           0.02      0.51    3.40    12.90       11.02        13.37",
+  "",
+  "Forecast",
+  "",
+  "Over budget by forecast: the month will cost more than 200 NTRN (200,000,000 untrn).",
+  "",
+  "What comes back",
+].join("\n");
+
 /** Mean gas of a block by kind: the gauge has that of a few blocks. */
 function meanGas(kind: string, window: string): string {
   return `max ${BY} (avg_over_time(${M}_market_gas{kind="${kind}"}[${window}]))`;
@@ -112,6 +130,49 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       ],
       after: [
         "Before more queries are registered, compute their cost at this market from their number, period and gas.",
+      ],
+    },
+  },
+  {
+    name: "relayer-spending-over-budget",
+    severity: "warning",
+    title: "The month costs more than its budget",
+    description:
+      "The fees of this calendar month, or their forecast, are {{ $value | humanize }} units of the fee denom: more than spending.budget.",
+    impact:
+      "None for results: the budget refuses nothing. When the account or its fee grant is used up, the relayer submits no result.",
+    expr: () => {
+      const budget = `max ${BY} (${M}_month_budget_fees)`;
+      return [
+        `max ${BY} (${M}_window_fees{window="month"}) > ${budget} ${NO_STANDBY}`,
+        `max ${BY} (${M}_month_forecast_fees{price="now",bound="expected"}) > ${budget} ${NO_STANDBY}`,
+      ].join("\nor ");
+    },
+    for: "30m",
+    example: {
+      fires: [
+        { series: `${M}_month_forecast_fees{$,price="now",bound="expected"}`, from: 2e9 },
+        { series: `${M}_window_fees{$,window="month"}`, from: 5e8 },
+        { series: `${M}_month_budget_fees{$}`, from: 1.5e9 },
+      ],
+      clears: [
+        { series: `${M}_month_forecast_fees{$,price="now",bound="expected"}`, from: 1.4e9 },
+        { series: `${M}_window_fees{$,window="month"}`, from: 5e8 },
+      ],
+    },
+    runbook: {
+      checks: [
+        see("What did the month cost, for whom, and what will it cost?", "relayerSpending", SPENDING),
+        see("Is the price above its minimum?", "market", MARKET),
+      ],
+      fix: [
+        "If one owner is the cause, ask it for longer update periods or a cheaper callback, limit it with `spending.daily_gas_per_owner`, or serve other owners only (`queries.owners`).",
+        "If the price is the cause, lower `gas.price.comfortable`: results then wait for a lower price.",
+        "If most of the fees are in failed transactions, find their contracts in the report: a contract that fails costs its fee each time.",
+        "If the cost is wanted, raise `spending.budget` and reload the configuration.",
+      ],
+      after: [
+        "Set `spending.daily_fee` as well if the month must not cost more: the budget warns, the daily limit refuses.",
       ],
     },
   },

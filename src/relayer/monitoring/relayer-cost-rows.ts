@@ -58,6 +58,34 @@ export const COST_ROWS: readonly RowSpec[] = [
         },
       ),
       graph(
+        "Fees of this month by owner",
+        [query(`topk(10, max by (owner) (${M}_owner_month_fees{${JOB}}))`, "{{owner}}")],
+        {
+          description:
+            "Fees of this calendar month (UTC) by owner of the queries, to the unit of the fee denom, with failed transactions and light clients.",
+          unit: "short",
+        },
+      ),
+      graph(
+        "This month and its budget",
+        [
+          query(`max by (instance) (${M}_window_fees{${JOB},window="month"})`, "{{instance}} paid"),
+          query(`max by (bound) (${M}_month_forecast_fees{${JOB},price="now"})`, "forecast: {{bound}}"),
+          query(`max(${M}_month_budget_fees{${JOB}})`, "limit: budget"),
+        ],
+        {
+          description:
+            "Fees of this calendar month (UTC), the forecast of the whole month at the present gas price, and spending.budget when there is one.",
+          unit: "short",
+          limits: /^limit/,
+        },
+      ),
+      graph(
+        "Fees of the last hour, day, week and 30 days",
+        [query(`max by (window) (${M}_window_fees{${JOB},window!="month"})`, "{{window}}")],
+        { description: "In units of the fee denom, on a logarithmic axis.", unit: "short", logAxis: true },
+      ),
+      graph(
         "Gas by owner today",
         [
           query(`topk(10, max by (owner) (${M}_spent_today_gas{${JOB}}))`, "{{owner}}"),
@@ -224,6 +252,32 @@ export const COST_ROWS: readonly RowSpec[] = [
         description: "Time until the balance is spent at the rate of the last day.",
         unit: "s",
       }),
+      graph(
+        "Account or fee grant empty in",
+        [
+          query(`min by (bound) (${M}_empty_seconds{${JOB},price="now"})`, "now: {{bound}}"),
+          query(`min by (bound) (${M}_empty_seconds{${JOB},price="cap"})`, "at gas.max_price: {{bound}}"),
+          query(`min(${M}_fee_grant_expiry_timestamp_seconds{${JOB}}) - time()`, "the fee grant ends"),
+        ],
+        {
+          description:
+            "Forecast at the present gas price and at gas.max_price, from the last hours, the last days and the month.",
+          unit: "s",
+          logAxis: true,
+        },
+      ),
+      graph(
+        "Fee grant and completeness of the costs",
+        [
+          query(`min(${M}_fee_grant_left{${JOB}})`, "left of the fee grant"),
+          query(`min(${M}_costs_complete{${JOB}})`, "costs complete"),
+        ],
+        {
+          description:
+            "What the fee grant still pays in all, and 1 while every payment is in the costs by owner.",
+          unit: "short",
+        },
+      ),
       graph(
         "Queries that back off",
         [

@@ -1,10 +1,9 @@
 import { dec18ToNumber, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { type DisplayUnit, formatAmount } from "../../platform/base/display-unit.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
-import { maxInt } from "../../platform/base/integers.ts";
-import { DAY_MS } from "../../platform/base/time.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
-import { type Bar, barPlot, short, unknownArea } from "../../platform/web/plots.ts";
+import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { QueryView, RelayerStatus } from "../health/status.ts";
 import type { Remedy } from "../market/forecast.ts";
@@ -17,12 +16,16 @@ import {
 } from "../market/market-outputs.ts";
 import { callbackGas, overheadGas } from "../report/callback-gas.ts";
 import type { ActivitySample } from "./activity.ts";
+import { pricePlot } from "./price-plot.ts";
 import { ownerCell } from "./query-section.ts";
-import type { MarketPhase, MarketStatus, PricePoint } from "../market/market-status.ts";
+import type { MarketPhase, MarketStatus } from "../market/market-status.ts";
+
+/** A market with the unit in which people read its amounts. */
+type PricedMarket = MarketStatus & { readonly unit: DisplayUnit | undefined };
 
 /** What results cost: the fee market with its price and gas, the forecast, today's fees and gas, and the cost by owner. */
 export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
-  const { market } = status;
+  const market = status.market && { ...status.market, unit: status.account.unit };
   if (market === undefined)
     return html`<h2>Cost</h2><p>The chain has no fee market, or it was not read yet.</p>${factGrid(
       resultFacts(status),
@@ -39,7 +42,7 @@ function staleText({ sinceReadMs }: MarketStatus): Html {
 }
 
 /** Whether the market bears the demand; otherwise what follows, and what each remedy costs. */
-function demandText(market: MarketStatus): Html {
+function demandText(market: PricedMarket): Html {
   const { demandResults, sustainableResults, lateBlocks, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
   if (!isDemandAboveMarket(market))
@@ -130,25 +133,29 @@ function marketFacts(market: MarketStatus): readonly Fact[] {
 function resultFacts({ queries, spending, account }: RelayerStatus): readonly Fact[] {
   const { results, gas, fee } = [...costByOwner(queries).values()].reduce(add, NO_COST);
   return [
-    { name: "Fees of today (UTC)", value: `${grouped(spending.fee)} ${account.denom}` },
+    { name: "Fees of today (UTC)", value: amount(spending.fee, unitOf(account)), isWide: true },
     {
       name: "One result since the start",
-      value: results === 0 ? "–" : `${grouped(fee / BigInt(results))} ${account.denom}`,
+      value: results === 0 ? "–" : amount(fee / BigInt(results), unitOf(account)),
       detail: results === 0 ? "no result yet" : `${grouped(gas / BigInt(results))} gas`,
     },
   ];
 }
 
+function unitOf({ denom, unit }: RelayerStatus["account"]): Pick<PricedMarket, "denom" | "unit"> {
+  return { denom, unit };
+}
+
 /** Days of a month in the forecast. */
 const MONTH_DAYS = 30n;
 
-function forecastFacts(market: MarketStatus): readonly Fact[] {
+function forecastFacts(market: PricedMarket): readonly Fact[] {
   const { costPerDay, costPerResult } = market.forecast;
   return [
     {
       name: "Forecast of a month",
       value: amount(costPerDay * MONTH_DAYS, market),
-      detail: `${MONTH_DAYS} days of ${grouped(costPerDay)}; a result costs ${priceText(costPerResult)}`,
+      detail: `${MONTH_DAYS} days of ${amount(costPerDay, market)}; a result costs ${priceText(costPerResult)} ${market.denom}`,
       isWide: true,
     },
   ];
@@ -276,114 +283,13 @@ function gasPlot(market: MarketStatus): Html {
   });
 }
 
-const WIDTH = 360;
-const HEIGHT = 150;
-const RIGHT = WIDTH - 116;
-const TOP = 14;
-const BASE = HEIGHT - 18;
-/** Ratio of prices that are far apart. */
-const FAR = 8;
-/** Least distance of the texts beside the lines. */
-const LINE_HEIGHT = 12;
-const SPAN_MS = 300_000;
-
-interface PriceLine {
-  readonly text: string;
-  readonly y: number;
-  readonly style: string;
-}
-
-/** The price of the last day, between its lowest and highest of each five minutes, with minimum, ceiling and cap. */
-function pricePlot(market: MarketStatus, nowMs: number): Html {
-  const { day, price, minimum, ceiling, cap, denom } = market;
-  const highest = day.reduce((most, { high }) => (high > most ? high : most), price);
-  const summary = `${priceText(price)} ${denom} now, at most ${priceText(highest)}; minimum ${priceText(minimum)}, ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`;
-  const { y, isCapInside } = axisOf(market, highest);
-  const x = (atMs: number): number => Math.max(0, 1 - (nowMs - atMs) / DAY_MS) * RIGHT;
-  const capText = `cap ${priceText(cap)}${isCapInside ? "" : " (off scale)"}`;
-  const lines: readonly PriceLine[] = [
-    { text: capText, y: isCapInside ? y(cap) : TOP, style: "l-bad" },
-    { text: `ceiling ${priceText(ceiling)}`, y: y(ceiling), style: "l-warn" },
-    { text: `minimum ${priceText(minimum)}`, y: y(minimum), style: "l-axis" },
-  ];
-  return html`<figure><figcaption>Gas price of the last day: ${summary}</figcaption>
-<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Gas price of the last day: ${summary}">
-${unknownArea(x(day[0]?.startMs ?? nowMs), { top: TOP, base: BASE })}${runsOf(day).map((run) => pricePath(run, { x, y }))}
-${lines.map((line) => html`<path class="${line.style}" d="M0 ${short(line.y)}H${RIGHT}"/>`)}
-<circle class="b-plain" cx="${RIGHT}" cy="${short(y(price))}" r="3"/>
-${lineLabels(lines)}<path class="l-axis" d="M0 ${BASE}h${RIGHT}"/>
-<text x="4" y="${HEIGHT - 5}">24 h ago</text><text x="${RIGHT}" y="${HEIGHT - 5}" text-anchor="end">now</text>
-</svg></figure>`;
-}
-
-/**
- * Returns the function from a price to its vertical position: logarithmic when the prices are far apart. A cap that is far above all
- * of them is left out, because it would press them together.
- */
-function axisOf(
-  { minimum, ceiling, cap }: MarketStatus,
-  highest: Dec18,
-): { readonly y: Axes["y"]; readonly isCapInside: boolean } {
-  const most = maxInt(highest, ceiling);
-  const isCapInside = cap <= most * BigInt(FAR);
-  const low = dec18ToNumber(minimum);
-  const high = dec18ToNumber(isCapInside ? maxInt(most, cap) : most);
-  const isLog = low > 0 && high / low > FAR;
-  const scale = isLog ? Math.log : (value: number): number => value;
-  const bottom = scale(isLog ? low / 1.2 : 0);
-  // Space above the greatest price for the line of the cap.
-  const range = scale(high * (isCapInside ? 1 : 1.2)) - bottom || 1;
-  return {
-    y: (price) => BASE - ((scale(dec18ToNumber(price)) - bottom) / range) * (BASE - TOP),
-    isCapInside,
-  };
-}
-
-/** Points without a gap between them: a process that did not run has read no price. */
-function runsOf(day: readonly PricePoint[]): readonly (readonly PricePoint[])[] {
-  const runs: PricePoint[][] = [];
-  for (const point of day) {
-    const last = runs.at(-1);
-    if (last !== undefined && point.startMs - (last.at(-1)?.startMs ?? 0) <= 2 * SPAN_MS) last.push(point);
-    else runs.push([point]);
-  }
-  return runs;
-}
-
-interface Axes {
-  readonly x: (atMs: number) => number;
-  readonly y: (price: Dec18) => number;
-}
-
-/** The area between the lowest and the highest price, and the highest as a line. */
-function pricePath(run: readonly PricePoint[], { x, y }: Axes): Html {
-  const at = ({ startMs }: PricePoint, offsetMs: number, price: Dec18): string =>
-    `${short(Math.min(RIGHT, x(startMs + offsetMs)))} ${short(y(price))}`;
-  const highs = run.map((point) => `${at(point, 0, point.high)}L${at(point, SPAN_MS, point.high)}`);
-  const lows = run.toReversed().map((point) => `${at(point, SPAN_MS, point.low)}L${at(point, 0, point.low)}`);
-  return html`<path class="b-band" d="M${highs.join("L")}L${lows.join("L")}z"/><path class="l-plain" d="M${highs.join("L")}"/>`;
-}
-
-/** Texts beside the lines, the highest first, moved apart where the lines are close. */
-function lineLabels(lines: readonly PriceLine[]): readonly Html[] {
-  let above = 0;
-  return lines
-    .toSorted((a, b) => a.y - b.y)
-    .map(({ text, y }, index) => {
-      // What the labels below need above the axis is left free.
-      const lowest = BASE + 4 - LINE_HEIGHT * (lines.length - 1 - index);
-      above = Math.max(above + LINE_HEIGHT, Math.min(y + 4, lowest));
-      return html`<text x="${RIGHT + 5}" y="${short(above)}">${text}</text>`;
-    });
-}
-
 /** "11.6 M", with a narrow space, from a tenth of a million on. */
 function gasText(gas: bigint): string {
   return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
 }
 
-function amount(value: bigint, { denom }: MarketStatus): string {
-  return `${grouped(value)} ${denom}`;
+function amount(value: bigint, { denom, unit }: Pick<PricedMarket, "denom" | "unit">): string {
+  return formatAmount(value, denom, unit, "\u202f");
 }
 
 function resultsText(results: number): string {

@@ -1,3 +1,4 @@
+import { formatAmount } from "../../platform/base/display-unit.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
@@ -157,13 +158,13 @@ function balanceTone({ account: { daysLeft }, problems }: RelayerStatus): Tone |
 }
 
 function balanceFact(status: RelayerStatus): Fact {
-  const { balance, denom, daysLeft, address } = status.account;
+  const { balance, denom, daysLeft, address, unit } = status.account;
   const time =
     daysLeft === undefined || daysLeft < 365 ? formatDuration((daysLeft ?? 0) * DAY_MS) : "more than a year";
   const days = daysLeft === undefined ? "" : `, enough for ${time} at the present rate`;
   return {
     name: "Balance",
-    value: balance === undefined ? "not known yet" : `${grouped(balance)} ${denom}`,
+    value: balance === undefined ? "not known yet" : formatAmount(balance, denom, unit, "\u202f"),
     detail: html`<code>${address}</code>${days}`,
     tone: balance === undefined ? "unknown" : balanceTone(status),
     isWide: true,
@@ -174,14 +175,12 @@ function balanceFact(status: RelayerStatus): Fact {
 function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerStatus): Fact {
   const { dailyFee } = limits;
   const isUsedUp = dailyFee !== undefined && fee >= dailyFee;
+  const text = (amount: bigint): string => formatAmount(amount, account.denom, account.unit, "\u202f");
   return {
     name: "Fees today (UTC)",
-    value: `${grouped(fee)}${ofLimit(dailyFee)} ${account.denom}`,
-    detail: `${isUsedUp ? "the limit is reached; " : ""}reserve ${grouped(reserve)}`,
+    value: dailyFee === undefined ? text(fee) : `${text(fee)} of ${text(dailyFee)}`,
+    detail: `${isUsedUp ? "the limit is reached; " : ""}reserve ${text(reserve)}`,
     tone: isUsedUp ? "bad" : undefined,
+    isWide: account.unit !== undefined,
   };
-}
-
-function ofLimit(limit: bigint | undefined): string {
-  return limit === undefined ? "" : ` of ${grouped(limit)}`;
 }

@@ -12,14 +12,19 @@ import { blocksBehind } from "../api/status-json.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Activity, ActivitySample } from "./activity.ts";
+import type { CostsView } from "../costs/create-costs.ts";
 import { costSection } from "./cost-section.ts";
 import { factSection, mostSevere, isBlind, summarize, statusSection } from "./overview-section.ts";
 import { parseQueriesView, querySection, selectQueries } from "./query-section.ts";
+import { spendingSection } from "./spending-section.ts";
+import { timelineSection, type TimelineView } from "./timeline-section.ts";
 
 /** The data of the relayer's page. */
 export interface RelayerPageInput {
   readonly status: RelayerStatus;
   readonly activity: Pick<Activity, "samples">;
+  readonly costs: CostsView;
+  readonly timeline: TimelineView;
   readonly deadLetters: readonly DeadLetter[];
   readonly resubmit: ResubmitAccess;
 }
@@ -41,8 +46,14 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
       { id: "verdict", label: "Status", content: statusSection(status, summary) },
       { id: "facts", label: "Values", content: factSection(status, samples) },
       { id: "connections", label: "Connections", content: connectionSection(status) },
+      {
+        id: "timeline",
+        label: "Problems over time",
+        content: timelineSection(input.timeline, status.nowMs),
+      },
       { id: "activity", label: "Last hour", content: activitySection(samples) },
       { id: "cost", label: "Cost", content: costSection(status, samples) },
+      { id: "spending", label: "Spending", content: spendingSection(input.costs, status.nowMs) },
       {
         id: "queries",
         label: "Queries",
@@ -65,6 +76,8 @@ export function relayerPage(input: RelayerPageInput, view: URLSearchParams): Pag
 interface PageDeps {
   readonly status: () => RelayerStatus;
   readonly activity: Activity;
+  readonly costs: () => CostsView;
+  readonly timeline: TimelineView;
   readonly journal: Pick<Journal, "deadLetters">;
   /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
@@ -72,7 +85,7 @@ interface PageDeps {
 
 /** Creates the routes of the page. */
 export function createRelayerPage(
-  { status, activity, journal, openResubmit }: PageDeps,
+  { status, activity, costs, timeline, journal, openResubmit }: PageDeps,
   { hasToken, links }: { readonly hasToken: boolean } & Pick<RelayerConfig, "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly HttpRoute[] {
@@ -87,6 +100,7 @@ export function createRelayerPage(
           { path: "/api/status", text: "Status as JSON" },
           { path: "/api/queries", text: "queries" },
           { path: "/api/attempts", text: "attempts" },
+          { path: "/api/spending", text: "spending" },
           { path: "/unsuccessful-txs", text: "dead letters" },
           { path: "/metrics", text: "metrics" },
           { path: "/readyz", text: "readiness" },
@@ -94,7 +108,17 @@ export function createRelayerPage(
         ],
       },
       content: (view) =>
-        relayerPage({ status: status(), activity, deadLetters: journal.deadLetters(), resubmit }, view),
+        relayerPage(
+          {
+            status: status(),
+            activity,
+            costs: costs(),
+            timeline,
+            deadLetters: journal.deadLetters(),
+            resubmit,
+          },
+          view,
+        ),
     },
     clock,
   );

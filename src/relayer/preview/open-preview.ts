@@ -1,12 +1,15 @@
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../cosmos/client/tx/signer.ts";
 import { expectedSequence } from "../../cosmos/client/tx/tx-queries.ts";
 import type { SimulationOutcome, TxSender } from "../../cosmos/client/tx/tx-types.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { openClient } from "../chain-access.ts";
+import { configuredPrice, configuredUnit } from "../config/amount-config.ts";
 import { signingKey } from "../config/signer-config.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createLocalQueries, type LocalQueries } from "../chain/local-queries.ts";
@@ -72,6 +75,20 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
       for (const { remote } of connections) remote.close();
     },
   };
+}
+
+/** Returns the unit in which people read amounts of the fee denom; undefined when nobody has named one, or the chain cannot be read. */
+export async function previewUnit(
+  { config, localClient }: Pick<Preview, "config" | "localClient">,
+  signal: AbortSignal,
+): Promise<DisplayUnit | undefined> {
+  const read = (): Promise<DisplayUnit | undefined> =>
+    readDisplayUnit(localClient, config.gas.denom, signal).catch(() => {
+      signal.throwIfAborted();
+      return undefined;
+    });
+  const unit = configuredUnit(config) ?? (await read());
+  return unit && { ...unit, price: configuredPrice(config) };
 }
 
 const RETRY_MS = 250;

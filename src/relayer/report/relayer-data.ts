@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import {
   type Attempt,
   ATTEMPT_OUTCOMES,
@@ -34,6 +35,9 @@ export interface RelayerData {
   readonly deadLetters: readonly DeadLetter[];
   /** Number of keys of the registered KV queries, by id. */
   readonly keys: ReadonlyMap<bigint, number>;
+  /** The fee denom and its unit; undefined for a relayer that does not name them. */
+  readonly denom?: string | undefined;
+  readonly unit?: DisplayUnit | undefined;
 }
 
 /** Parts of a report's time, for its chart. */
@@ -45,7 +49,7 @@ const MAX_ATTEMPTS = 20_000;
 /** Reads the attempts that began in a range. */
 export async function readRelayerData(
   log: Pick<AttemptLog, "find" | "costs" | "summary">,
-  { deadLetters, keys }: Pick<RelayerData, "deadLetters" | "keys">,
+  { deadLetters, ...more }: Pick<RelayerData, "deadLetters" | "keys" | "denom" | "unit">,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<RelayerData> {
   const attempts: Attempt[] = [];
@@ -70,7 +74,7 @@ export async function readRelayerData(
     isCut,
     costs: await log.costs({ from: dayOf(fromMs), to: dayOf(toMs) }),
     deadLetters: deadLetters.filter(({ atMs }) => atMs >= fromMs && atMs < toMs),
-    keys,
+    ...more,
   };
 }
 

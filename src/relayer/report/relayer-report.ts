@@ -1,3 +1,4 @@
+import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import {
   counted,
   formatCount,
@@ -27,8 +28,9 @@ export function relayerReport(data: RelayerData): Report {
       outcomeTable(outcomes),
       ...latenessBlocks(lateness),
       { kind: "heading", text: "Cost by owner" },
-      ownerTable(owners),
-      ...callbackBlocks(owners),
+      ownerTable(owners, data),
+      ...totalBlocks(owners, data),
+      ...callbackBlocks(owners, data),
       { kind: "heading", text: "Dead letters" },
       deadLetterBlock(data),
     ],
@@ -137,7 +139,18 @@ function latenessBlocks(lateness: Lateness | undefined): readonly ReportBlock[] 
   ];
 }
 
-function ownerTable(owners: readonly OwnerCost[]): ReportBlock {
+/** An amount in display units beside base units, as far as the relayer names them. */
+function amountText(amount: bigint, { denom, unit }: RelayerData): string {
+  return denom === undefined ? formatCount(amount) : formatAmount(amount, denom, unit, ",");
+}
+
+function totalBlocks(owners: readonly OwnerCost[], data: RelayerData): readonly ReportBlock[] {
+  const total = owners.reduce((sum, { fee }) => sum + fee, 0n);
+  return [{ kind: "text", text: `Fees of all owners: ${amountText(total, data)}.` }];
+}
+
+function ownerTable(owners: readonly OwnerCost[], { denom, unit }: RelayerData): ReportBlock {
+  const name = denom === undefined ? "" : ` (${denom})`;
   return {
     kind: "table",
     columns: [
@@ -145,10 +158,11 @@ function ownerTable(owners: readonly OwnerCost[]): ReportBlock {
       { title: "Attempts", align: "right" },
       { title: "Results", align: "right" },
       { title: "Gas", align: "right" },
-      { title: "Fee", align: "right" },
+      { title: `Fee${name}`, align: "right" },
+      ...(unit === undefined ? [] : [{ title: `Fee (${unit.name})`, align: "right" as const }]),
       { title: "Gas a result", align: "right" },
       { title: "Callback", align: "right" },
-      { title: "Fee a result", align: "right" },
+      { title: `Fee a result${name}`, align: "right" },
     ],
     rows: owners.map((cost) => [
       cost.owner,
@@ -156,6 +170,7 @@ function ownerTable(owners: readonly OwnerCost[]): ReportBlock {
       formatCount(cost.included),
       formatCount(cost.gas),
       formatCount(cost.fee),
+      ...(unit === undefined ? [] : [formatUnits(cost.fee, { ...unit, name: "" }, ",").trim()]),
       perResult(cost.gas, cost),
       perResult(cost.callbackGas, cost),
       perResult(cost.fee, cost),
@@ -168,7 +183,7 @@ function perResult(value: bigint | undefined, { included }: OwnerCost): string {
 }
 
 /** The owner whose callbacks cost the most, so that its team can act. */
-function callbackBlocks(owners: readonly OwnerCost[]): readonly ReportBlock[] {
+function callbackBlocks(owners: readonly OwnerCost[], data: RelayerData): readonly ReportBlock[] {
   const costs = owners.map((cost) => ({ ...cost, callbackFee: callbackFee(cost) ?? 0n }));
   const total = costs.reduce((sum, { fee }) => sum + fee, 0n);
   const all = costs.reduce((sum, one) => sum + one.callbackFee, 0n);
@@ -177,7 +192,7 @@ function callbackBlocks(owners: readonly OwnerCost[]): readonly ReportBlock[] {
   return [
     {
       kind: "text",
-      text: `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${formatCount(all)} of ${formatCount(total)}, those of ${most.owner} the most: ${formatCount(most.callbackFee)}.`,
+      text: `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}, those of ${most.owner} the most: ${amountText(most.callbackFee, data)}.`,
     },
   ];
 }

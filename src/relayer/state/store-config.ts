@@ -78,7 +78,7 @@ export function shardsSchema() {
     });
 }
 
-/** `spending`: limits of what the relayer pays, for one UTC day and signer. */
+/** `spending`: limits of what the relayer pays. */
 export function spendingSchema() {
   return z
     .strictObject({
@@ -91,6 +91,14 @@ export function spendingSchema() {
         .optional()
         .describe("gas of one day for the queries of one owner; default: no limit")
         .meta({ example: "2000000000", commentedOut: true }),
+      budget: z
+        .string()
+        .max(100)
+        .optional()
+        .describe(
+          "fees that a calendar month (UTC) may cost, in base units or with gas.display in display units; nothing is refused, a warning fires when the month's fees or their forecast exceed it",
+        )
+        .meta({ example: "1500000000", commentedOut: true }),
     })
     .prefault({});
 }

@@ -288,4 +288,24 @@ CREATE TABLE lease (
   `
 UPDATE attempts SET outcome = 'not-broadcast' WHERE outcome = 'lost';
 `,
+  // `query_cost`: what each query cost in spans of five minutes, an hour and a day (`span` is their length, ms). A fee is
+  // high × 10^12 + low, so that SQL can add it exactly. `cost_since`: when these sums begin. `paid_tx`: the newest transactions
+  // that they include, so that none is added twice.
+  // `problem_span` and `run_span`: when problems were there, and when a process ran.
+  `
+CREATE TABLE query_cost (
+  chain TEXT NOT NULL, payer TEXT NOT NULL, span BIGINT NOT NULL, start_ms BIGINT NOT NULL, query_id BIGINT NOT NULL,
+  owner TEXT NOT NULL, results BIGINT NOT NULL, gas BIGINT NOT NULL, fee_high BIGINT NOT NULL, fee_low BIGINT NOT NULL,
+  update_high BIGINT NOT NULL, update_low BIGINT NOT NULL, failed_high BIGINT NOT NULL, failed_low BIGINT NOT NULL,
+  PRIMARY KEY (chain, payer, span, start_ms, query_id));
+CREATE TABLE paid_tx (
+  chain TEXT NOT NULL, payer TEXT NOT NULL, hash TEXT NOT NULL, height BIGINT NOT NULL, PRIMARY KEY (chain, payer, hash));
+CREATE TABLE cost_since (chain TEXT NOT NULL, payer TEXT NOT NULL, since_ms BIGINT NOT NULL, PRIMARY KEY (chain, payer));
+CREATE TABLE problem_span (
+  chain TEXT NOT NULL, account TEXT NOT NULL, code TEXT NOT NULL, connection_id TEXT NOT NULL, from_ms BIGINT NOT NULL,
+  until_ms BIGINT NOT NULL, reason TEXT NOT NULL, PRIMARY KEY (chain, account, code, connection_id, from_ms));
+CREATE TABLE run_span (
+  chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
+  PRIMARY KEY (chain, account, from_ms));
+`,
 ];

@@ -1,4 +1,5 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
+import { isPaid } from "../costs/payment.ts";
 import { applyFailure, attributeError, failureText, isOutOfGas } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
 import { GAS_PER_TRANSACTION } from "./plan.ts";
@@ -12,6 +13,7 @@ import {
   type Slot,
   slotItems,
   type SubmitterState,
+  updateItem,
 } from "./submitter-state.ts";
 import { minInt } from "../../platform/base/integers.ts";
 import { upperHex } from "../../platform/base/bytes.ts";
@@ -24,7 +26,11 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
   const finals = await state.deps.window.confirm(state.deps.height.now(), signal);
   for (const final of finals) {
     const sent = state.sent.find(({ tx }) => tx === final.tx);
-    if (sent === undefined) continue;
+    if (sent === undefined) {
+      // A client update of the upkeep, which did not wait for it any longer.
+      recordPayment(state, [], final);
+      continue;
+    }
     state.sent = state.sent.filter((other) => other !== sent);
     const { kind } = final.confirmation;
     state.deps.metrics.transactions.inc({ outcome: kind === "lost" ? "not-included" : kind });
@@ -40,10 +46,11 @@ export function recordComplete({ sent, market, deps }: SubmitterState): void {
 
 function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirmation }: FinalTx): void {
   const { logger, metrics } = state.deps;
-  if (confirmation.kind !== "lost") {
+  if (isPaid(confirmation)) {
     countFees(state, sent);
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
-  }
+    recordPayment(state, sent.slots, { tx, confirmation });
+  } else sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
   const found = confirmation.kind === "failed" ? attributeError(confirmation, sent.slots) : undefined;
@@ -52,7 +59,6 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
       metrics.results.inc({ connection_id: entry.result.query.connectionId, outcome: "not-included" });
   const fields = { results: entries.length, hash: upperHex(tx.hash) };
   if (confirmation.kind === "lost") {
-    sent.release();
     logger.warn("transaction was in no block, its results are sent again", {
       ...fields,
       reason: confirmation.reason,
@@ -68,11 +74,29 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
   });
   // The consensus state that it relied on does not exist. No result of this transaction failed it.
   if ([...sent.reliesOn].some((key) => !state.included.has(key))) return requeue(state, entries);
-  applyFailure(state, {
-    failure: confirmation,
-    slots: sent.slots,
-    where: "block",
-    paid: sharesOf(state, sent, confirmation.gasUsed),
+  const paid = isPaid(confirmation) ? { paid: sharesOf(state, sent, confirmation.gasUsed) } : {};
+  applyFailure(state, { failure: confirmation, slots: sent.slots, where: "block", ...paid });
+}
+
+/** Hands a paid transaction to the ledger, with the gas that is expected of its parts now. */
+function recordPayment(state: SubmitterState, slots: readonly Slot[], { tx, confirmation }: FinalTx): void {
+  const { payments } = state.deps;
+  if (payments === undefined || !isPaid(confirmation)) return;
+  payments.record({
+    hash: upperHex(tx.hash),
+    height: confirmation.height,
+    fee: tx.feeAmount,
+    gasUsed: confirmation.gasUsed,
+    isFailed: confirmation.kind === "failed",
+    results: entriesOf(slots).map((entry) => {
+      const { id, owner, connectionId } = entry.result.query;
+      return { queryId: id, owner, connectionId, gas: state.gas.estimate(gasItem(entry)) };
+    }),
+    updates: slots.flatMap((slot) =>
+      slot.kind === "update"
+        ? [{ connectionId: slot.update.connectionId, gas: state.gas.estimate(updateItem(slot.update)) }]
+        : [],
+    ),
   });
 }
 

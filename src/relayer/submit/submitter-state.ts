@@ -5,13 +5,14 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
+import type { PaymentSink } from "../costs/payment.ts";
 import type { Market } from "../market/create-market.ts";
 import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import { asAnswered } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { AttemptOutcome, AttemptSink } from "../state/attempt.ts";
+import type { Attempt, AttemptSink } from "../state/attempt.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
 import {
   createGasEstimates,
@@ -51,6 +52,8 @@ export interface SubmitterDeps {
   /** Work that has the account for itself while nothing is in flight. */
   readonly upkeep?: Upkeep;
   readonly attempts: AttemptSink;
+  /** Receives each transaction whose fee was paid. */
+  readonly payments?: PaymentSink;
   readonly registry: Pick<Registry, "state" | "states" | "reread">;
   readonly height: HeightSignal;
   readonly readBlockLimits: (signal: AbortSignal) => Promise<BlockLimits>;
@@ -309,12 +312,7 @@ export function recordOutcome(
   report(result, outcome);
 }
 
-interface EndedOutcome {
-  readonly outcome: AttemptOutcome;
-  readonly reason: string | undefined;
-}
-
-function toAttempt(outcome: ResultOutcome): EndedOutcome {
+function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
   switch (outcome.kind) {
     case "included":
       return { outcome: "included", reason: undefined };
@@ -379,7 +377,7 @@ export function gasItem({ result }: { readonly result: GasParts }): GasItem {
 }
 
 /** As {@link gasItem}, for a client update. */
-function updateItem({ connectionId }: ClientUpdate): GasItem {
+export function updateItem({ connectionId }: ClientUpdate): GasItem {
   return { key: connectionId, guess: GAS_PER_CLIENT_UPDATE };
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type Flight, confirmFlights } from "../../../src/cosmos/client/tx/flights.ts";
+import { type Flight, confirmFlights, decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
@@ -165,5 +165,31 @@ describe("a flight that the node refuses to take again", () => {
     const { node, confirm } = setUp();
     node.checks.push(rpcError("unknown parameter", -32602));
     expect(await confirm(102n)).toEqual(["unknown parameter"]);
+  });
+});
+
+describe("a transaction that failed in its block", () => {
+  const failed = (events: readonly unknown[] | null) =>
+    decodeFound(
+      {
+        height: "7",
+        tx_result: { code: 32, codespace: "sdk", log: "no", gas_used: "5", gas_wanted: "9", events },
+      },
+      "node",
+    );
+
+  it("has cost its fee when the ante handler left events", () =>
+    expect(failed([{ type: "tx", attributes: [] }])).toEqual({
+      kind: "failed",
+      height: 7n,
+      code: 32,
+      codespace: "sdk",
+      log: "no",
+      gasUsed: 5n,
+    }));
+
+  it("has cost nothing when the ante handler refused it", () => {
+    expect(failed([])).toMatchObject({ kind: "failed", isUnpaid: true });
+    expect(failed(null)).toMatchObject({ isUnpaid: true });
   });
 });

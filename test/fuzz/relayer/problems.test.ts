@@ -7,6 +7,7 @@ import {
 } from "../../../src/relayer/health/problems.ts";
 import { createActivity } from "../../../src/relayer/page/activity.ts";
 import { relayerPage } from "../../../src/relayer/page/relayer-page.ts";
+import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
 /** A state that must be visible, and how the world gets into it. */
@@ -166,6 +167,7 @@ async function seen(world: SimWorld) {
       costs: async () => [],
       summary: async () => ({ outcomes: [], lateness: [] }),
     },
+    costs: () => sampleCosts(0),
     metrics: world.metrics,
   };
   const get = async (path: string) => {
@@ -194,6 +196,8 @@ function pageOf({ status, journal }: SimWorld): string {
   const input = {
     status: status(),
     activity,
+    costs: sampleCosts(0),
+    timeline: { problems: () => [], runs: () => [] },
     deadLetters: journal.deadLetters(),
     resubmit: "nobody",
   } as const;

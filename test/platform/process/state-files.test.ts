@@ -6,6 +6,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { NewerSchemaError } from "../../../src/platform/storage/sql-database.ts";
 import { migrateSchema } from "../../../src/platform/storage/sqlite-database.ts";
 import { RelayError } from "../../../src/relayer/chain/relay-error.ts";
+import { createCostLedger, SPANS } from "../../../src/relayer/costs/cost-ledger.ts";
+import { createProblemTimeline } from "../../../src/relayer/health/problem-timeline.ts";
 import { LOCAL_CHAIN } from "../../../src/relayer/state/journal.ts";
 import {
   MIGRATIONS as RELAYER_MIGRATIONS,
@@ -32,6 +34,23 @@ function userVersion(file: string): unknown {
   database.close();
   return version;
 }
+
+const COSTS = {
+  queryId: 3n,
+  owner: "neutron1owner",
+  results: 0,
+  gas: 300_000n,
+  fee: 12_345_678_901_234_567_890_123n,
+  updateFee: 5_996_472_609_171_075_832_345n,
+  failedFee: 12_345_678_901_234_567_890_123n,
+};
+const RUN = { fromMs: 1_795_262_970_310, untilMs: 1_795_262_972_310 };
+const PROBLEM = {
+  ...RUN,
+  code: "remote-unreachable",
+  connectionId: "connection-0",
+  reason: "connection-0: no response",
+};
 
 describe("state files of earlier versions", () => {
   it.each(versionsOf(WATCHDOG_MIGRATIONS))("the watchdog opens version %i with its content", (version) => {
@@ -127,6 +146,26 @@ describe("state files of earlier versions", () => {
                 },
               ],
         );
+        const ledger = createCostLedger({
+          chainId: "local-1",
+          payer: "neutron1payer",
+          store,
+          sharing: () => [],
+          nowMs: () => 0,
+        });
+        // Costs by query and the time line of problems begin with version 5.
+        expect([await ledger.sinceMs(), await ledger.byQuery(SPANS.day, 0)]).toEqual(
+          version < 5 ? [undefined, []] : [1_795_262_970_310, [COSTS]],
+        );
+        expect(await ledger.newestHeight()).toBe(version < 5 ? undefined : 9_007_199_254_740_999n);
+        const timeline = createProblemTimeline({
+          chainId: "local-1",
+          account: "neutron1signer",
+          store,
+          nowMs: () => 0,
+        });
+        await timeline.load();
+        expect([timeline.runs(), timeline.problems()]).toEqual(version < 5 ? [[], []] : [[RUN], [PROBLEM]]);
         await store.close();
       }
       expect(userVersion(file)).toEqual([{ user_version: RELAYER_MIGRATIONS.length }]);

@@ -110,7 +110,7 @@ describe("what the page says about the fee market", () => {
     expect(text).toContain("Gas of the next block 11.6 M target 15 M, others 3.4 M");
     expect(text).toContain("One result since the start 15 untrn 100 gas");
     expect(text).toContain(
-      "Forecast of a month 56 376 000 000 untrn 30 days of 1 879 200 000; a result costs 72.5",
+      "Forecast of a month 56 376 000 000 untrn 30 days of 1 879 200 000 untrn; a result costs 72.5 untrn",
     );
   });
 

@@ -251,7 +251,7 @@ describe("the relayer's page", () => {
 
   it("shows what was spent today, the limits, and which are used up", () => {
     const { spending } = sampleStatus();
-    expect(pageOf().part("facts")).toContain("<dd>0 untrn<small>reserve 0</small>");
+    expect(pageOf().part("facts")).toContain("<dd>0 untrn<small>reserve 0 untrn</small>");
     const gasByOwner = new Map([
       [EVIL, 4n],
       ["neutron1most", 9n],
@@ -259,7 +259,7 @@ describe("the relayer's page", () => {
     const limits = { dailyFee: 10n, dailyGasPerOwner: 9n };
     const { part, all } = pageOf({ reserve: 5n, spending: { ...spending, fee: 10n, gasByOwner, limits } });
     expect(part("facts")).toContain(
-      `<dd class="bad">10 of 10 untrn<small>the limit is reached; reserve 5</small>`,
+      `<dd class="bad">10 untrn of 10 untrn<small>the limit is reached; reserve 5 untrn</small>`,
     );
     expect(part("cost")).toContain("2 owners with gas today, 1 budget used up");
     expect(part("cost")).toMatch(/neutron1most<\/code>.*9 of 9.*used up.*4 of 9.*left/s);

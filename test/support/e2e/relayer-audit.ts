@@ -1,6 +1,6 @@
 import { fromBase64, toHex, sha256 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { getJson } from "./cli-process.ts";
 import { deep, type LocalnetEndpoints } from "./localnet-endpoints.ts";
@@ -18,24 +18,52 @@ export interface RelayerAudit {
 const PAGE_SIZE = 50;
 
 /** Reads all transactions of an account from the local chain. */
-export async function auditRelayer({ rpc }: LocalnetEndpoints, address: string): Promise<RelayerAudit> {
+export async function auditRelayer(localnet: LocalnetEndpoints, address: string): Promise<RelayerAudit> {
   const kv = new Map<bigint, bigint[]>();
   const tx = new Map<bigint, string[]>();
   const failed: string[] = [];
+  for await (const one of transactionsOf(localnet, address)) {
+    const execution = deep(one, ["tx_result"]);
+    if (isRecord(execution) && execution["code"] !== 0) failed.push(String(execution["log"]));
+    else
+      addMessages(fromBase64(String(deep(one, ["tx"]))), BigInt(String(deep(one, ["height"]))), { kv, tx });
+  }
+  return { kv, tx, failed };
+}
+
+async function* transactionsOf({ rpc }: LocalnetEndpoints, address: string): AsyncGenerator<unknown> {
   for (let page = 1; ; page++) {
     const query = encodeURIComponent(`"message.sender='${address}'"`);
     const url = `${rpc.local}/tx_search?query=${query}&page=${page}&per_page=${PAGE_SIZE}&order_by=%22asc%22`;
     const result = deep(await getJson(url), ["result"]);
     const txs = deep(result, ["txs"]);
     if (!Array.isArray(txs)) throw new Error("a list of transactions was expected");
-    for (const one of txs) {
-      const execution = deep(one, ["tx_result"]);
-      if (isRecord(execution) && execution["code"] !== 0) failed.push(String(execution["log"]));
-      else
-        addMessages(fromBase64(String(deep(one, ["tx"]))), BigInt(String(deep(one, ["height"]))), { kv, tx });
-    }
-    if (page * PAGE_SIZE >= Number(deep(result, ["total_count"]))) return { kv, tx, failed };
+    yield* txs;
+    if (page * PAGE_SIZE >= Number(deep(result, ["total_count"]))) return;
   }
+}
+
+/** A transaction of an account, with the fee that the chain has charged. */
+export interface PaidFee {
+  /** Upper-case hex. */
+  readonly hash: string;
+  readonly height: bigint;
+  readonly fee: bigint;
+}
+
+/** Reads what the account paid, transaction by transaction, from the local chain. */
+export async function paidFees(localnet: LocalnetEndpoints, address: string): Promise<readonly PaidFee[]> {
+  const paid: PaidFee[] = [];
+  for await (const one of transactionsOf(localnet, address)) {
+    const { authInfoBytes } = TxRaw.decode(fromBase64(String(deep(one, ["tx"]))));
+    const [coin] = AuthInfo.decode(authInfoBytes).fee?.amount ?? [];
+    paid.push({
+      hash: String(deep(one, ["hash"])),
+      height: BigInt(String(deep(one, ["height"]))),
+      fee: BigInt(coin?.amount ?? "0"),
+    });
+  }
+  return paid;
 }
 
 function addMessages(

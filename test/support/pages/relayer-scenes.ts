@@ -1,8 +1,11 @@
 import type { ActivitySample } from "../../../src/relayer/page/activity.ts";
 import type { RelayerPageInput } from "../../../src/relayer/page/relayer-page.ts";
+import type { ProblemSpan } from "../../../src/relayer/health/problem-timeline.ts";
+import type { ProblemCode } from "../../../src/relayer/health/problems.ts";
 import type { QueryView } from "../../../src/relayer/health/status.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import type { MarketStatus } from "../../../src/relayer/market/market-status.ts";
+import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
 import {
   NOW_MS,
   sampleConnection,
@@ -77,6 +80,37 @@ function marketOver(market: MarketStatus): MarketStatus {
   };
 }
 
+/** A time line with a stop 10 to 9 hours ago. */
+function timelineOf(failing: boolean): RelayerPageInput["timeline"] {
+  const hour = 3_600_000;
+  const problem = (
+    code: ProblemCode,
+    connectionId: string,
+    fromMs: number,
+    untilMs: number,
+  ): ProblemSpan => ({
+    code,
+    connectionId,
+    fromMs,
+    untilMs,
+    reason: `${connectionId}: no response for 200 s (connect ECONNREFUSED)`,
+  });
+  return {
+    runs: () => [
+      { fromMs: NOW_MS - 100 * hour, untilMs: NOW_MS - 10 * hour },
+      { fromMs: NOW_MS - 9 * hour, untilMs: NOW_MS - 500 },
+    ],
+    problems: () =>
+      failing
+        ? [
+            problem("remote-unreachable", "connection-1", NOW_MS - 30 * hour, NOW_MS - 29 * hour),
+            problem("queries-overdue", "connection-1", NOW_MS - 3 * hour, NOW_MS - 2 * hour),
+            problem("remote-unreachable", "connection-1", NOW_MS - hour, NOW_MS - 500),
+          ]
+        : [],
+  };
+}
+
 /** A relayer with 12 queries, all current. */
 export function healthyRelayer(queries = 12): RelayerPageInput {
   return {
@@ -97,6 +131,8 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
       },
     }),
     activity: { samples: () => samplesOf(false) },
+    costs: sampleCosts(NOW_MS),
+    timeline: timelineOf(false),
     deadLetters: [],
     resubmit: "token",
   };
@@ -150,6 +186,8 @@ export function troubledRelayer(): RelayerPageInput {
       market: marketOver(sampleMarketWithoutCapacity({ price: parseDec18("0.0052") })),
     },
     activity: { samples: () => samplesOf(true) },
+    costs: sampleCosts(NOW_MS, { budget: 100_000_000n, incomplete: "transaction indexing is disabled" }),
+    timeline: timelineOf(true),
     deadLetters: [7, 14].map((id) => ({
       queryId: BigInt(id),
       hash: `${id}`.padStart(64, "ab12"),

@@ -180,7 +180,17 @@ export function decodeFound(result: unknown, endpoint: string): NonNullable<Foun
     return { kind: "included", height, gasUsed, gasWanted, data: txResult.member("data").asBase64() };
   }
   const codespace = txResult.member("codespace").asText();
-  return { kind: "failed", height, code, codespace, log: txResult.member("log").asText(), gasUsed };
+  const failed = {
+    kind: "failed",
+    height,
+    code,
+    codespace,
+    log: txResult.member("log").asText(),
+    gasUsed,
+  } as const;
+  // The events of the ante handler, with the payment of the fee, stay when the messages fail.
+  const hasEvents = txResult.member("events").elements().length > 0;
+  return hasEvents ? failed : { ...failed, isUnpaid: true };
 }
 
 /** Result of a broadcast. */

@@ -38,6 +38,8 @@ export type Confirmation =
       readonly codespace: string;
       readonly log: string;
       readonly gasUsed: bigint;
+      /** The ante handler refused it, so no fee was charged. A failure of its messages costs the whole fee. */
+      readonly isUnpaid?: true;
     }
   /** refused by CheckTx */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }

@@ -40,6 +40,11 @@ export const COMMANDS = {
     [0, 1, 3],
     ["Relayer, ", "Cost by owner", "Dead letters"],
   ),
+  relayerSpending: command(
+    "relaywatch report relayer --by owner",
+    [0, 1, 3],
+    ["Relayer's spending by owner", "Forecast", "What comes back"],
+  ),
   market: command(
     "curl -s http://127.0.0.1:9999/metrics | grep -E '^relaywatch_relayer_(gas_price|market_gas|market_results|expected_late)'",
     [0],

@@ -139,6 +139,8 @@ describe("the client against a running node", () => {
     expect(sent.map(({ confirmation }) => confirmation.kind)).toEqual(["included", "included"]);
     const tooMuch = await account.send([transfer("9".repeat(30))], gasLimit, signal);
     expect(tooMuch.confirmation).toMatchObject({ kind: "failed", codespace: "sdk", code: 5 });
+    // Its messages failed after the fee was charged.
+    expect(tooMuch.confirmation).not.toHaveProperty("isUnpaid");
     const after = await account.send([transfer("7")], gasLimit, signal);
     expect(after.confirmation.kind).toBe("included");
   });

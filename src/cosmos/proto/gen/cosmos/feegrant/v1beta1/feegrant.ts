@@ -7,16 +7,250 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import { Any } from "../../../google/protobuf/any.ts";
+import { Duration } from "../../../google/protobuf/duration.ts";
+import { Timestamp } from "../../../google/protobuf/timestamp.ts";
+import { Coin } from "../../base/v1beta1/coin.ts";
 
 export const protobufPackage = "cosmos.feegrant.v1beta1";
 
 export const protobufFileName = "cosmos/feegrant/v1beta1/feegrant.proto";
+
+export interface BasicAllowance {
+  spendLimit: Coin[];
+  expiration: Timestamp | undefined;
+}
+
+export interface PeriodicAllowance {
+  basic: BasicAllowance | undefined;
+  period: Duration | undefined;
+  periodSpendLimit: Coin[];
+  periodCanSpend: Coin[];
+  periodReset: Timestamp | undefined;
+}
+
+export interface AllowedMsgAllowance {
+  allowance: Any | undefined;
+  allowedMessages: string[];
+}
 
 export interface Grant {
   granter: string;
   grantee: string;
   allowance: Any | undefined;
 }
+
+function createBaseBasicAllowance(): BasicAllowance {
+  return { spendLimit: [], expiration: undefined };
+}
+
+export const BasicAllowance: MessageFns<BasicAllowance> = {
+  encode(message: BasicAllowance, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    for (const v of message.spendLimit) {
+      Coin.encode(v!, writer.uint32(10).fork()).join();
+    }
+    if (message.expiration !== undefined) {
+      Timestamp.encode(message.expiration, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: BasicAllowance): BasicAllowance {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseBasicAllowance();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.spendLimit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.expiration = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBasePeriodicAllowance(): PeriodicAllowance {
+  return { basic: undefined, period: undefined, periodSpendLimit: [], periodCanSpend: [], periodReset: undefined };
+}
+
+export const PeriodicAllowance: MessageFns<PeriodicAllowance> = {
+  encode(message: PeriodicAllowance, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.basic !== undefined) {
+      BasicAllowance.encode(message.basic, writer.uint32(10).fork()).join();
+    }
+    if (message.period !== undefined) {
+      Duration.encode(message.period, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.periodSpendLimit) {
+      Coin.encode(v!, writer.uint32(26).fork()).join();
+    }
+    for (const v of message.periodCanSpend) {
+      Coin.encode(v!, writer.uint32(34).fork()).join();
+    }
+    if (message.periodReset !== undefined) {
+      Timestamp.encode(message.periodReset, writer.uint32(42).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PeriodicAllowance): PeriodicAllowance {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBasePeriodicAllowance();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.basic = BasicAllowance.decode(reader, reader.uint32(), message.basic);
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.period = Duration.decode(reader, reader.uint32());
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.periodSpendLimit.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.periodCanSpend.push(Coin.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 5: {
+            if (tag !== 42) {
+              break;
+            }
+
+            message.periodReset = Timestamp.decode(reader, reader.uint32());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseAllowedMsgAllowance(): AllowedMsgAllowance {
+  return { allowance: undefined, allowedMessages: [] };
+}
+
+export const AllowedMsgAllowance: MessageFns<AllowedMsgAllowance> = {
+  encode(message: AllowedMsgAllowance, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.allowance !== undefined) {
+      Any.encode(message.allowance, writer.uint32(10).fork()).join();
+    }
+    for (const v of message.allowedMessages) {
+      writer.uint32(18).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AllowedMsgAllowance): AllowedMsgAllowance {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseAllowedMsgAllowance();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.allowance = Any.decode(reader, reader.uint32(), message.allowance);
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.allowedMessages.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseGrant(): Grant {
   return { granter: "", grantee: "", allowance: undefined };

@@ -1,0 +1,74 @@
+import { type Html, html } from "./html.ts";
+import { short } from "./plots.ts";
+
+/** A stretch of a row of {@link timelinePlot}: places from 0, the start, to 1, the end. */
+export interface Stretch {
+  readonly from: number;
+  readonly to: number;
+}
+
+/** A row of {@link timelinePlot}. Its stretches may overlap; later kinds are drawn over earlier ones. */
+export interface TimelineRow {
+  readonly name: string;
+  /** The row in words, for screen readers. */
+  readonly summary: string;
+  /** Nobody knows. Drawn as an outline. */
+  readonly unknown: readonly Stretch[];
+  /** Everything is in order. Drawn low. */
+  readonly good: readonly Stretch[];
+  /** Something is wrong. Drawn high. */
+  readonly bad: readonly Stretch[];
+}
+
+export interface TimelinePlot {
+  /** What is shown, its time, and what it says. */
+  readonly caption: string;
+  readonly rows: readonly TimelineRow[];
+  /** Texts below the start and the end. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/** Drawn units of a row, which is stretched to the width of the page. */
+const WIDTH = 1_000;
+const HEIGHT = 12;
+/** A stretch of a moment is still visible. */
+const LEAST = 2;
+
+/** Renders rows of stretches over one time axis. The kinds differ in form, not in colour alone. */
+export function timelinePlot({ caption, rows, from, to }: TimelinePlot): Html {
+  return html`<figure class="timeline"><figcaption>${caption}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>low: no problem</span> <span class="entry"><span class="key k-bad"></span>tall: problem</span> <span class="entry"><span class="key k-none"></span>outline: not running or starting</span></span></figcaption>
+${rows.map(rowOf)}<p class="ends"><span>${from}</span><span>${to}</span></p></figure>`;
+}
+
+function rowOf({ name, summary, good, bad, unknown }: TimelineRow): Html {
+  return html`<p aria-hidden="true">${name}</p><svg viewBox="0 0 ${WIDTH} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${name}: ${summary}">${pathOf(
+    unknown,
+    "b-hollow",
+    HEIGHT,
+  )}${pathOf(good, "b-good", HEIGHT / 3)}${pathOf(bad, "b-bad", HEIGHT)}</svg>
+`;
+}
+
+function pathOf(stretches: readonly Stretch[], style: string, height: number): Html | string {
+  const path = merged(stretches)
+    .map(({ from, to }) => {
+      const width = Math.max(LEAST, (to - from) * WIDTH);
+      return `M${short(Math.min(from * WIDTH, WIDTH - LEAST))} ${HEIGHT}v${short(-height)}h${short(width)}v${short(height)}z`;
+    })
+    .join("");
+  return path === "" ? "" : html`<path class="${style}" d="${path}"/>`;
+}
+
+/** Joins stretches that cannot be told apart, so that a week of short ones stays small. */
+function merged(stretches: readonly Stretch[]): readonly Stretch[] {
+  const found: { from: number; to: number }[] = [];
+  for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {
+    const [start, end] = [Math.max(0, from), Math.min(1, to)];
+    if (end < start) continue;
+    const last = found.at(-1);
+    if (last !== undefined && (start - last.to) * WIDTH <= LEAST) last.to = Math.max(last.to, end);
+    else found.push({ from: start, to: end });
+  }
+  return found;
+}

@@ -1,0 +1,67 @@
+import { z } from "zod";
+import type { Dec18 } from "../../platform/base/decimal.ts";
+import {
+  type DisplayUnit,
+  isUnitName,
+  MAX_EXPONENT,
+  parseAmount,
+  type UnitPrice,
+} from "../../platform/base/display-unit.ts";
+import { decimalField, issueText } from "../../platform/config/config-fields.ts";
+
+/** `gas.display`: the unit in which people read amounts. */
+export function displaySchema() {
+  return z.strictObject({
+    unit: z
+      .string()
+      .refine(isUnitName, {
+        error: issueText("is not the name of a unit", "letters, digits, dots and hyphens, such as NTRN"),
+      })
+      .describe("name of the display unit")
+      .meta({ example: "NTRN" }),
+    exponent: z
+      .int()
+      .min(1)
+      .max(MAX_EXPONENT)
+      .describe("one display unit is 10^exponent of gas.denom")
+      .meta({ example: 6 }),
+  });
+}
+
+/** `gas.value`: what one display unit is worth. */
+export function valueSchema() {
+  return z.strictObject({
+    currency: z
+      .string()
+      .regex(/^[A-Z]{3,8}$/, { error: issueText("is not a currency code", "such as USD") })
+      .describe("currency code")
+      .meta({ example: "USD" }),
+    price: decimalField().describe("currency units for one display unit").meta({ example: "0.35" }),
+  });
+}
+
+interface AmountConfig {
+  readonly gas: {
+    readonly denom: string;
+    readonly display?: { readonly unit: string; readonly exponent: number } | undefined;
+    readonly value?: { readonly currency: string; readonly price: Dec18 } | undefined;
+  };
+  readonly spending: { readonly budget?: string | undefined };
+}
+
+/** The configured display unit, without its price; undefined when the chain's metadata decide. */
+export function configuredUnit({ gas }: Pick<AmountConfig, "gas">): DisplayUnit | undefined {
+  const { denom, display } = gas;
+  return display && { denom, name: display.unit, exponent: display.exponent };
+}
+
+/** The configured price of a display unit. */
+export function configuredPrice({ gas: { value } }: Pick<AmountConfig, "gas">): UnitPrice | undefined {
+  return value && { currency: value.currency, perUnit: value.price };
+}
+
+/** The budget of a calendar month in base units; undefined without one. The schema has checked it. */
+export function budgetOf(config: AmountConfig): bigint | undefined {
+  const { budget } = config.spending;
+  return budget === undefined ? undefined : parseAmount(budget, config.gas.denom, configuredUnit(config));
+}

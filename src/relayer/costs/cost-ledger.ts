@@ -1,0 +1,261 @@
+import {
+  bigintOf,
+  numberOf,
+  type SqlRow,
+  type SqlSession,
+  type SqlValue,
+  textOf,
+} from "../../platform/storage/sql-database.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import type { RelayerStore } from "../state/store.ts";
+import {
+  attributeCost,
+  type CostPart,
+  type PaidTransaction,
+  type PaymentSink,
+  type SharingQuery,
+} from "./payment.ts";
+
+/** Lengths of the stored spans, ms. */
+export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;
+
+/** Age at which the spans of each length are deleted, ms. Two months: this calendar month and the last 30 days. */
+const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
+  [SPANS.minutes, 70 * MINUTE_MS],
+  [SPANS.hour, 3 * DAY_MS],
+  [SPANS.day, 62 * DAY_MS],
+];
+
+/** What a query cost in a range of time. */
+export interface QuerySum extends CostPart {}
+
+/** What all queries cost in one span. */
+export interface SpanSum {
+  readonly startMs: number;
+  readonly fee: bigint;
+  readonly gas: bigint;
+}
+
+/**
+ * What the relayer paid, by query and time, durable. Each transaction is added once, whatever happens: its hash is written in the
+ * same database transaction. Rows: at most 14 + 72 + 62 for each query.
+ */
+export interface CostLedger extends PaymentSink {
+  /** As `record`, for a transaction whose block is older; wall-clock ms. */
+  readonly recordAt: (transaction: PaidTransaction, atMs: number) => void;
+  /** Sets the time from which the sums are complete, unless they have begun. */
+  readonly begin: () => void;
+  /** That time, ms; undefined before `begin`. */
+  readonly sinceMs: () => Promise<number | undefined>;
+  /** Height of the newest transaction; undefined without one. */
+  readonly newestHeight: () => Promise<bigint | undefined>;
+  /** Costs by query in the spans of this length that begin at `fromMs` or later. */
+  readonly byQuery: (span: number, fromMs: number) => Promise<readonly QuerySum[]>;
+  /** The same by span, oldest first. A span without costs is absent. */
+  readonly bySpan: (span: number, fromMs: number) => Promise<readonly SpanSum[]>;
+  /** Deletes everything after a reset of the local chain, because the same query ids belong to other queries. */
+  readonly reset: () => void;
+}
+
+export interface CostLedgerDeps {
+  readonly chainId: string;
+  /** Address that pays the fees. */
+  readonly payer: string;
+  readonly store: Pick<RelayerStore, "queue" | "session">;
+  /** Returns the queries that share the light client of a connection. */
+  readonly sharing: (connectionId: string) => readonly SharingQuery[];
+  /** Wall-clock time, ms. */
+  readonly nowMs: () => number;
+}
+
+/** A transaction with its parts, not written yet. */
+interface Entry {
+  readonly hash: string;
+  readonly height: bigint;
+  readonly atMs: number;
+  readonly parts: readonly CostPart[];
+}
+
+/** Blocks for which the hashes are stored: longer than a transaction can be in flight. */
+const STORED_BLOCKS = 1_000n;
+
+/** Creates the ledger of one payer on an open store. */
+export function createCostLedger(deps: CostLedgerDeps): CostLedger {
+  const { store, chainId, payer, nowMs } = deps;
+  const key = [chainId, payer] as const;
+  let open: Entry[] | undefined;
+  let prunedAt = Number.NEGATIVE_INFINITY;
+  const recordAt = (transaction: PaidTransaction, atMs: number): void => {
+    const { hash, height } = transaction;
+    const entry = { hash, height, atMs, parts: attributeCost(transaction, deps.sharing) };
+    if (open !== undefined) return void open.push(entry);
+    const batch = [entry];
+    open = batch;
+    store.queue.push(async (session) => {
+      if (open === batch) open = undefined;
+      await write(session, key, batch);
+    });
+    if (nowMs() - prunedAt < SPANS.minutes) return;
+    prunedAt = nowMs();
+    store.queue.push((session) => prune(session, key, nowMs()));
+  };
+  return {
+    recordAt,
+    record: (transaction) => recordAt(transaction, nowMs()),
+    begin: () => {
+      const atMs = nowMs();
+      store.queue.push((session) => put(session, BEGIN, [...key, atMs]));
+    },
+    sinceMs: async () => {
+      const [row] = await store.session.run(
+        "SELECT since_ms FROM cost_since WHERE chain = ? AND payer = ?",
+        key,
+      );
+      return row === undefined ? undefined : numberOf(row, "since_ms");
+    },
+    newestHeight: async () => {
+      const [row] = await store.session.run(
+        "SELECT MAX(height) AS height FROM paid_tx WHERE chain = ? AND payer = ?",
+        key,
+      );
+      return bigintOf(row, "height");
+    },
+    byQuery: async (span, fromMs) => {
+      const rows = await store.session.run(
+        `SELECT query_id, MAX(owner) AS owner, SUM(results) AS results, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY query_id`,
+        [...key, span, fromMs],
+      );
+      return rows.map(toQuerySum);
+    },
+    bySpan: async (span, fromMs) => {
+      const rows = await store.session.run(
+        `SELECT start_ms, ${SUMS} FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms >= ? GROUP BY start_ms ORDER BY start_ms`,
+        [...key, span, fromMs],
+      );
+      return rows.map((row) => ({
+        startMs: numberOf(row, "start_ms"),
+        fee: feeOf(row, "fee"),
+        gas: bigintOf(row, "gas") ?? 0n,
+      }));
+    },
+    reset: () => {
+      open = undefined;
+      for (const table of ["query_cost", "paid_tx", "cost_since"])
+        store.queue.push((session) => put(session, `DELETE FROM ${table} WHERE chain = ?`, [chainId]));
+      const atMs = nowMs();
+      store.queue.push((session) => put(session, BEGIN, [...key, atMs]));
+    },
+  };
+}
+
+const BEGIN =
+  "INSERT INTO cost_since (chain, payer, since_ms) VALUES (?, ?, ?) ON CONFLICT (chain, payer) DO NOTHING";
+
+const AMOUNTS = ["fee", "update", "failed"] as const;
+const SUMS = [
+  "SUM(gas) AS gas",
+  ...AMOUNTS.flatMap((name) => ["high", "low"].map((part) => `SUM(${name}_${part}) AS ${name}_${part}`)),
+].join(", ");
+
+/** A fee is stored as high × this + low. A day of a query has so few transactions that low stays below 2^63. */
+const LOW = 1_000_000_000_000n;
+
+function feeOf(row: SqlRow | undefined, name: (typeof AMOUNTS)[number]): bigint {
+  return (bigintOf(row, `${name}_high`) ?? 0n) * LOW + (bigintOf(row, `${name}_low`) ?? 0n);
+}
+
+function toQuerySum(row: SqlRow): QuerySum {
+  return {
+    queryId: bigintOf(row, "query_id") ?? 0n,
+    owner: textOf(row, "owner") ?? "",
+    results: numberOf(row, "results"),
+    gas: bigintOf(row, "gas") ?? 0n,
+    fee: feeOf(row, "fee"),
+    updateFee: feeOf(row, "update"),
+    failedFee: feeOf(row, "failed"),
+  };
+}
+
+async function put(session: SqlSession, sql: string, values: readonly SqlValue[]): Promise<void> {
+  await session.run(sql, values);
+}
+
+type Key = readonly [chain: string, payer: string];
+
+/** Adds the transactions that are not in the sums yet. */
+async function write(session: SqlSession, key: Key, batch: readonly Entry[]): Promise<void> {
+  const sums = new Map<string, Row>();
+  for (const { hash, height, atMs, parts } of batch) {
+    const [known] = await session.run("SELECT 1 FROM paid_tx WHERE chain = ? AND payer = ? AND hash = ?", [
+      ...key,
+      hash,
+    ]);
+    if (known !== undefined) continue;
+    await session.run("INSERT INTO paid_tx (chain, payer, hash, height) VALUES (?, ?, ?, ?)", [
+      ...key,
+      hash,
+      height,
+    ]);
+    for (const part of parts) for (const [span] of STORED_MS) add(sums, part, span, atMs);
+  }
+  const rows = [...sums.values()];
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    const some = rows.slice(start, start + ROWS_PER_INSERT);
+    const values = some.flatMap((row) => [...key, ...toValues(row)]);
+    await session.run(`${INSERT} ${some.map(() => PLACEHOLDERS).join(", ")} ${ON_CONFLICT}`, values);
+  }
+}
+
+interface Row extends CostPart {
+  readonly span: number;
+  readonly startMs: number;
+}
+
+function add(sums: Map<string, Row>, part: CostPart, span: number, atMs: number): void {
+  const startMs = Math.floor(atMs / span) * span;
+  const key = `${span} ${startMs} ${part.queryId}`;
+  const sum = sums.get(key);
+  sums.set(key, {
+    span,
+    startMs,
+    queryId: part.queryId,
+    owner: part.owner === "" ? (sum?.owner ?? "") : part.owner,
+    results: part.results + (sum?.results ?? 0),
+    gas: part.gas + (sum?.gas ?? 0n),
+    fee: part.fee + (sum?.fee ?? 0n),
+    updateFee: part.updateFee + (sum?.updateFee ?? 0n),
+    failedFee: part.failedFee + (sum?.failedFee ?? 0n),
+  });
+}
+
+/** Rows of one INSERT. SQLite and PostgreSQL both accept this many values. */
+const ROWS_PER_INSERT = 100;
+const ADDED = ["results", "gas", ...AMOUNTS.flatMap((name) => [`${name}_high`, `${name}_low`])];
+const COLUMNS = ["chain", "payer", "span", "start_ms", "query_id", "owner", ...ADDED];
+const INSERT = `INSERT INTO query_cost (${COLUMNS.join(", ")}) VALUES`;
+const PLACEHOLDERS = `(${COLUMNS.map(() => "?").join(", ")})`;
+const ON_CONFLICT = `ON CONFLICT (chain, payer, span, start_ms, query_id) DO UPDATE SET ${ADDED.map(
+  (name) => `${name} = query_cost.${name} + excluded.${name}`,
+).join(", ")}`;
+
+function toValues(row: Row): readonly SqlValue[] {
+  const amounts = [row.fee, row.updateFee, row.failedFee].flatMap((fee) => [fee / LOW, fee % LOW]);
+  return [row.span, row.startMs, row.queryId, row.owner, row.results, row.gas, ...amounts];
+}
+
+async function prune(session: SqlSession, key: Key, nowMs: number): Promise<void> {
+  for (const [span, ms] of STORED_MS)
+    await session.run("DELETE FROM query_cost WHERE chain = ? AND payer = ? AND span = ? AND start_ms < ?", [
+      ...key,
+      span,
+      nowMs - ms,
+    ]);
+  const [newest] = await session.run(
+    "SELECT MAX(height) AS height FROM paid_tx WHERE chain = ? AND payer = ?",
+    key,
+  );
+  await session.run("DELETE FROM paid_tx WHERE chain = ? AND payer = ? AND height < ?", [
+    ...key,
+    (bigintOf(newest, "height") ?? 0n) - STORED_BLOCKS,
+  ]);
+}

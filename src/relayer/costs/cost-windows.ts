@@ -1,0 +1,95 @@
+import { monthOf, monthStartMs } from "../../platform/base/month.ts";
+import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
+import { type CostLedger, type QuerySum, SPANS } from "./cost-ledger.ts";
+
+/** Windows of the costs, as in JSON, commands and metrics. "month" is the present calendar month, UTC. */
+export const COST_WINDOWS = ["1h", "24h", "7d", "30d", "month"] as const;
+
+/** One of {@link COST_WINDOWS}. */
+export type CostWindowName = (typeof COST_WINDOWS)[number];
+
+/** What the queries cost in one window. */
+export interface CostWindow {
+  readonly name: CostWindowName;
+  /** Start of its first span, wall-clock ms: within the window, not before it. */
+  readonly fromMs: number;
+  /** Time from which the sums are complete, if that is later; else `fromMs`. */
+  readonly coveredFromMs: number;
+  /** Sums of all queries, by query id. */
+  readonly queries: readonly QuerySum[];
+  /** In units of the fee denom. */
+  readonly fee: bigint;
+}
+
+/** Start of the window's first span. Shorter windows have finer spans. */
+export function windowStart(
+  name: CostWindowName,
+  nowMs: number,
+): { readonly span: number; readonly fromMs: number } {
+  const last = (span: number, count: number) => ({
+    span,
+    fromMs: Math.floor(nowMs / span) * span - (count - 1) * span,
+  });
+  switch (name) {
+    case "1h":
+      return last(SPANS.minutes, HOUR_MS / SPANS.minutes);
+    case "24h":
+      return last(SPANS.hour, DAY_MS / HOUR_MS);
+    case "7d":
+      return last(SPANS.day, 7);
+    case "30d":
+      return last(SPANS.day, 30);
+    case "month":
+      return { span: SPANS.day, fromMs: monthStartMs(monthOf(nowMs)) };
+  }
+}
+
+/** Reads all windows. `sinceMs` is the time from which the ledger is complete. */
+export async function readWindows(
+  ledger: Pick<CostLedger, "byQuery">,
+  nowMs: number,
+  sinceMs: number | undefined,
+): Promise<readonly CostWindow[]> {
+  const windows: CostWindow[] = [];
+  for (const name of COST_WINDOWS) {
+    const { span, fromMs } = windowStart(name, nowMs);
+    const queries = await ledger.byQuery(span, fromMs);
+    const fee = queries.reduce((sum, one) => sum + one.fee, 0n);
+    windows.push({ name, fromMs, coveredFromMs: Math.max(fromMs, sinceMs ?? nowMs), queries, fee });
+  }
+  return windows;
+}
+
+/** What an owner's queries cost. */
+export interface OwnerSum extends Omit<QuerySum, "queryId"> {
+  readonly queries: number;
+}
+
+/** Adds up by owner, the most expensive first. The owner "" has what belongs to no query. */
+export function byOwner(queries: readonly QuerySum[]): readonly OwnerSum[] {
+  const owners = new Map<string, OwnerSum>();
+  for (const { queryId, ...one } of queries) {
+    const sum = owners.get(one.owner) ?? NOTHING;
+    owners.set(one.owner, {
+      owner: one.owner,
+      queries: sum.queries + (queryId === 0n ? 0 : 1),
+      results: sum.results + one.results,
+      gas: sum.gas + one.gas,
+      fee: sum.fee + one.fee,
+      updateFee: sum.updateFee + one.updateFee,
+      failedFee: sum.failedFee + one.failedFee,
+    });
+  }
+  return [...owners.values()].toSorted(mostExpensive);
+}
+
+const NOTHING = { queries: 0, results: 0, gas: 0n, fee: 0n, updateFee: 0n, failedFee: 0n };
+
+/** Orders costs: the greatest fee first. */
+export function mostExpensive(
+  a: { readonly fee: bigint; readonly owner: string },
+  b: { readonly fee: bigint; readonly owner: string },
+): number {
+  if (a.fee === b.fee) return a.owner < b.owner ? -1 : 1;
+  return a.fee > b.fee ? -1 : 1;
+}

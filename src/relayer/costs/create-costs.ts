@@ -1,0 +1,305 @@
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
+import { pause } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { type Dec18, DEC18_ONE, mulDec18 } from "../../platform/base/decimal.ts";
+import type { DisplayUnit } from "../../platform/base/display-unit.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { nextMonthMs } from "../../platform/base/month.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { budgetOf, configuredPrice, configuredUnit } from "../config/amount-config.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+import { coveredMs, type Span } from "../health/problem-timeline.ts";
+import type { MarketStatus } from "../market/market-status.ts";
+import { type ContractName, createContractNames } from "./contract-names.ts";
+import { type CostLedger, SPANS } from "./cost-ledger.ts";
+import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
+import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
+import {
+  type ForecastQuery,
+  forecastSpending,
+  type Regime,
+  type SpendingForecast,
+} from "./spending-forecast.ts";
+
+/** The account that pays, and what it has left. */
+export interface PayerView {
+  /** Bech32 address that pays the fees. */
+  readonly address: string;
+  /** Bech32 address that signs; another one with a fee grant. */
+  readonly signer: string;
+  /** Undefined before the first read. */
+  readonly balance: bigint | undefined;
+  /** Part of the balance that is never spent. */
+  readonly reserve: bigint;
+  /** The fee grant; undefined without one. */
+  readonly grant: GrantView | undefined;
+}
+
+/** A fee grant at its last read. */
+export interface GrantView {
+  /** Undefined before the first read, and when the chain has no such grant. */
+  readonly allowance: FeeAllowance | undefined;
+  readonly isRead: boolean;
+  /** Error of the last read; undefined after a successful one. */
+  readonly error: string | undefined;
+}
+
+/** What was paid, by whom and for whom, and what it will be. */
+export interface CostsView {
+  readonly denom: string;
+  /** Undefined when neither the configuration nor the chain names one. */
+  readonly unit: DisplayUnit | undefined;
+  readonly payer: PayerView;
+  /** Wall-clock time of the last read of the sums, ms; undefined before the first one. */
+  readonly readAtMs: number | undefined;
+  /** Time from which the sums are complete. */
+  readonly sinceMs: number | undefined;
+  readonly windows: readonly CostWindow[];
+  /** Undefined before the relayer has run for ten minutes. */
+  readonly forecast: SpendingForecast | undefined;
+  /** Fees that a calendar month may cost. */
+  readonly budget: bigint | undefined;
+  /** Why sums may be missing a payment, or why they cannot be read. */
+  readonly incomplete: string | undefined;
+  readonly nameOf: (owner: string) => ContractName | undefined;
+}
+
+export interface CostsDeps {
+  readonly ledger: CostLedger;
+  readonly client: Pick<ChainClient, "grpcQuery">;
+  readonly payer: () => Omit<PayerView, "grant">;
+  /** The registered queries, as the forecast needs them. */
+  readonly queries: () => readonly ForecastQuery[];
+  readonly market: () => MarketStatus | undefined;
+  /** Times in which a process ran. */
+  readonly runs: () => readonly Span[];
+  readonly clock: Clock;
+  readonly logger: Logger;
+}
+
+/** The costs of a relayer. */
+export interface Costs {
+  readonly view: () => CostsView;
+  readonly unit: () => DisplayUnit | undefined;
+  /** Records why payments of the previous process may be missing. */
+  readonly recordIncomplete: (reason: string | undefined) => void;
+  /** Reads the sums, the fee grant, the display unit, and the names of contracts. */
+  readonly service: Service;
+}
+
+const TICK_MS = 2_000;
+const SUMS_MS = 10_000;
+const GRANT_MS = MINUTE_MS;
+/** A chain without metadata may get them by a vote. */
+const UNIT_MS = HOUR_MS;
+
+/** Creates the costs, before their first read. */
+export function createCosts(config: RelayerConfig, deps: CostsDeps): Costs {
+  const { clock, client } = deps;
+  const { denom } = config.gas;
+  const price = configuredPrice(config);
+  const names = createContractNames(client, clock);
+  let unit = configuredUnit(config);
+  let sums: Sums = NO_SUMS;
+  let incomplete: string | undefined;
+  let readError: string | undefined;
+  let grant: GrantView = { allowance: undefined, isRead: false, error: undefined };
+  const granter = config.signer.fee_granter;
+  const payerView = (): PayerView => ({ ...deps.payer(), grant: granter === undefined ? undefined : grant });
+  const unitView = (): DisplayUnit | undefined => unit && { ...unit, price };
+  const readSums = async (): Promise<void> => {
+    try {
+      sums = await readAll(config, deps, payerView());
+      readError = undefined;
+    } catch (error) {
+      readError = `the costs cannot be read: ${errorText(error)}`;
+    }
+  };
+  const readGrant = async (signal: AbortSignal): Promise<void> => {
+    if (granter === undefined) return;
+    const grantee = deps.payer().signer;
+    try {
+      const allowance = await readAllowance(client, { granter, grantee, denom }, signal);
+      grant = { allowance, isRead: true, error: undefined };
+    } catch (error) {
+      signal.throwIfAborted();
+      grant = { ...grant, error: errorText(error) };
+    }
+  };
+  const readUnit = async (signal: AbortSignal): Promise<void> => {
+    if (config.gas.display !== undefined) return;
+    try {
+      unit = (await readDisplayUnit(client, denom, signal)) ?? unit;
+    } catch (error) {
+      signal.throwIfAborted();
+      deps.logger.debug("the metadata of the fee denomination cannot be read", { reason: errorText(error) });
+    }
+  };
+  const jobs: readonly (readonly [everyMs: number, work: (signal: AbortSignal) => Promise<void>])[] = [
+    [UNIT_MS, readUnit],
+    [GRANT_MS, readGrant],
+    [SUMS_MS, readSums],
+    [TICK_MS, (signal) => names.readNext(sums.owners, signal)],
+  ];
+  return {
+    view: () => ({
+      denom,
+      unit: unitView(),
+      payer: payerView(),
+      budget: budgetOf(config),
+      nameOf: names.of,
+      ...sums,
+      incomplete: readError ?? incomplete,
+    }),
+    unit: unitView,
+    recordIncomplete: (reason) => {
+      incomplete = reason;
+    },
+    service: { name: "costs", run: (signal) => runJobs(jobs, clock, signal) },
+  };
+}
+
+async function runJobs(
+  jobs: readonly (readonly [everyMs: number, work: (signal: AbortSignal) => Promise<void>])[],
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<void> {
+  const dueMs = jobs.map(() => Number.NEGATIVE_INFINITY);
+  while (!signal.aborted) {
+    for (const [index, [everyMs, work]] of jobs.entries()) {
+      if (clock.monotonicMs() < (dueMs[index] ?? 0)) continue;
+      // Only an abort rejects: each job handles its errors.
+      await work(signal).catch((error: unknown) => {
+        if (!signal.aborted) throw error;
+      });
+      dueMs[index] = clock.monotonicMs() + everyMs;
+    }
+    await pause(TICK_MS, clock, signal);
+  }
+}
+
+type Sums = Pick<CostsView, "readAtMs" | "sinceMs" | "windows" | "forecast"> & {
+  readonly owners: readonly string[];
+};
+
+const NO_SUMS: Sums = {
+  readAtMs: undefined,
+  sinceMs: undefined,
+  windows: [],
+  forecast: undefined,
+  owners: [],
+};
+
+async function readAll(config: RelayerConfig, deps: CostsDeps, payer: PayerView): Promise<Sums> {
+  const { ledger } = deps;
+  const nowMs = deps.clock.nowMs();
+  const sinceMs = await ledger.sinceMs();
+  const windows = await readWindows(ledger, nowMs, sinceMs);
+  const queries = deps.queries();
+  const month = windows.find(({ name }) => name === "month");
+  const forecast =
+    month === undefined || sinceMs === undefined
+      ? undefined
+      : forecastSpending({
+          queries,
+          regimes: await readRegimes(deps, windows, { nowMs, sinceMs }),
+          hours: await wholeHours(ledger, { nowMs, sinceMs }),
+          price: pricesOf(config, deps, windows),
+          month: month.queries,
+          monthLeftMs: nextMonthMs(nowMs) - nowMs,
+          available: availableOf(payer),
+        });
+  const owners = new Set([
+    ...windows.flatMap((window) => byOwner(window.queries).map(({ owner }) => owner)),
+    ...queries.map(({ owner }) => owner),
+  ]);
+  return { readAtMs: nowMs, sinceMs, windows, forecast, owners: [...owners] };
+}
+
+interface Now {
+  readonly nowMs: number;
+  readonly sinceMs: number;
+}
+
+/** Whole hours of the shortest regime, beside the present one. */
+const REGIME_HOURS = 6;
+
+async function readRegimes(
+  { ledger, runs }: CostsDeps,
+  windows: readonly CostWindow[],
+  { nowMs, sinceMs }: Now,
+): Promise<readonly Regime[]> {
+  const regime = (name: Regime["name"], fromMs: number, queries: CostWindow["queries"]): Regime => {
+    const start = Math.max(fromMs, sinceMs);
+    const runningMs = coveredMs(runs(), { fromMs: start, untilMs: nowMs });
+    return { name, lengthMs: nowMs - start, runningMs, queries };
+  };
+  const hoursFromMs = Math.floor(nowMs / SPANS.hour) * SPANS.hour - REGIME_HOURS * SPANS.hour;
+  const found = (name: CostWindow["name"]): CostWindow | undefined =>
+    windows.find((one) => one.name === name);
+  const [days, month] = [found("7d"), found("month")];
+  return [
+    regime("hours", hoursFromMs, await ledger.byQuery(SPANS.hour, hoursFromMs)),
+    ...(days === undefined ? [] : [regime("days", days.fromMs, days.queries)]),
+    ...(month === undefined ? [] : [regime("month", month.fromMs, month.queries)]),
+  ];
+}
+
+/** The whole hours of the last day since the sums began. An hour without costs has 0. */
+async function wholeHours(
+  ledger: CostLedger,
+  { nowMs, sinceMs }: Now,
+): Promise<Awaited<ReturnType<CostLedger["bySpan"]>>> {
+  const lastMs = Math.floor(nowMs / SPANS.hour) * SPANS.hour;
+  const fromMs = Math.max(lastMs - 24 * SPANS.hour, Math.ceil(sinceMs / SPANS.hour) * SPANS.hour);
+  const known = new Map((await ledger.bySpan(SPANS.hour, fromMs)).map((sum) => [sum.startMs, sum]));
+  return Array.from({ length: Math.max(0, (lastMs - fromMs) / SPANS.hour) }, (_, index) => {
+    const startMs = fromMs + index * SPANS.hour;
+    return known.get(startMs) ?? { startMs, fee: 0n, gas: 0n };
+  });
+}
+
+/** A price that was read longer ago says nothing about now. */
+const FRESH_MS = MINUTE_MS;
+
+/** Prices of one unit of used gas: fees are paid for gas limits, with a margin. */
+function pricesOf(
+  { gas }: RelayerConfig,
+  { market }: CostsDeps,
+  windows: readonly CostWindow[],
+): Record<"now" | "cap", Dec18> {
+  const present = market();
+  const paid = paidPrice(windows);
+  if (present !== undefined && present.sinceReadMs <= FRESH_MS)
+    return {
+      now: mulDec18(present.price, present.feeFactor),
+      cap: mulDec18(present.cap, present.feeFactor),
+    };
+  // Without a market the price is constant.
+  const now = paid ?? mulDec18(gas.fallback_price, gas.adjustment);
+  return { now, cap: present === undefined ? now : maxInt(now, mulDec18(present.cap, present.feeFactor)) };
+}
+
+/** What a unit of gas cost in the newest window with costs. */
+function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {
+  for (const { queries, fee } of windows) {
+    const gas = queries.reduce((sum, one) => sum + one.gas, 0n);
+    if (gas > 0n) return (fee * DEC18_ONE) / gas;
+  }
+  return undefined;
+}
+
+/** What may still be spent. A fee grant limits it, also while it could not be read: then it is not known. */
+function availableOf({ balance, reserve, grant }: PayerView): bigint | undefined {
+  if (balance === undefined) return undefined;
+  const own = balance > reserve ? balance - reserve : 0n;
+  if (grant === undefined) return own;
+  if (!grant.isRead) return undefined;
+  const { allowance } = grant;
+  if (allowance === undefined) return 0n;
+  return allowance.left === undefined ? own : minInt(own, allowance.left);
+}

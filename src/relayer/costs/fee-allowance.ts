@@ -1,0 +1,103 @@
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import type { Coin } from "../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
+import {
+  AllowedMsgAllowance,
+  BasicAllowance,
+  PeriodicAllowance,
+} from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/feegrant.ts";
+import {
+  QueryAllowanceRequest,
+  QueryAllowanceResponse,
+} from "../../cosmos/proto/gen/cosmos/feegrant/v1beta1/query.ts";
+import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
+import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
+import { joinNs, NS_PER_MS } from "../../platform/base/time.ts";
+
+/** What a fee grant still pays. */
+export interface FeeAllowance {
+  /** Type of the allowance: "BasicAllowance", "PeriodicAllowance", or one that this program does not know. */
+  readonly type: string;
+  /** Coins of the fee denom that are left in all; undefined without a limit, or when the type is not known. */
+  readonly left: bigint | undefined;
+  /** False for a type that this program cannot read: then nothing is known about a limit. */
+  readonly isKnown: boolean;
+  /** Wall-clock time at which the grant ends, ms; undefined: never. */
+  readonly expiresAtMs: number | undefined;
+  /** Limit of each period, of a periodic allowance. */
+  readonly period:
+    | {
+        readonly ms: number;
+        readonly limit: bigint;
+        /** Left of the present period. */
+        readonly left: bigint;
+        /** Start of the next period, wall-clock ms. */
+        readonly resetAtMs: number | undefined;
+      }
+    | undefined;
+}
+
+/** Depth of allowances within allowances that is read: an `AllowedMsgAllowance` has one in it. */
+const MAX_DEPTH = 4;
+
+/**
+ * Decodes an allowance of x/feegrant. Coins of other denominations do not count: an allowance with a limit that has none of the fee
+ * denom has 0 left. Throws for bytes that are no allowance.
+ */
+export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
+  const type = typeUrl.replace(/^.*\./, "").slice(0, 60);
+  const none = { type, left: undefined, expiresAtMs: undefined, period: undefined };
+  if (type === "BasicAllowance")
+    return { ...none, ...basicOf(BasicAllowance.decode(value), denom), isKnown: true };
+  if (type === "PeriodicAllowance") {
+    const wire = PeriodicAllowance.decode(value);
+    const period = {
+      ms: Number(joinNs(wire.period) / NS_PER_MS),
+      limit: amountOf(wire.periodSpendLimit, denom),
+      left: amountOf(wire.periodCanSpend, denom),
+      resetAtMs: timeOf(wire.periodReset),
+    };
+    const basic = wire.basic === undefined ? {} : basicOf(wire.basic, denom);
+    return { ...none, ...basic, period, isKnown: true };
+  }
+  const inner = type === "AllowedMsgAllowance" ? AllowedMsgAllowance.decode(value).allowance : undefined;
+  if (inner !== undefined && depth < MAX_DEPTH) return decodeAllowance(inner, denom, depth + 1);
+  return { ...none, isKnown: false };
+}
+
+function basicOf(
+  { spendLimit, expiration }: BasicAllowance,
+  denom: string,
+): Pick<FeeAllowance, "left" | "expiresAtMs"> {
+  return {
+    left: spendLimit.length === 0 ? undefined : amountOf(spendLimit, denom),
+    expiresAtMs: timeOf(expiration),
+  };
+}
+
+function amountOf(coins: readonly Coin[], denom: string): bigint {
+  const amount = coins.find((coin) => coin.denom === denom)?.amount ?? "";
+  return /^\d{1,78}$/.test(amount) ? BigInt(amount) : 0n;
+}
+
+function timeOf(time: Timestamp | undefined): number | undefined {
+  return time === undefined ? undefined : Number(joinNs(time) / NS_PER_MS);
+}
+
+/** Reads a fee grant. Resolves with undefined when there is none. Rejects with `ClientError` when the chain cannot be read. */
+export async function readAllowance(
+  client: Pick<ChainClient, "grpcQuery">,
+  { granter, grantee, denom }: { readonly granter: string; readonly grantee: string; readonly denom: string },
+  signal: AbortSignal,
+): Promise<FeeAllowance | undefined> {
+  const request = QueryAllowanceRequest.encode({ granter, grantee }).finish();
+  const path = "/cosmos.feegrant.v1beta1.Query/Allowance";
+  try {
+    const { allowance } = QueryAllowanceResponse.decode(await client.grpcQuery(path, request, signal));
+    const found = allowance?.allowance;
+    return found === undefined ? undefined : decodeAllowance(found, denom);
+  } catch (error) {
+    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,165 @@
+import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
+
+/** A transaction of the relayer that is in a block and has cost its fee, also when it failed there. */
+export interface PaidTransaction {
+  /** Upper-case hex. */
+  readonly hash: string;
+  /** Local height of its block. */
+  readonly height: bigint;
+  /** Whole fee, in units of the fee denom. */
+  readonly fee: bigint;
+  readonly gasUsed: bigint;
+  /** Failed in its block: no result of it was delivered. */
+  readonly isFailed: boolean;
+  /** Its results, with the gas that each is expected to use. */
+  readonly results: readonly PaidResult[];
+  /** Its client updates. */
+  readonly updates: readonly PaidUpdate[];
+}
+
+/** A result in {@link PaidTransaction}. */
+export interface PaidResult {
+  readonly queryId: bigint;
+  /** Bech32 address of the contract that owns the query; empty when it is not known any more. */
+  readonly owner: string;
+  readonly connectionId: string;
+  /** Expected gas, at least 0. */
+  readonly gas: bigint;
+}
+
+/** A client update in {@link PaidTransaction}. */
+export interface PaidUpdate {
+  readonly connectionId: string;
+  readonly gas: bigint;
+}
+
+/** A query that shares the cost of its connection's light client. */
+export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
+
+/** A query's part of the cost of one transaction. All parts add up to fee and gas of the transaction. */
+export interface CostPart extends SharingQuery {
+  /** In units of the fee denom. */
+  readonly fee: bigint;
+  /** The part of `fee` for client updates. */
+  readonly updateFee: bigint;
+  /** `fee` when the transaction failed, else 0. */
+  readonly failedFee: bigint;
+  readonly gas: bigint;
+  /** Delivered results. */
+  readonly results: number;
+}
+
+/** The query id of costs that belong to no query: an update of a light client over which no query is registered. */
+const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
+
+/** Whether a block has charged the fee of a transaction. */
+export function isPaid(
+  confirmation: FinalTx["confirmation"],
+): confirmation is Extract<FinalTx["confirmation"], { readonly kind: "included" | "failed" }> {
+  const { kind } = confirmation;
+  return kind === "included" || (kind === "failed" && confirmation.isUnpaid !== true);
+}
+
+/** Receives transactions whose fee was paid. */
+export interface PaymentSink {
+  readonly record: (transaction: PaidTransaction) => void;
+}
+
+/**
+ * Divides fee and gas of a transaction among queries, to the unit:
+ *
+ * - each result has its part of the fee in proportion to its expected gas, and the transaction's fixed gas in the same proportion;
+ * - a client update is shared by the results of its connection in this transaction, in proportion to their gas;
+ * - an update without such a result is shared equally by all queries of its connection (`sharing`), or is {@link NO_QUERY}'s;
+ * - what rounding leaves goes to the parts with the largest remainders.
+ */
+export function attributeCost(
+  transaction: PaidTransaction,
+  sharing: (connectionId: string) => readonly SharingQuery[],
+): readonly CostPart[] {
+  const shares = sharesOf(transaction, sharing);
+  const weights = shares.map(({ weight }) => weight);
+  const fees = divide(transaction.fee, weights);
+  const gas = divide(transaction.gasUsed, weights);
+  const parts = new Map<bigint, CostPart>();
+  for (const [index, { query, isUpdate, results }] of shares.entries()) {
+    const fee = fees[index] ?? 0n;
+    const sum = parts.get(query.queryId) ?? { ...EMPTY, queryId: query.queryId, owner: query.owner };
+    parts.set(query.queryId, {
+      ...sum,
+      fee: sum.fee + fee,
+      updateFee: sum.updateFee + (isUpdate ? fee : 0n),
+      failedFee: sum.failedFee + (transaction.isFailed ? fee : 0n),
+      gas: sum.gas + (gas[index] ?? 0n),
+      results: sum.results + (transaction.isFailed ? 0 : results),
+    });
+  }
+  return [...parts.values()];
+}
+
+const EMPTY = { fee: 0n, updateFee: 0n, failedFee: 0n, gas: 0n, results: 0 };
+
+interface Share {
+  readonly query: SharingQuery;
+  readonly isUpdate: boolean;
+  readonly results: number;
+  readonly weight: bigint;
+}
+
+/** Weights are gas × this, so that the quotients of small gas keep their digits. */
+const SCALE = 1_000_000n;
+
+function sharesOf(
+  { results, updates }: PaidTransaction,
+  sharing: (connectionId: string) => readonly SharingQuery[],
+): readonly Share[] {
+  const own = results.map((result): Share => {
+    // Results without an estimate are equal.
+    return { query: result, isUpdate: false, results: 1, weight: weightOf(result) };
+  });
+  const shared = updates.flatMap(({ connectionId, gas }): readonly Share[] => {
+    const total = gas * SCALE;
+    const users = results.filter((result) => result.connectionId === connectionId);
+    if (users.length > 0) {
+      const all = users.reduce((sum, user) => sum + weightOf(user), 0n);
+      return users.map((user) => ({
+        query: user,
+        isUpdate: true,
+        results: 0,
+        weight: (total * weightOf(user)) / all,
+      }));
+    }
+    const found = sharing(connectionId);
+    const queries = found.length > 0 ? found : [NO_QUERY];
+    const weight = total / BigInt(queries.length);
+    return queries.map((query) => ({ query, isUpdate: true, results: 0, weight }));
+  });
+  const all = [...own, ...shared];
+  return all.length > 0 ? all : [{ query: NO_QUERY, isUpdate: false, results: 0, weight: 1n }];
+}
+
+function weightOf({ gas }: PaidResult): bigint {
+  return (gas > 0n ? gas : 1n) * SCALE;
+}
+
+/** Divides `total` in proportion to `weights`; the parts add up to it. Equal parts when all weights are 0. */
+function divide(total: bigint, weights: readonly bigint[]): readonly bigint[] {
+  const sum = weights.reduce((all, weight) => all + weight, 0n);
+  if (sum === 0n)
+    return divide(
+      total,
+      weights.map(() => 1n),
+    );
+  const parts = weights.map((weight) => (total * weight) / sum);
+  let left = total - parts.reduce((all, part) => all + part, 0n);
+  // The largest remainders first; of equal ones, the first in the transaction.
+  const order = weights
+    .map((weight, index) => ({ index, rest: (total * weight) % sum }))
+    .toSorted((a, b) => (a.rest === b.rest ? a.index - b.index : a.rest > b.rest ? -1 : 1));
+  for (const { index } of order) {
+    if (left === 0n) break;
+    parts[index] = (parts[index] ?? 0n) + 1n;
+    left -= 1n;
+  }
+  return parts;
+}

@@ -1,0 +1,192 @@
+import { DAY_MS } from "../../platform/base/time.ts";
+import { numberOf, type SqlValue, textOf } from "../../platform/storage/sql-database.ts";
+import type { RelayerStore } from "../state/store.ts";
+import { type Problem, PROBLEM_CODES, type ProblemCode } from "./problems.ts";
+
+/** A time in which a process ran, or a problem was there. Wall-clock ms. */
+export interface Span {
+  readonly fromMs: number;
+  readonly untilMs: number;
+}
+
+/** A problem and when it was there. */
+export interface ProblemSpan extends Span {
+  readonly code: ProblemCode;
+  /** Empty: it concerns the whole relayer. */
+  readonly connectionId: string;
+  /** What was wrong when it was seen last. */
+  readonly reason: string;
+}
+
+/** Which problems were there when, for a week, across restarts. */
+export interface ProblemTimeline {
+  /** Reads what earlier processes stored. */
+  readonly load: () => Promise<void>;
+  /** Records the present problems. Call it every second. */
+  readonly record: (problems: readonly Problem[]) => void;
+  /** Writes the ends of the open spans. */
+  readonly save: () => void;
+  /** Oldest first. */
+  readonly problems: () => readonly ProblemSpan[];
+  /** When a process ran, oldest first. At any other time nobody knows whether there was a problem. */
+  readonly runs: () => readonly Span[];
+}
+
+/** Age at which a span is deleted. */
+const STORED_MS = 8 * DAY_MS;
+/** Spans that are stored, of runs and of problems each. The oldest are deleted first, runs and problems together. */
+const MAX_SPANS = 2_000;
+/** A problem that returns within this time is the same one, as in the log. */
+const CALM_MS = 15_000;
+/** A process that records nothing for longer was suspended, or did not run. */
+const MAX_PAUSE_MS = 30_000;
+/** Interval of the writes of open spans. A process that is killed loses at most so much of its last run. */
+const SAVE_MS = 15_000;
+const MAX_REASON = 300;
+
+interface OpenSpan {
+  readonly fromMs: number;
+  untilMs: number;
+}
+
+interface OpenProblem extends OpenSpan {
+  readonly code: ProblemCode;
+  readonly connectionId: string;
+  reason: string;
+}
+
+export interface TimelineDeps {
+  readonly chainId: string;
+  /** Bech32 address of the relayer's account: relayers of other accounts have time lines of their own. */
+  readonly account: string;
+  readonly store: Pick<RelayerStore, "queue" | "session">;
+  /** Wall-clock time, ms. */
+  readonly nowMs: () => number;
+}
+
+/** Creates the time line of one relayer. It is empty until `load`. */
+export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
+  const { store, nowMs } = deps;
+  const key = [deps.chainId, deps.account] as const;
+  let runs: OpenSpan[] = [];
+  let problems: OpenProblem[] = [];
+  /** The run of this process, and its problems by code and connection. */
+  let run: OpenSpan | undefined;
+  const open = new Map<string, OpenProblem>();
+  let savedMs = Number.NEGATIVE_INFINITY;
+
+  const push = (sql: string, values: readonly SqlValue[]): void =>
+    store.queue.push(async (session) => {
+      await session.run(sql, values);
+    });
+  const saveProblem = ({ code, connectionId, fromMs, untilMs, reason }: OpenProblem): void =>
+    push(PUT_PROBLEM, [...key, code, connectionId, fromMs, untilMs, reason]);
+  const save = (): void => {
+    if (run === undefined) return;
+    savedMs = nowMs();
+    push(PUT_RUN, [...key, run.fromMs, run.untilMs]);
+    for (const problem of open.values()) saveProblem(problem);
+  };
+  const prune = (atMs: number): void => {
+    const cutMs = Math.max(
+      atMs - STORED_MS,
+      (runs.at(-MAX_SPANS) ?? NEVER).untilMs,
+      (problems.at(-MAX_SPANS) ?? NEVER).fromMs,
+    );
+    if (!runs.some(({ untilMs }) => untilMs < cutMs) && !problems.some(({ untilMs }) => untilMs < cutMs))
+      return;
+    runs = runs.filter(({ untilMs }) => untilMs >= cutMs);
+    problems = problems.filter(({ untilMs }) => untilMs >= cutMs);
+    for (const table of ["run_span", "problem_span"])
+      push(`DELETE FROM ${table} WHERE chain = ? AND account = ? AND until_ms < ?`, [...key, cutMs]);
+  };
+  const recordRun = (atMs: number): void => {
+    const isNew = run === undefined || atMs - run.untilMs > MAX_PAUSE_MS || atMs < run.untilMs - MAX_PAUSE_MS;
+    if (run !== undefined && !isNew) run.untilMs = Math.max(run.untilMs, atMs);
+    else {
+      save();
+      open.clear();
+      run = { fromMs: atMs, untilMs: atMs };
+      runs.push(run);
+      save();
+    }
+  };
+  const recordProblem = ({ code, connectionId = "", text }: Problem, atMs: number): void => {
+    const name = `${code} ${connectionId}`;
+    const reason = text.slice(0, MAX_REASON);
+    const known = open.get(name);
+    if (known !== undefined) {
+      known.untilMs = atMs;
+      known.reason = reason;
+      return;
+    }
+    const problem = { code, connectionId, fromMs: atMs, untilMs: atMs, reason };
+    open.set(name, problem);
+    problems.push(problem);
+    saveProblem(problem);
+  };
+  return {
+    load: async () => {
+      const where = "WHERE chain = ? AND account = ? ORDER BY from_ms";
+      const runRows = await store.session.run(`SELECT * FROM run_span ${where}`, key);
+      const rows = await store.session.run(`SELECT * FROM problem_span ${where}`, key);
+      const own = new Set([run?.fromMs, ...[...open.values()].map(({ fromMs }) => fromMs)]);
+      const storedRuns = runRows.map((row) => ({
+        fromMs: numberOf(row, "from_ms"),
+        untilMs: numberOf(row, "until_ms"),
+      }));
+      const stored = rows.flatMap((row): OpenProblem[] => {
+        // A newer program may have stored a code that this one does not know.
+        const code = PROBLEM_CODES.find((known) => known === textOf(row, "code"));
+        if (code === undefined) return [];
+        return [
+          {
+            code,
+            connectionId: textOf(row, "connection_id") ?? "",
+            fromMs: numberOf(row, "from_ms"),
+            untilMs: numberOf(row, "until_ms"),
+            reason: textOf(row, "reason") ?? "",
+          },
+        ];
+      });
+      runs = [...storedRuns.filter(({ fromMs }) => !own.has(fromMs)), ...(run === undefined ? [] : [run])];
+      problems = [...stored.filter(({ fromMs }) => !own.has(fromMs)), ...open.values()];
+    },
+    record: (present) => {
+      const atMs = nowMs();
+      recordRun(atMs);
+      for (const [name, problem] of open) {
+        if (atMs - problem.untilMs < CALM_MS) continue;
+        open.delete(name);
+        saveProblem(problem);
+      }
+      for (const problem of present) recordProblem(problem, atMs);
+      if (atMs - savedMs >= SAVE_MS || atMs < savedMs) save();
+      prune(atMs);
+    },
+    save,
+    problems: () => problems,
+    runs: () => runs,
+  };
+}
+
+const NEVER = { fromMs: Number.NEGATIVE_INFINITY, untilMs: Number.NEGATIVE_INFINITY };
+
+const PUT_RUN =
+  "INSERT INTO run_span (chain, account, from_ms, until_ms) VALUES (?, ?, ?, ?) " +
+  "ON CONFLICT (chain, account, from_ms) DO UPDATE SET until_ms = excluded.until_ms";
+const PUT_PROBLEM =
+  "INSERT INTO problem_span (chain, account, code, connection_id, from_ms, until_ms, reason) VALUES (?, ?, ?, ?, ?, ?, ?) " +
+  "ON CONFLICT (chain, account, code, connection_id, from_ms) DO UPDATE SET until_ms = excluded.until_ms, reason = excluded.reason";
+
+/** Adds the parts of a range that lie in spans, which may overlap; ms. */
+export function coveredMs(spans: readonly Span[], { fromMs, untilMs }: Span): number {
+  let [sum, reachedMs] = [0, fromMs];
+  for (const span of spans.toSorted((a, b) => a.fromMs - b.fromMs)) {
+    const start = Math.max(span.fromMs, reachedMs);
+    const end = Math.min(span.untilMs, untilMs);
+    if (end > start) sum += end - start;
+    reachedMs = Math.max(reachedMs, end);
+  }
+  return sum;
+}

@@ -1,0 +1,137 @@
+import { describe, expect, it } from "vitest";
+import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { MsgUpdateClient } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/tx.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import type { PaidTransaction } from "../../../src/relayer/costs/payment.ts";
+import { type RecoverDeps, recoverPayments } from "../../../src/relayer/costs/recover-payments.ts";
+import { submitMessage } from "../../../src/relayer/submit/proven-result.ts";
+import { sampleState } from "../samples.ts";
+
+const { signal } = new AbortController();
+const OWN = "neutron1own";
+const SUBMIT = "/neutron.interchainqueries.MsgSubmitQueryResult";
+const RESULT = { kvResults: [], block: undefined, height: 1n, revision: 1n, allowKvCallbacks: false };
+
+const submit = (queryId: bigint, sender = OWN) => ({
+  typeUrl: SUBMIT,
+  value: submitMessage(queryId, RESULT, sender),
+});
+const update = (clientId: string) => ({
+  typeUrl: "/ibc.core.client.v1.MsgUpdateClient",
+  value: MsgUpdateClient.encode({ clientId, clientMessage: undefined, signer: OWN }).finish(),
+});
+const send = { typeUrl: "/cosmos.bank.v1beta1.MsgSend", value: new Uint8Array() };
+
+let number = 0;
+function transaction(
+  messages: readonly { readonly typeUrl: string; readonly value: Uint8Array }[],
+  { code = 0, events = [{}], fee = "1000", height = 50 } = {},
+) {
+  number += 1;
+  const bodyBytes = TxBody.encode({
+    messages: [...messages],
+    memo: `${number}`,
+    timeoutHeight: 0n,
+    extensionOptions: [],
+    nonCriticalExtensionOptions: [],
+  }).finish();
+  const authInfoBytes = AuthInfo.encode({
+    signerInfos: [],
+    fee: { amount: [{ denom: "untrn", amount: fee }], gasLimit: 1n, payer: "", granter: "" },
+    tip: undefined,
+  }).finish();
+  const tx = TxRaw.encode({ bodyBytes, authInfoBytes, signatures: [] }).finish();
+  return { height, tx, result: { code, gasUsed: 77n, events } };
+}
+
+function setUp(found: readonly ReturnType<typeof transaction>[], more: Partial<RecoverDeps> = {}) {
+  const recorded: (PaidTransaction & { readonly atMs: number })[] = [];
+  const searches: string[] = [];
+  const deps: RecoverDeps = {
+    ledger: {
+      newestHeight: async () => 40n,
+      recordAt: (one, atMs) => void recorded.push({ ...one, atMs }),
+    },
+    comet: {
+      txSearch: async ({ query, page = 1, per_page: size = 10 }) => {
+        searches.push(query);
+        return { txs: found.slice((page - 1) * size, page * size), totalCount: found.length };
+      },
+    },
+    blockTimeMs: async (height) => height * 1_000,
+    address: OWN,
+    payer: OWN,
+    denom: "untrn",
+    submitTypeUrl: SUBMIT,
+    queries: () => [sampleState({ id: 3n, owner: "neutron1contract", connectionId: "connection-0" }).query],
+    connectionIds: ["connection-0"],
+    clientOfConnection: async () => "07-tendermint-9",
+    gasOf: (query) => (query === undefined ? 1n : 5n),
+    gasOfUpdate: 85n,
+    logger: silentLogger,
+    ...more,
+  };
+  return { recorded, searches, recover: () => recoverPayments(deps, signal) };
+}
+
+describe("recoverPayments", () => {
+  it("records results and updates of the previous process with their fee, time and owner", async () => {
+    const { recorded, searches, recover } = setUp([
+      transaction([update("07-tendermint-9"), submit(3n), submit(4n)]),
+      transaction([submit(3n)], { code: 11, height: 51 }),
+    ]);
+    expect(await recover()).toBeUndefined();
+    expect(searches).toEqual([`message.sender='${OWN}' AND tx.height>=20`]);
+    expect(recorded).toMatchObject([
+      {
+        height: 50n,
+        atMs: 50_000,
+        fee: 1_000n,
+        gasUsed: 77n,
+        isFailed: false,
+        results: [
+          { queryId: 3n, owner: "neutron1contract", connectionId: "connection-0", gas: 5n },
+          // Removed since: its owner is not known any more.
+          { queryId: 4n, owner: "", connectionId: "", gas: 1n },
+        ],
+        updates: [{ connectionId: "connection-0", gas: 85n }],
+      },
+      { height: 51n, isFailed: true, results: [{ queryId: 3n }] },
+    ]);
+  });
+
+  it("leaves out what cost nothing, and transactions of other programs and accounts", async () => {
+    const { recorded, recover } = setUp([
+      transaction([submit(3n)], { code: 32, events: [] }),
+      transaction([submit(3n), send]),
+      transaction([submit(3n, "neutron1other")]),
+      transaction([submit(3n)], { fee: "-5" }),
+    ]);
+    expect(await recover()).toBeUndefined();
+    expect(recorded).toEqual([]);
+  });
+
+  it("searches for the payer too, and all pages, each transaction once", async () => {
+    const many = Array.from({ length: 25 }, () => transaction([submit(3n)]));
+    const { recorded, searches, recover } = setUp(many, { payer: "neutron1granter" });
+    expect(await recover()).toBeUndefined();
+    expect(recorded).toHaveLength(25);
+    expect(searches.filter((query) => query.includes("neutron1granter"))).toHaveLength(3);
+  });
+
+  it("says when there were too many, and when the node cannot tell", async () => {
+    const many = Array.from({ length: 301 }, () => transaction([submit(3n)]));
+    expect(await setUp(many).recover()).toBe("more than 300 transactions were sent since the last known one");
+    const broken = setUp([], {
+      comet: { txSearch: () => Promise.reject(new Error("transaction indexing is disabled")) },
+    });
+    expect(await broken.recover()).toBe("transaction indexing is disabled");
+  });
+
+  it("reads nothing before the first payment", async () => {
+    const ledger = { newestHeight: async () => undefined, recordAt: () => {} };
+    const { searches, recover } = setUp([transaction([submit(3n)])], { ledger });
+    expect(await recover()).toBeUndefined();
+    expect(searches).toEqual([]);
+  });
+});
