@@ -2,6 +2,7 @@ import type { RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
+import type { SidecarPrices } from "../prices/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import type { RawRule } from "./raw-metrics.ts";
 import type { PollHistory } from "./poll-history.ts";
@@ -17,6 +18,10 @@ export interface ConditionInput {
   readonly assessment: Assessment | undefined;
   /** Pairs that the chain needs most: "BTC/USD". */
   readonly majorPairs: readonly string[];
+  /** Own limit of the deviation of a pair's price, percent. A pair that is absent has that of the condition. */
+  readonly pairDeviations?: ReadonlyMap<string, number>;
+  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  readonly peers?: readonly SidecarPrices[];
   /** How much later than planned the poll began, ms. Grows when the watchdog has more work than time. Absent: not measured. */
   readonly lateMs?: number | undefined;
 }

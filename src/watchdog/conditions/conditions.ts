@@ -1,5 +1,6 @@
 import type { ConditionInput, AlertRule, Condition, ConditionResult } from "./condition.ts";
 import { BURN_CONDITIONS } from "./burn-conditions.ts";
+import { DEVIATION_CONDITIONS } from "./deviation-conditions.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
@@ -13,6 +14,7 @@ import { unreachable } from "../../platform/base/errors.ts";
 export const CONDITIONS: readonly Condition[] = [
   ...SIDECAR_CONDITIONS,
   ...PRICE_CONDITIONS,
+  ...DEVIATION_CONDITIONS,
   ...NODE_CONDITIONS,
   ...SIGNING_CONDITIONS,
   ...REWARD_CONDITIONS,

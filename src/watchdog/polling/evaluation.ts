@@ -9,6 +9,7 @@ import {
   memoryView,
 } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { SidecarPrices } from "../prices/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { assess } from "../policy/assess.ts";
 import { type Assessment, chainPolicy, type PolicyChoice } from "../policy/assessment.ts";
@@ -21,6 +22,8 @@ export interface Evaluation {
   readonly observation: Observation;
   readonly state: WatchdogState;
   readonly assessment: Assessment;
+  /** Sidecars of other validators of the same chain, as last read. */
+  readonly peers: readonly SidecarPrices[];
   /** Names of the nodes that restarted. */
   readonly restarted: readonly string[];
   /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
@@ -41,6 +44,8 @@ export interface EvaluationOptions {
   readonly gapMs?: number | undefined;
   /** How much later than planned the poll began, ms. Absent: not measured. */
   readonly lateMs?: number | undefined;
+  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  readonly peers?: readonly SidecarPrices[];
 }
 
 /** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
@@ -50,6 +55,7 @@ export function planEvaluation(
   options: EvaluationOptions,
 ): Evaluation {
   const { validator, atMs } = scraped;
+  const { peers = [] } = options;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
   const started = options.isFirst ? recordStart(before, atMs) : before;
   const { ledger, steps, conflicts } = options.isFilling
@@ -63,7 +69,7 @@ export function planEvaluation(
     pollHistory,
   } = alertOnPoll(
     state.alerting,
-    { observation, ledger: memoryView(validator, ledger), assessment, lateMs: options.lateMs },
+    { observation, ledger: memoryView(validator, ledger), assessment, lateMs: options.lateMs, peers },
     state.pollHistories.get(validator) ?? EMPTY_HISTORY,
     options.alerts,
   );
@@ -75,6 +81,7 @@ export function planEvaluation(
       alerting,
     },
     assessment,
+    peers,
     restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events,
   };

@@ -12,6 +12,7 @@ import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Backfiller } from "../prometheus-api/backfill.ts";
+import { type SidecarPrices, sidecarPrices } from "../prices/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
@@ -32,6 +33,15 @@ export interface PollLoop {
   readonly isAlive: () => boolean;
   /** Why the validator is not watched, for people; undefined while it is. */
   readonly problem: () => string | undefined;
+  /** Prices of its sidecars at the last poll, for the other validators of the chain. */
+  readonly sidecars: () => LoopSidecars;
+}
+
+/** The sidecars of one validator, and their chain. */
+export interface LoopSidecars {
+  /** Undefined before the first reading of a node. */
+  readonly chainId: string | undefined;
+  readonly sidecars: readonly SidecarPrices[];
 }
 
 export interface PollLoopDeps {
@@ -42,6 +52,8 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** Absent: gaps are not filled. */
   readonly backfill?: Backfiller;
+  /** Sidecars of the other validators of a chain. Absent: none. */
+  readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
   /** Renders what the page shows of the validator. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
@@ -79,6 +91,7 @@ export function createPollLoop(
       validator,
       state: keeper.current(),
       rules: config.alerts.rules,
+      majorPairs: config.alerts.majorPairs,
       channels,
       startedAtMs,
       nowMs: clock.nowMs(),
@@ -106,6 +119,7 @@ export function createPollLoop(
       isFirst: last === undefined,
       isFilling: !isFilled,
       lateMs,
+      peers: deps.peersOf?.(name, chainId) ?? [],
     });
     const { observation } = evaluation;
     keeper.replace(evaluation.state);
@@ -144,8 +158,15 @@ export function createPollLoop(
     if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
+  const sidecars = (): LoopSidecars => ({
+    chainId: validator.target.chainId ?? keeper.current().ledgers.get(name)?.chainId,
+    sidecars: (last?.observation.nodes ?? []).flatMap(
+      (node) => sidecarPrices(name, node, last?.observation.atMs ?? 0) ?? [],
+    ),
+  });
   return {
     run,
+    sidecars,
     status,
     statusText: () => statusText ?? stringifyJson(statusJson(status())),
     isAlive,

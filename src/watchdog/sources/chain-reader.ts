@@ -272,8 +272,19 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
       blockTimeMs:
         height === 0n ? undefined : Number(price.member("block_timestamp").required().asTimeNs() / NS_PER_MS),
       price: price.isPresent() ? asInteger(price.member("price")) : 0n,
+      ...decimalsOf(entry.member("decimals")),
     };
   });
+}
+
+/** Most decimals of a pair; one of Ethereum has 18. */
+const MAX_DECIMALS = 36n;
+
+function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
+  if (!field.isPresent()) return {};
+  const decimals = field.asUint64();
+  if (decimals > MAX_DECIMALS) throw field.error(field.path, "at most 36");
+  return { decimals: Number(decimals) };
 }
 
 /** Reads `/neutron/revenue/params`. */

@@ -145,6 +145,8 @@ export interface SidecarPage {
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
   /** Providers that the pair can use at this moment, by pair. */
   readonly marketProviders: ReadonlyMap<string, number>;
+  /** Decimals of the prices in the price API, by pair. Absent or without the pair: the page does not say it. */
+  readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderPage>;
 }
 
@@ -205,7 +207,10 @@ export interface ChainPrice {
   readonly height: bigint;
   /** Undefined for a pair that never had a price. */
   readonly blockTimeMs: number | undefined;
+  /** Whole number in the unit of `decimals`. */
   readonly price: bigint;
+  /** Absent: the chain does not say it. */
+  readonly decimals?: number;
 }
 
 /** The chain's reward programme. "none": this version of the chain has no revenue module. */
