@@ -11,6 +11,7 @@ import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import type { SidecarPrices } from "../prices/price-comparison.ts";
+import { type BlockTime, countdownTo, headMs } from "../upgrade/upgrade-plan.ts";
 import type { Observation } from "../sources/observation.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
@@ -222,6 +223,8 @@ interface CountedPoll {
   readonly lateMs?: number | undefined;
   /** Sidecars of other validators of the same chain, as last read. Absent: none. */
   readonly peers?: readonly SidecarPrices[];
+  /** Undefined while it is not known. */
+  readonly blockTime?: BlockTime | undefined;
 }
 
 /** Configuration of alerting, and of the conditions. */
@@ -270,6 +273,7 @@ export function alertOnPoll(
     majorPairs: options.majorPairs,
     ...(options.pairDeviations === undefined ? {} : { pairDeviations: options.pairDeviations }),
     ...(poll.peers === undefined ? {} : { peers: poll.peers }),
+    upgrade: countdownTo(pollHistory, headMs(observation), poll.blockTime),
     lateMs: poll.lateMs,
   });
   const plan = planAlerts(

@@ -4,6 +4,7 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { SidecarPrices } from "../prices/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
+import type { UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import type { RawRule } from "./raw-metrics.ts";
 import type { PollHistory } from "./poll-history.ts";
 
@@ -22,6 +23,8 @@ export interface ConditionInput {
   readonly pairDeviations?: ReadonlyMap<string, number>;
   /** Sidecars of other validators of the same chain, as last read. Absent: none. */
   readonly peers?: readonly SidecarPrices[];
+  /** The planned upgrade of the chain. Absent: none is known. */
+  readonly upgrade?: UpgradeCountdown | undefined;
   /** How much later than planned the poll began, ms. Grows when the watchdog has more work than time. Absent: not measured. */
   readonly lateMs?: number | undefined;
 }

@@ -7,6 +7,7 @@ import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
 import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
+import { UPGRADE_CONDITIONS } from "./upgrade-conditions.ts";
 import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 
@@ -17,6 +18,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...DEVIATION_CONDITIONS,
   ...NODE_CONDITIONS,
   ...SIGNING_CONDITIONS,
+  ...UPGRADE_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
   ...NETWORK_CONDITIONS,

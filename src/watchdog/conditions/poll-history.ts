@@ -1,3 +1,4 @@
+import { advanceUpgrade, type SeenUpgrade } from "../upgrade/upgrade-plan.ts";
 import type { RecentPrices } from "../prices/price-comparison.ts";
 import type {
   Histogram,
@@ -17,6 +18,8 @@ export interface PollHistory {
   /** By name of the node. */
   readonly nodes: ReadonlyMap<string, NodeHistory>;
   readonly chain: Progress;
+  /** The planned upgrade that was last seen. Absent: none, or it was cancelled, or is long done. */
+  readonly upgrade?: SeenUpgrade;
 }
 
 /** A height and the time at which it last grew. `advancedAtMs` is undefined until it grew once. */
@@ -75,13 +78,16 @@ export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
  * when the change between them happened.
  */
 export function advanceHistory(
-  { nodes, chain }: PollHistory,
+  { nodes, chain: chainBefore, upgrade: upgradeBefore }: PollHistory,
   observation: Observation,
   gapMs: number,
 ): PollHistory {
   const { atMs } = observation;
-  const { head, prices } = observation.chain;
+  const { head, prices, upgrade: plan } = observation.chain;
   const pairs = prices.state === "up" ? prices.value.map(({ pair }) => pair) : [];
+  const chain = head.state === "up" ? advanceHeight(chainBefore, head.value.height, atMs) : chainBefore;
+  const view = plan?.state === "up" ? plan.value : undefined;
+  const upgrade = advanceUpgrade(upgradeBefore, view, chain.height, atMs);
   return {
     nodes: new Map(
       observation.nodes.map((node) => [
@@ -89,7 +95,8 @@ export function advanceHistory(
         advanceNode(nodes.get(node.name) ?? UNSEEN, node, { atMs, gapMs, pairs }),
       ]),
     ),
-    chain: head.state === "up" ? advanceHeight(chain, head.value.height, atMs) : chain,
+    chain,
+    ...(upgrade === undefined ? {} : { upgrade }),
   };
 }
 

@@ -12,6 +12,7 @@ import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
+import { upgradeSection } from "../upgrade/upgrade-section.ts";
 import { priceSection } from "../prices/price-section.ts";
 import type { ExplainingAlert } from "../report/causes.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
@@ -238,6 +239,7 @@ function validatorDetails(
   return html`${payFacts(status)}
 ${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
+${status.upgrade !== undefined && upgradeSection(status.upgrade, nowMs)}
 ${plots}
 ${status.compared !== undefined && priceSection(status.compared)}
 ${sourceSection(status)}

@@ -10,6 +10,7 @@ import {
 } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import type { SidecarPrices } from "../prices/price-comparison.ts";
+import { type BlockTime, blockTimeOf } from "../upgrade/upgrade-plan.ts";
 import type { Observation } from "../sources/observation.ts";
 import { assess } from "../policy/assess.ts";
 import { type Assessment, chainPolicy, type PolicyChoice } from "../policy/assessment.ts";
@@ -24,6 +25,8 @@ export interface Evaluation {
   readonly assessment: Assessment;
   /** Sidecars of other validators of the same chain, as last read. */
   readonly peers: readonly SidecarPrices[];
+  /** Undefined while it is not known. */
+  readonly blockTime: BlockTime | undefined;
   /** Names of the nodes that restarted. */
   readonly restarted: readonly string[];
   /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
@@ -62,6 +65,7 @@ export function planEvaluation(
     ? { ledger: started, steps: [], conflicts: [] }
     : countObservation(started, scraped, options);
   const observation = withConflicts(scraped, conflicts);
+  const blockTime = blockTimeOf(ledger.anchors, blockTimeMs(ledger));
   const assessment = assessObservation(ledger, observation, options.policy);
   const {
     state: alerting,
@@ -69,7 +73,14 @@ export function planEvaluation(
     pollHistory,
   } = alertOnPoll(
     state.alerting,
-    { observation, ledger: memoryView(validator, ledger), assessment, lateMs: options.lateMs, peers },
+    {
+      observation,
+      ledger: memoryView(validator, ledger),
+      assessment,
+      lateMs: options.lateMs,
+      peers,
+      blockTime,
+    },
     state.pollHistories.get(validator) ?? EMPTY_HISTORY,
     options.alerts,
   );
@@ -82,6 +93,7 @@ export function planEvaluation(
     },
     assessment,
     peers,
+    blockTime,
     restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events,
   };

@@ -9,6 +9,7 @@ import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
 import { PRICE_GAUGES } from "./price-gauges.ts";
+import { UPGRADE_GAUGES } from "./upgrade-gauges.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
@@ -133,6 +134,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
   ...PRICE_GAUGES,
+  ...UPGRADE_GAUGES,
   ...ASSESSMENT_GAUGES,
 ];
 

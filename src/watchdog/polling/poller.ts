@@ -85,7 +85,13 @@ function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly stri
   ];
 }
 
-const CHAIN_SOURCES = ["chain-head", "chain-validator", "chain-prices", "chain-revenue"] as const;
+const CHAIN_SOURCES = [
+  "chain-head",
+  "chain-validator",
+  "chain-prices",
+  "chain-revenue",
+  "chain-upgrade",
+] as const;
 
 function endpointsOf(
   { nodes, chain }: ValidatorTarget,
@@ -257,6 +263,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
       ["chain-validator", chain.validator],
       ["chain-prices", chain.prices],
       ["chain-revenue", chain.revenue],
+      ["chain-upgrade", chain.upgrade ?? NOT_CONFIGURED],
     ]),
   ];
 }

@@ -14,6 +14,7 @@ import {
   type ComparedPrices,
   DEFAULT_MAX_AGE_MS,
 } from "../prices/price-comparison.ts";
+import { countdownJson, countdownTo, headMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
@@ -75,6 +76,8 @@ export interface WatchdogStatus {
   readonly pairs: readonly string[];
   /** Prices of the sidecars beside the chain's and each other's, at the last poll. Absent before the first one. */
   readonly compared?: ComparedPrices;
+  /** The planned upgrade of the chain. Absent: none is known. */
+  readonly upgrade?: UpgradeCountdown;
   /** All alerts, also inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
@@ -106,7 +109,8 @@ export interface StatusInput {
 }
 
 /** What the last poll showed. */
-type LastPoll = Pick<Evaluation, "observation" | "assessment"> & Partial<Pick<Evaluation, "peers">>;
+type LastPoll = Pick<Evaluation, "observation" | "assessment"> &
+  Partial<Pick<Evaluation, "peers" | "blockTime">>;
 
 /** Identifies a source of a validator. */
 export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
@@ -140,6 +144,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     prices: last === undefined ? "unknown" : pricesState(last),
     pairs: last === undefined ? [] : pairsOf(last),
     ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
+    ...upgradeOf(input),
     alerts: alertStatuses(alerting.alerts, rules, [name]),
     sources:
       last === undefined
@@ -165,6 +170,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     months: status.months.map(monthJson),
     prices: { state: status.prices, pairs: status.pairs },
     price_comparisons: status.compared === undefined ? [] : comparisonsJson(status.compared),
+    upgrade: status.upgrade === undefined ? null : countdownJson(status.upgrade),
     alerts: status.alerts.map(alertJson),
     store_error: status.storeProblem ?? null,
     pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
@@ -193,6 +199,13 @@ export function allStatusText(all: readonly string[], config: string): string {
 function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
   const pairs = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? prices.value.pairs : []));
   return [...new Set(pairs)].toSorted();
+}
+
+function upgradeOf({ state, validator, last }: StatusInput): Pick<WatchdogStatus, "upgrade"> {
+  const history = state.pollHistories.get(validator.target.name);
+  if (history === undefined || last === undefined) return {};
+  const upgrade = countdownTo(history, headMs(last.observation), last.blockTime);
+  return upgrade === undefined ? {} : { upgrade };
 }
 
 function comparedOf(

@@ -23,6 +23,7 @@ import {
   type Scrape,
 } from "./page-reader.ts";
 import { requireChainId } from "./sample-values.ts";
+import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "../upgrade/upgrade-plan.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 /** Where the ledger is: the block up to which it counted, and its time. */
@@ -62,10 +63,11 @@ export function createChainReader(target: ValidatorTarget, read: PageReader, scr
     };
   };
   return async (counted, signal) => {
-    const [headSeen, priceSeen, revenue] = await Promise.all([
+    const [headSeen, priceSeen, revenue, upgrade] = await Promise.all([
       scrape("the latest block", signal, (inner) => head(counted, inner)),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
+      scrape("the upgrade module", signal, (inner) => readUpgrade(rest, inner)),
     ]);
     const block = headSeen.state === "up" ? headSeen.value.block : undefined;
     const { consensusAddress: address } = target;
@@ -78,6 +80,7 @@ export function createChainReader(target: ValidatorTarget, read: PageReader, scr
       validator,
       prices: priceSeen,
       revenue,
+      upgrade,
     };
   };
 }
@@ -197,6 +200,11 @@ async function readRevenue(
     throw error;
   });
   return stats === undefined ? view : { ...view, stats: toRevenueStats(responseField(stats)) };
+}
+
+async function readUpgrade(rest: Rest, signal: AbortSignal): Promise<UpgradeView> {
+  const text = await rest.find("/cosmos/upgrade/v1beta1/current_plan", signal);
+  return text === undefined ? NO_UPGRADE_MODULE : toUpgradeView(responseField(text));
 }
 
 /** A block, as far as the watchdog needs it. */

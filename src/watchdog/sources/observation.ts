@@ -1,6 +1,7 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
+import type { UpgradeView } from "../upgrade/upgrade-plan.ts";
 import type { SourceName } from "./targets.ts";
 
 /**
@@ -171,6 +172,8 @@ export interface ChainObservation {
   readonly validator: Seen<ValidatorView>;
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueView>;
+  /** The planned upgrade. Absent: not configured. */
+  readonly upgrade?: Seen<UpgradeView>;
 }
 
 /** The latest block. */

@@ -68,6 +68,7 @@ export const SOURCE_NAMES = [
   "chain-validator",
   "chain-prices",
   "chain-revenue",
+  "chain-upgrade",
 ] as const;
 
 /** One of {@link SOURCE_NAMES}. */

@@ -6,6 +6,7 @@ import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-sta
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
 import type { RecentPrices } from "../prices/price-comparison.ts";
+import type { SeenUpgrade } from "../upgrade/upgrade-plan.ts";
 import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../silences/silence.ts";
@@ -232,9 +233,18 @@ const nodeHistory = z.strictObject({
   recentPrices: z.array(recentPrices).exactOptional(),
 }) satisfies z.ZodType<NodeHistory>;
 
+const seenUpgrade = z.strictObject({
+  name: z.string(),
+  height: digits,
+  info: z.string(),
+  seenMs: z.number(),
+  doneMs: z.number().exactOptional(),
+}) satisfies z.ZodType<SeenUpgrade>;
+
 const storedHistory = z.strictObject({
   nodes: entries(nodeHistory),
   chain: progress,
+  upgrade: seenUpgrade.exactOptional(),
 }) satisfies z.ZodType<PollHistory>;
 
 const historyRow = z.object({ validator: z.string(), body: z.string() });
@@ -259,9 +269,9 @@ export function writePollHistories(
     if (history !== before.get(validator)) insert.run(validator, encodeHistory(history));
 }
 
-function encodeHistory({ nodes, chain }: PollHistory): string {
+function encodeHistory({ nodes, ...rest }: PollHistory): string {
   const all = new Map([...nodes].map(([name, node]) => [name, encodeNode(node)]));
-  return stringifyJson({ nodes: encodeEntries(all), chain });
+  return stringifyJson({ nodes: encodeEntries(all), ...rest });
 }
 
 function encodeNode({ webSockets, latency: times, recentPrices: recent, ...node }: NodeHistory) {

@@ -129,6 +129,7 @@ function healthyChain(atMs: number, height: bigint): ChainObservation {
     validator: up({ size: 20, isInSet: true, votingPower: 10n, signedLatest: true }),
     prices: up([{ pair: "BTC/USD", height, blockTimeMs: atMs - 1000, price: BTC_USD, decimals: 5 }]),
     revenue: up({ programme: "none" }),
+    upgrade: up({ plan: undefined, hasModule: true }),
   };
 }
 
