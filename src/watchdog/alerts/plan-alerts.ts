@@ -11,7 +11,8 @@ import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
 import type { SidecarPrices } from "../prices/price-comparison.ts";
-import { type BlockTime, countdownTo, headMs } from "../upgrade/upgrade-plan.ts";
+import type { Payment } from "../sources/payment.ts";
+import { type BlockTime, countdownTo, headSeenMs } from "../upgrade/upgrade-plan.ts";
 import type { Observation } from "../sources/observation.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
@@ -225,6 +226,8 @@ interface CountedPoll {
   readonly peers?: readonly SidecarPrices[];
   /** Undefined while it is not known. */
   readonly blockTime?: BlockTime | undefined;
+  /** Payments of closed months. Absent: none was searched. */
+  readonly payments?: readonly Payment[] | undefined;
 }
 
 /** Configuration of alerting, and of the conditions. */
@@ -273,7 +276,8 @@ export function alertOnPoll(
     majorPairs: options.majorPairs,
     ...(options.pairDeviations === undefined ? {} : { pairDeviations: options.pairDeviations }),
     ...(poll.peers === undefined ? {} : { peers: poll.peers }),
-    upgrade: countdownTo(pollHistory, headMs(observation), poll.blockTime),
+    payments: poll.payments,
+    upgrade: countdownTo(pollHistory, headSeenMs(observation), poll.blockTime),
     lateMs: poll.lateMs,
   });
   const plan = planAlerts(

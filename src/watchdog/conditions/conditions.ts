@@ -3,6 +3,7 @@ import { BURN_CONDITIONS } from "./burn-conditions.ts";
 import { DEVIATION_CONDITIONS } from "./deviation-conditions.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
+import { PAYMENT_CONDITIONS } from "./payment-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
@@ -21,6 +22,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...UPGRADE_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
+  ...PAYMENT_CONDITIONS,
   ...NETWORK_CONDITIONS,
   ...WATCHDOG_CONDITIONS,
 ];

@@ -38,6 +38,42 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
       width: 6,
     },
   ),
+  stat(
+    "Last month's payment",
+    [query(`max by (state) (oracle_watchdog_payment_state{${PLACE}}) == 1`, "{{state}}")],
+    {
+      description:
+        "State of the last month's payment beside the expected amount. With several validators, select one. Empty: it is not searched.",
+      unit: "none",
+      showName: true,
+      seriesColors: { equal: "green", differs: "yellow", failed: "red", missing: "red" },
+      width: 6,
+    },
+  ),
+  stat(
+    "Time of the payment",
+    [
+      query(
+        `max by (validator) (time() - oracle_watchdog_payment_timestamp_seconds{${PLACE}})`,
+        "{{validator}}",
+      ),
+    ],
+    { description: "Time since the block with the last month's payment.", unit: "s", width: 6 },
+  ),
+  graph(
+    "Payment",
+    [
+      query(
+        `max by (validator, denom, amount) (oracle_watchdog_payment_amount{${PLACE}})`,
+        "{{validator}}, {{amount}}, {{denom}}",
+      ),
+    ],
+    {
+      description:
+        "Amount of the last month's payment, and the expected one, in the base unit of its denomination.",
+      unit: "none",
+    },
+  ),
   graph(
     "Time until the upgrade",
     [

@@ -12,8 +12,6 @@ import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
-import { upgradeSection } from "../upgrade/upgrade-section.ts";
-import { priceSection } from "../prices/price-section.ts";
 import type { ExplainingAlert } from "../report/causes.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
 import {
@@ -26,6 +24,7 @@ import {
 } from "./sections.ts";
 import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
 import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
+import { chainSections } from "./chain-sections.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 
 export interface PageDeps {
@@ -239,9 +238,8 @@ function validatorDetails(
   return html`${payFacts(status)}
 ${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
-${status.upgrade !== undefined && upgradeSection(status.upgrade, nowMs)}
+${chainSections(status, nowMs)}
 ${plots}
-${status.compared !== undefined && priceSection(status.compared)}
 ${sourceSection(status)}
 ${monthSection(status.months)}`;
 }

@@ -67,6 +67,7 @@ export function planEvaluation(
   const observation = withConflicts(scraped, conflicts);
   const blockTime = blockTimeOf(ledger.anchors, blockTimeMs(ledger));
   const assessment = assessObservation(ledger, observation, options.policy);
+  const payments = withPayment(state.payments, validator, observation);
   const {
     state: alerting,
     events,
@@ -80,6 +81,7 @@ export function planEvaluation(
       lateMs: options.lateMs,
       peers,
       blockTime,
+      payments: payments?.get(validator),
     },
     state.pollHistories.get(validator) ?? EMPTY_HISTORY,
     options.alerts,
@@ -87,6 +89,7 @@ export function planEvaluation(
   return {
     observation,
     state: {
+      ...(payments === undefined ? {} : { payments }),
       ledgers: new Map([...state.ledgers, [validator, ledger]]),
       pollHistories: new Map([...state.pollHistories, [validator, pollHistory]]),
       alerting,
@@ -97,6 +100,17 @@ export function planEvaluation(
     restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events,
   };
+}
+
+/** Adds the payment that the poll's search found. */
+function withPayment(
+  payments: WatchdogState["payments"],
+  validator: string,
+  { chain: { payment } }: Observation,
+): WatchdogState["payments"] {
+  if (payment?.state !== "up") return payments;
+  const others = (payments?.get(validator) ?? []).filter(({ month }) => month !== payment.value.month);
+  return new Map([...(payments ?? []), [validator, [...others, payment.value]]]);
 }
 
 /** Applies the policy to a ledger. The chain's parameters count while the chain shows them. */

@@ -8,8 +8,7 @@ import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
-import { PRICE_GAUGES } from "./price-gauges.ts";
-import { UPGRADE_GAUGES } from "./upgrade-gauges.ts";
+import { CHAIN_GAUGES } from "./chain-gauges.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
@@ -133,8 +132,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["channel"],
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
-  ...PRICE_GAUGES,
-  ...UPGRADE_GAUGES,
+  ...CHAIN_GAUGES,
   ...ASSESSMENT_GAUGES,
 ];
 

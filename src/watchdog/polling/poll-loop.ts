@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
-import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
+import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
 import { toEscalation } from "../alerts/notifications.ts";
 import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
@@ -19,6 +19,8 @@ import type { StateKeeper } from "../state/state-keeper.ts";
 import { WatchdogError } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../config/validators-config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import { closedMonth } from "./closed-month.ts";
+import type { ClosedMonth } from "../payment/payment-reader.ts";
 import { type Poller, seenSources } from "./poller.ts";
 import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./status.ts";
 
@@ -103,7 +105,9 @@ export function createPollLoop(
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = keeper.current().ledgers.get(name);
     const chainId = validator.target.chainId ?? known?.chainId;
-    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint }, signal);
+    const closed = (month: Month): ClosedMonth | undefined =>
+      closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
+    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint, closed }, signal);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);

@@ -14,7 +14,9 @@ import {
   type ComparedPrices,
   DEFAULT_MAX_AGE_MS,
 } from "../prices/price-comparison.ts";
-import { countdownJson, countdownTo, headMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+import { paymentJson } from "../payment/payment.ts";
+import type { Payment } from "../sources/payment.ts";
+import { countdownJson, countdownTo, headSeenMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
@@ -78,6 +80,8 @@ export interface WatchdogStatus {
   readonly compared?: ComparedPrices;
   /** The planned upgrade of the chain. Absent: none is known. */
   readonly upgrade?: UpgradeCountdown;
+  /** Payments of closed months, oldest first. Absent: none was searched. */
+  readonly payments?: readonly Payment[];
   /** All alerts, also inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
@@ -122,6 +126,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   const { alerting } = state;
   const { name } = validator.target;
   const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
+  const payments = state.payments?.get(name);
   const { months } = ledger.sources.calls.rollups;
   const month = monthOf(nowMs);
   const toMonth = (of: Month): MonthStatus => {
@@ -145,6 +150,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     pairs: last === undefined ? [] : pairsOf(last),
     ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
     ...upgradeOf(input),
+    ...(payments === undefined ? {} : { payments }),
     alerts: alertStatuses(alerting.alerts, rules, [name]),
     sources:
       last === undefined
@@ -171,6 +177,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     prices: { state: status.prices, pairs: status.pairs },
     price_comparisons: status.compared === undefined ? [] : comparisonsJson(status.compared),
     upgrade: status.upgrade === undefined ? null : countdownJson(status.upgrade),
+    payments: (status.payments ?? []).map(paymentJson),
     alerts: status.alerts.map(alertJson),
     store_error: status.storeProblem ?? null,
     pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
@@ -204,7 +211,7 @@ function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly str
 function upgradeOf({ state, validator, last }: StatusInput): Pick<WatchdogStatus, "upgrade"> {
   const history = state.pollHistories.get(validator.target.name);
   if (history === undefined || last === undefined) return {};
-  const upgrade = countdownTo(history, headMs(last.observation), last.blockTime);
+  const upgrade = countdownTo(history, headSeenMs(last.observation), last.blockTime);
   return upgrade === undefined ? {} : { upgrade };
 }
 

@@ -11,6 +11,9 @@ import {
   type PriceComparison,
   type PriceReference,
 } from "../prices/price-comparison.ts";
+import { encodePayment, storedPayment } from "../state/payment-rows.ts";
+import type { Payment } from "../sources/payment.ts";
+import { paymentJson, paymentText } from "../payment/payment.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 
 /** What the last poll showed of the chain beside the votes: its planned upgrade, and its prices beside the sidecars'. */
@@ -18,11 +21,14 @@ export interface ChainFacts {
   /** Absent: none is known. */
   readonly upgrade?: UpgradeCountdown;
   readonly compared: ComparedPrices;
+  /** Payments of closed months, oldest first. Absent: none was searched. */
+  readonly payments?: readonly Payment[];
 }
 
 /** Encodes the facts for `GET /api/report-data`. Integers are decimal text, times ms. */
-export function encodeChainFacts({ upgrade, compared }: ChainFacts): JsonObject {
+export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
   return {
+    ...(payments === undefined ? {} : { payments: payments.map(encodePayment) }),
     ...(upgrade === undefined ? {} : { upgrade: encodeUpgrade(upgrade) }),
     comparisons: compared.comparisons.map((one) => ({
       ...one,
@@ -94,6 +100,7 @@ const comparison = z
 export const chainFacts = z
   .object({
     upgrade: upgrade.exactOptional(),
+    payments: z.array(storedPayment).exactOptional(),
     comparisons: z.array(comparison),
     not_compared: z.array(z.object({ ...compared, reason: z.string() })),
   })
@@ -110,6 +117,7 @@ export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   return {
     upgrade: facts.upgrade === undefined ? null : countdownJson(facts.upgrade),
     price_comparisons: comparisonsJson(facts.compared),
+    payments: (facts.payments ?? []).map(paymentJson),
   };
 }
 
@@ -120,9 +128,11 @@ export function chainItems(
   nowMs: number,
 ): readonly string[] {
   if (facts === undefined) return [];
-  const { upgrade: planned, compared: prices } = facts;
+  const { upgrade: planned, compared: prices, payments } = facts;
+  const payment = payments?.at(-1);
   const texts = [
     ...(planned === undefined ? [] : [`upgrade of the chain: ${countdownText(planned, nowMs)}.`]),
+    ...(payment === undefined ? [] : [`payment: ${paymentText(payment)}`]),
     ...(["chain", "sidecars"] as const).flatMap((reference) => pricesText(prices, reference)),
   ];
   return texts.map((text) => `${validator}: ${text}`);

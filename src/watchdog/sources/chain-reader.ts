@@ -1,15 +1,12 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
-import { parseDec18 } from "../../platform/base/decimal.ts";
-import { JsonField } from "../../platform/base/json.ts";
+import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
   type ChainHead,
   type ChainObservation,
   type ChainPrice,
   type MonthEdge,
-  type RevenueParams,
-  type RevenueStats,
   type RevenueView,
   SourceError,
   type ValidatorView,
@@ -22,6 +19,7 @@ import {
   NOT_CONFIGURED,
   type Scrape,
 } from "./page-reader.ts";
+import { responseField, toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
 import { requireChainId } from "./sample-values.ts";
 import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "../upgrade/upgrade-plan.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
@@ -223,22 +221,6 @@ interface MemberJson {
   readonly votingPower: bigint;
 }
 
-/** Starts the check of a response. Errors name the field. */
-function responseField(text: string): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw fieldError("", "JSON");
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response is not a chain's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
-}
-
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
 function toBlock(root: JsonField): BlockJson {
   const block = root.member("block").required();
@@ -293,49 +275,6 @@ function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
   const decimals = field.asUint64();
   if (decimals > MAX_DECIMALS) throw field.error(field.path, "at most 36");
   return { decimals: Number(decimals) };
-}
-
-/** Reads `/neutron/revenue/params`. */
-function toRevenueParams(root: JsonField): RevenueParams {
-  const params = root.member("params").required();
-  const blocks = params.member("blocks_performance_requirement").required();
-  const votes = params.member("oracle_votes_performance_requirement").required();
-  const quote = params.member("reward_quote").required();
-  return {
-    blocksAllowedToMiss: asDecimal(blocks.member("allowed_to_miss").required()),
-    blocksRequired: asDecimal(blocks.member("required_at_least").required()),
-    votesAllowedToMiss: asDecimal(votes.member("allowed_to_miss").required()),
-    votesRequired: asDecimal(votes.member("required_at_least").required()),
-    baseCompensation: quote.member("amount").required().asInt64(),
-    quoteAsset: quote.member("asset").required().asText(),
-    schedule: scheduleOf(params.member("payment_schedule_type").required()),
-  };
-}
-
-/** Reads `/neutron/revenue/validator_stats`. The chain spells "commited" with one t. */
-function toRevenueStats(root: JsonField): RevenueStats {
-  const stats = root.member("stats").required();
-  const info = stats.member("validator_info").required();
-  const count = (name: string): bigint => info.member(name).asInt64();
-  return {
-    committedBlocks: count("commited_blocks_in_period"),
-    committedVotes: count("commited_oracle_votes_in_period"),
-    inActiveSet: count("in_active_valset_for_blocks_in_period"),
-    totalBlocks: stats.member("total_produced_blocks_in_period").asInt64(),
-  };
-}
-
-function scheduleOf(type: JsonField): RevenueParams["schedule"] {
-  if (type.member("monthly_payment_schedule_type").isPresent()) return "monthly";
-  return type.member("block_based_payment_schedule_type").isPresent() ? "block-based" : "empty";
-}
-
-function asDecimal(field: JsonField): bigint {
-  try {
-    return parseDec18(field.asText());
-  } catch {
-    throw field.error(field.path, "a decimal");
-  }
 }
 
 /** Prices can exceed 64 bits. */

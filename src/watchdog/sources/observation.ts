@@ -1,6 +1,7 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
+import type { Payment } from "./payment.ts";
 import type { UpgradeView } from "../upgrade/upgrade-plan.ts";
 import type { SourceName } from "./targets.ts";
 
@@ -174,6 +175,8 @@ export interface ChainObservation {
   readonly revenue: Seen<RevenueView>;
   /** The planned upgrade. Absent: not configured. */
   readonly upgrade?: Seen<UpgradeView>;
+  /** Result of a search for the last month's payment. Absent and "not-configured": nothing is searched now. */
+  readonly payment?: Seen<Payment>;
 }
 
 /** The latest block. */

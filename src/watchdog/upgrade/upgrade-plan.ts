@@ -168,7 +168,7 @@ export function countdownTo(
 }
 
 /** Time of a poll that showed the newest block; undefined for one that did not. */
-export function headMs({
+export function headSeenMs({
   atMs,
   chain: { head },
 }: {

@@ -12,6 +12,7 @@ import type {
   SidecarPage,
   SourceFailureCode,
 } from "../../../src/watchdog/sources/observation.ts";
+import type { Payment } from "../../../src/watchdog/sources/payment.ts";
 import type { SidecarPrices } from "../../../src/watchdog/prices/price-comparison.ts";
 import { type Assessment, type Headroom, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
@@ -22,6 +23,7 @@ export interface Frame {
   readonly assessment: Assessment | undefined;
   readonly lateMs: number | undefined;
   readonly peers: readonly SidecarPrices[];
+  readonly payments: readonly Payment[];
 }
 
 /** Changes a frame. */
@@ -62,6 +64,16 @@ export function healthyFrame(atMs: number): Frame {
       prices: new Map([["BTC/USD", BTC_USD]]),
       decimals: new Map(),
     })),
+    payments: [
+      {
+        month: "2026-10",
+        outcome: "paid",
+        searchedMs: START_MS,
+        height: 1n,
+        timeMs: Date.UTC(2026, 10, 1),
+        amount: { amount: 5n, denom: "untrn" },
+      },
+    ],
   };
 }
 

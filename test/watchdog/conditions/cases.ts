@@ -22,6 +22,7 @@ import {
   withSidecar,
 } from "../../support/watchdog/frames.ts";
 import { DEVIATION_CASES } from "./deviation-cases.ts";
+import { PAYMENT_CASES } from "./payment-cases.ts";
 import { UPGRADE_CASES } from "./upgrade-cases.ts";
 
 /** Cases of one condition. Each changes a healthy frame from {@link BAD_FROM_MS} on. */
@@ -271,6 +272,7 @@ const next = { inARow: 1, inWindow: 1, state: "next", months: ["2026-10"] } as c
 export const CASES: Readonly<Record<string, Cases>> = {
   ...DEVIATION_CASES,
   ...UPGRADE_CASES,
+  ...PAYMENT_CASES,
   "sidecar-down": {
     fires: all(blindPrices, blindSidecar, failingCalls),
     quiet: {
