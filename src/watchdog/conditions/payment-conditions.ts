@@ -74,7 +74,8 @@ function evaluatePayment({ observation, payments }: ConditionInput, afterMs: num
         : "no payment is searched",
     );
   if (payment.outcome === "failed") return active(withoutStop(paymentText(payment)));
-  if (payment.outcome !== "missing") return clear(withoutStop(paymentText(payment)));
+  if (payment.outcome === "none-due") return clear(`the chain paid nobody for ${before}`);
+  if (payment.outcome === "paid") return clear(`${before} was paid at height ${payment.height}`);
   const sinceMs = atMs - monthStartMs(month);
   const note = payment.note === undefined ? "" : `; ${payment.note}`;
   return sinceMs >= afterMs

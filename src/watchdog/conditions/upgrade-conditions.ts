@@ -37,8 +37,7 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     inhibits: [],
     past: PLANS_NOT_STORED,
     runbook: {
-      reason:
-        "v10 at height 35,207,281: 86,400 blocks left, in about 1 d (2026-11-23 05:24 to 2026-11-23 06:24 UTC)",
+      reason: "v10 at height 35,207,281: 86,400 blocks left, in about 1 d (2026-11-23 05:24 to 06:24 UTC)",
       checks: [
         check(
           `Read the plan: ${QUERY}. Its \`info\` often names the release. Trust only what the project's own channels say.`,
@@ -73,7 +72,7 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     past: PLANS_NOT_STORED,
     runbook: {
       reason:
-        "v10 at height 35,124,481: 3,600 blocks left, in about 1 h (2026-11-22 06:51 to 2026-11-22 06:57 UTC)",
+        "v10 at height 35,124,481: 3,600 blocks left, in about 1 h (2026-11-22 06:51:02 to 06:57:40 UTC)",
       checks: [
         check(`Read the plan: ${QUERY}.`),
         check(

@@ -1,5 +1,5 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { JsonField } from "../../platform/base/json.ts";
+import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { SourceError } from "../sources/observation.ts";
 import { forEachChunk, type PageReader } from "../sources/page-reader.ts";
 
@@ -86,10 +86,11 @@ function quoted(query: string): string {
 function resultOf(text: string, status: number): JsonField {
   const body = parsed(text, status);
   const error = body.member("error");
-  if (error.isPresent()) {
+  if (isRecord(error.value)) {
     const reason = `${error.member("message").asText()} ${error.member("data").asText()}`.trim();
     throw new SourceError({ code: "http-status" }, `chain.rpc answered: ${reason.slice(0, 300)}`);
   }
+  if (status !== 200) throw new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
   return body.member("result").required();
 }
 

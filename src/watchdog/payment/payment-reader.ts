@@ -96,7 +96,7 @@ export function createPaymentReader(
     if (isUnfinished) return NOT_CONFIGURED;
     const waitMs = Math.min(WAIT_MS.most, WAIT_MS.first * 2 ** waits.tries) * (1 + spread);
     waits = { tries: Math.min(waits.tries + 1, 20), untilMs: head.timeMs + waitMs };
-    last = seen.state === "error" ? seen : NOT_CONFIGURED;
+    last = seen.state === "error" ? { ...seen, isRepeated: true } : NOT_CONFIGURED;
     return seen;
   };
 }
@@ -111,7 +111,7 @@ export function isFinal(payment: Payment | undefined): boolean {
 
 /** Up to a quarter, the same for one validator: many validators do not search at the same time. */
 function spreadOf(name: string): number {
-  const sum = [...name].reduce((total, char) => (total * 31 + (char.codePointAt(0) ?? 0)) % 1000, 7);
+  const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
   return sum / 4000;
 }
 

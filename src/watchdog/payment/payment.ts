@@ -129,7 +129,6 @@ function sentence(text: string): string {
 export function paymentJson(payment: Payment): JsonObject {
   const { month, outcome, height, timeMs, txHash, amount, display, expected, byChain, counts, note } =
     payment;
-  const text = (value: bigint | undefined): string | null => (value === undefined ? null : String(value));
   return {
     month,
     outcome,
@@ -142,8 +141,8 @@ export function paymentJson(payment: Payment): JsonObject {
       amount === undefined || display === undefined
         ? null
         : `${displayAmount(amount.amount, display)} ${display.name}`,
-    expected_amount: text(expected),
-    amount_by_chain_counts: text(byChain),
+    expected_amount: integerText(expected),
+    amount_by_chain_counts: integerText(byChain),
     difference: amount === undefined || expected === undefined ? null : String(amount.amount - expected),
     chain_counts:
       counts === undefined
@@ -156,4 +155,8 @@ export function paymentJson(payment: Payment): JsonObject {
           },
     note: note ?? null,
   };
+}
+
+function integerText(value: bigint | undefined): string | null {
+  return value === undefined ? null : String(value);
 }

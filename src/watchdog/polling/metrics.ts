@@ -211,6 +211,7 @@ export function createWatchdogMetrics(
   return {
     recordPoll: (observation, restartedNodes) => {
       for (const { source, seen } of seenSources(observation)) {
+        if (seen.state === "error" && seen.isRepeated) continue;
         scrapes.inc({ source, outcome: seen.state === "up" ? "success" : "failure" });
         duration.observe({ source }, seen.durationMs / 1000);
       }

@@ -11,7 +11,13 @@ import type { SourceName } from "./targets.ts";
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
-  | { readonly state: "error"; readonly failure: SourceFailure; readonly durationMs: number }
+  | {
+      readonly state: "error";
+      readonly failure: SourceFailure;
+      readonly durationMs: number;
+      /** The failure of an earlier poll: the source waits before it is read again. */
+      readonly isRepeated?: true;
+    }
   | { readonly state: "not-configured" };
 
 /** One poll of one validator. A field that is absent was not seen; absent never means zero. */

@@ -1,5 +1,5 @@
 import type { JsonField, JsonObject } from "../../platform/base/json.ts";
-import { formatCount, formatMinute, formatRoundedDuration } from "../../platform/base/text.ts";
+import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
 
 /** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are whatever the proposal said, clipped. */
@@ -189,7 +189,18 @@ export function countdownText(
   if (remainingBlocks === 0n) return `${what}: the height is reached`;
   const left = `${what}: ${formatCount(remainingBlocks)} ${remainingBlocks === 1n ? "block" : "blocks"} left`;
   if (atMs === undefined) return `${left}; the block time is not known yet`;
-  return `${left}, in about ${formatRoundedDuration(Math.max(0, atMs.middle - nowMs))} (${formatMinute(atMs.low)} to ${formatMinute(atMs.high)} UTC)`;
+  return `${left}, in about ${formatRoundedDuration(Math.max(0, atMs.middle - nowMs))} (${rangeText(atMs.low, atMs.high)} UTC)`;
+}
+
+/** Range of times that is shown to the second. */
+const SHORT_MS = 600_000;
+
+/** "2026-11-22 06:49 to 06:53"; with seconds when the range is short, with both dates when they differ. */
+function rangeText(lowMs: number, highMs: number): string {
+  const format = highMs - lowMs < SHORT_MS ? formatTime : formatMinute;
+  const [low, high] = [format(lowMs), format(highMs)];
+  const isSameDay = low.slice(0, 10) === high.slice(0, 10);
+  return `${low} to ${isSameDay ? high.slice(11) : high}`;
 }
 
 /**

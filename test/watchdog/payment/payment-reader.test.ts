@@ -336,6 +336,12 @@ describe("the payment of the revenue module", () => {
     expect(payment).toBeUndefined();
     // The failure stays while the search waits.
     expect(seen).toHaveLength(4);
+    expect(seen.map((one) => one.state === "error" && one.isRepeated === true)).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
     for (const one of seen)
       expect(one).toMatchObject({
         state: "error",
@@ -407,12 +413,12 @@ describe("a payment by transaction", () => {
 describe("the formula of the revenue module", () => {
   // The module's own examples: test vectors of x/revenue v9.1.3.
   it.each([
-    [1000n, 1000n, 1000n, "1", 2_500_000_000n],
-    [0n, 0n, 1000n, "1", 0n],
-    [500n, 500n, 500n, "0.5", 1_250_000_000n],
+    { signed: 1000n, votes: 1000n, total: 1000n, progress: "1", amount: 2_500_000_000n },
+    { signed: 0n, votes: 0n, total: 1000n, progress: "1", amount: 0n },
+    { signed: 500n, votes: 500n, total: 500n, progress: "0.5", amount: 1_250_000_000n },
   ])(
-    "pays %s signed blocks and %s votes of %s at progress %s with %s",
-    (signed, votes, total, progress, amount) => {
+    "pays $signed signed blocks and $votes votes of $total at progress $progress with $amount",
+    ({ signed, votes, total, progress, amount }) => {
       const terms = {
         params,
         base: 2_500_000_000n,

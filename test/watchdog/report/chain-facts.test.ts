@@ -56,7 +56,7 @@ describe("facts of the chain in reports", () => {
 
   it("are sentences: the countdown, the pair that is furthest away, and what cannot be compared", () => {
     expect(chainItems("alpha", FACTS, START_MS)).toEqual([
-      "alpha: upgrade of the chain: v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09 to 2026-11-15 12:12 UTC).",
+      "alpha: upgrade of the chain: v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09:00 to 12:12:00 UTC).",
       "alpha: prices are at most 1.00 % from the chain's: ETH/USD 9809468450 and 9712345000; not compared: TIA/USD: the chain has no price.",
     ]);
     const blind = { compared: { ...FACTS.compared, comparisons: [] } };

@@ -123,7 +123,7 @@ describe("the countdown", () => {
   it("has blocks, and the expected time with its width", () => {
     const countdown = countdownTo(history, START_MS, blockTime);
     expect(countdown && countdownText(countdown, START_MS)).toBe(
-      "v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09 to 2026-11-15 12:12 UTC)",
+      "v10 at height 1,000: 600 blocks left, in about 10 min (2026-11-15 12:09:00 to 12:12:00 UTC)",
     );
     expect(countdown && countdownJson(countdown)).toEqual({
       name: "v10",
