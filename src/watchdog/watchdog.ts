@@ -30,6 +30,7 @@ import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
 import { createPoller } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/status.ts";
+import type { SidecarPrices } from "./prices/price-comparison.ts";
 import { createSampleReader, type ReadSamples } from "./prometheus-api/api-client.ts";
 import { type Backfiller, createBackfiller } from "./prometheus-api/backfill.ts";
 import { createFleet } from "./prometheus-api/fleet.ts";
@@ -122,7 +123,12 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     alerting: () => keeper.current().alerting,
     reloadStatus: () => deps.reloader?.status(),
   });
-  const loops = config.validators.map((validator) => {
+  const peersOf = (validator: string, chainId: string | undefined): readonly SidecarPrices[] =>
+    loops
+      .map((loop) => loop.sidecars())
+      .filter((other) => chainId !== undefined && other.chainId === chainId)
+      .flatMap(({ sidecars }) => sidecars.filter((one) => one.validator !== validator));
+  const loops: readonly PollLoop[] = config.validators.map((validator) => {
     const poll = createPoller(validator.target, config.limits, {
       clock: deps.clock,
       read: reader.read,
@@ -135,6 +141,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       poll,
       keeper,
       metrics,
+      peersOf,
       onPoll: page.render,
       ...(backfill === undefined ? {} : { backfill }),
     });

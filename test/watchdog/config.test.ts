@@ -141,7 +141,12 @@ describe("watchdog configuration", () => {
           operatorAddress: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70",
           nodes: [{ ...DEFAULT_TARGET, grpc: "127.0.0.1:9090", labels: { instance: "127.0.0.1:26660" } }],
           egress: ["api.binance.com:443", "api.coinbase.com:443"],
-          chain: { rest: "http://127.0.0.1:1317/", module: "neutron", pairs: ["BTC/USD", "ETH/USD"] },
+          chain: {
+            rest: "http://127.0.0.1:1317/",
+            module: "neutron",
+            pairs: ["BTC/USD", "ETH/USD"],
+            rpc: "http://127.0.0.1:26657/",
+          },
         },
         policy: { policy: SPECIFIED_POLICY, fromChain: false },
       },
@@ -266,6 +271,22 @@ describe("watchdog configuration", () => {
       "sources.fallbacks.node.0: is not a usable URL",
     );
     expect(() => parse("sources: {fallbacks: {grpc: ['http://b']}}")).toThrow("sources.fallbacks");
+  });
+
+  it("reads who pays, and refuses what is no account or no amount", () => {
+    const chainOf = (payment: string) =>
+      parse(`chain: {rest: 'http://r', rpc: 'http://r:26657', payment: ${payment}}`).validators[0]?.target
+        .chain;
+    const payer = "neutron1k5d2e2572uf85wa6ek0yv24ezw26z6n5rnfkad";
+    expect(chainOf(`{payer: ${payer}, full: 2500000000untrn}`)).toMatchObject({
+      rpc: "http://r:26657/",
+      payment: { payer, full: "2500000000untrn" },
+    });
+    expect(() => chainOf("{payer: neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70}")).toThrow(
+      "chain.payment.payer: is not such an address",
+    );
+    expect(() => chainOf("{full: '2500'}")).toThrow("chain.payment.full: is not an amount");
+    expect(() => chainOf("{payee: x}")).toThrow("chain.payment");
   });
 
   it("has the public URLs of the pages, with a slash at their end", () => {

@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { AlertEvent } from "../../src/watchdog/notify/channels/alert-event.ts";
 import { MIGRATIONS } from "../../src/watchdog/state/schema.ts";
 import { openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
+import type { Payment } from "../../src/watchdog/sources/payment.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
 import { NO_ROLLUPS } from "../../src/watchdog/ledger/rollups.ts";
 import { EMPTY_HISTORY, type PollHistory } from "../../src/watchdog/conditions/poll-history.ts";
@@ -123,6 +124,7 @@ const HISTORY: PollHistory = {
           recent: { atMs: 6, calls: 4n, within: new Map([[512, 3n]]) },
         },
         tick: { value: 6, sinceMs: 7, hasChanged: true },
+        recentPrices: [{ atMs: 3, prices: new Map([["BTC/USD", 10n ** 77n]]) }],
         webSockets: new Map([
           ["__proto__", { reads: 8n, sinceMs: 9, lastReadMs: 10 }],
           ["b_ws", { reads: 0n, sinceMs: 9 }],
@@ -132,9 +134,32 @@ const HISTORY: PollHistory = {
     ["b", { progress: {}, webSockets: new Map() }],
   ]),
   chain: { height: 7n, firstSeenMs: 8 },
+  upgrade: { name: "v10", height: 9n, info: "", seenMs: 9, doneMs: 10 },
+};
+
+const MISSING: Payment = { month: "2026-09", outcome: "missing", searchedMs: 1, height: 2n, timeMs: 3 };
+
+/** A payment with every field. */
+const PAID: Payment = {
+  month: "2026-10",
+  outcome: "paid",
+  searchedMs: 1,
+  height: 9_007_199_254_740_993n,
+  timeMs: 2,
+  txHash: "AB",
+  amount: { amount: 10n ** 30n, denom: "untrn" },
+  display: { name: "NTRN", exponent: 6 },
+  expected: 10n ** 30n + 1n,
+  byChain: 3n,
+  counts: { blocks: 4n, votes: 5n, inActiveSet: 6n, totalBlocks: 7n },
+  note: "a note",
 };
 
 const FULL: WatchdogState = {
+  payments: new Map([
+    ["one", [MISSING, PAID]],
+    ["two", [PAID]],
+  ]),
   ledgers: new Map([
     ["one", LEDGER],
     ["two", { ...LEDGER, chainId: "c-2" }],
@@ -247,9 +272,14 @@ describe("openSqliteState", () => {
       ...FULL,
       alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
     });
-    const { ledgers, pollHistories } = FULL;
-    second.save({ ...EMPTY_STATE, ledgers, pollHistories });
-    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, pollHistories });
+    // Ledgers, histories and payments are never deleted.
+    const { ledgers, pollHistories, payments = new Map() } = FULL;
+    second.save({ ...EMPTY_STATE, ledgers, pollHistories, payments });
+    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, pollHistories, payments });
+    const found = { ...PAID, month: "2026-09", note: "found later" };
+    const later = new Map([...payments, ["one", [found, PAID]] as const]);
+    second.save({ ...EMPTY_STATE, ledgers, pollHistories, payments: later });
+    expect(second.load().payments).toEqual(later);
     second.close();
   });
 

@@ -10,6 +10,9 @@ import { type Delivery, enqueue } from "../notify/outbox.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import { type Silence, silences, withoutExpired } from "../silences/silence.ts";
+import type { SidecarPrices } from "../prices/price-comparison.ts";
+import type { Payment } from "../sources/payment.ts";
+import { type BlockTime, countdownTo, headSeenMs } from "../upgrade/upgrade-plan.ts";
 import type { Observation } from "../sources/observation.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
@@ -219,11 +222,19 @@ interface CountedPoll {
   readonly assessment: Assessment | undefined;
   /** How much later than planned the poll began, ms. Absent: not measured. */
   readonly lateMs?: number | undefined;
+  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  readonly peers?: readonly SidecarPrices[];
+  /** Undefined while it is not known. */
+  readonly blockTime?: BlockTime | undefined;
+  /** Payments of closed months. Absent: none was searched. */
+  readonly payments?: readonly Payment[] | undefined;
 }
 
 /** Configuration of alerting, and of the conditions. */
 export interface AlertOptions extends AlertingOptions {
   readonly majorPairs: readonly string[];
+  /** Own limit of the deviation of a pair's price, percent. Absent: none. */
+  readonly pairDeviations?: ReadonlyMap<string, number>;
   /** Time between two polls. */
   readonly intervalMs: number;
 }
@@ -263,6 +274,10 @@ export function alertOnPoll(
     recent: { "5m": recent(FIVE_MINUTES), "30m": recent(HALF_HOUR) },
     assessment,
     majorPairs: options.majorPairs,
+    ...(options.pairDeviations === undefined ? {} : { pairDeviations: options.pairDeviations }),
+    ...(poll.peers === undefined ? {} : { peers: poll.peers }),
+    payments: poll.payments,
+    upgrade: countdownTo(pollHistory, headSeenMs(observation), poll.blockTime),
     lateMs: poll.lateMs,
   });
   const plan = planAlerts(

@@ -10,6 +10,8 @@ export interface AlertsConfig {
   /** Enabled alerts, in the order of the table. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
+  /** Own limit of the deviation of a pair's price, percent. */
+  readonly pairDeviations: ReadonlyMap<string, number>;
   /** Time after the end of a cause in which its consequences do not begin. */
   readonly graceMs: number;
 }
@@ -21,6 +23,18 @@ const majorPairs = z
   .max(50)
   .default(["BTC/USD", "ETH/USD", "NTRN/USD"])
   .describe("pairs that must have a price: BTC, ETH and the chain's native token");
+
+const pairDeviations = z
+  .record(
+    z.string().regex(PAIR, { error: issueText("is not a pair", '"BTC/USD"') }),
+    z.number().min(0).max(100),
+  )
+  .refine((all) => Object.keys(all).length <= 150, { error: issueText("is too long", "at most 150 pairs") })
+  .default({})
+  .describe(
+    "max_deviation of single pairs, in percent, for prices_differ_from_chain and prices_differ_from_sidecars",
+  )
+  .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
 /** The section of one alert, from its entry in the table. */
 function section(condition: Condition) {
@@ -51,6 +65,7 @@ function thresholdField({ unit, initial, description }: Threshold): z.ZodType<nu
 
 const sections = z.strictObject({
   major_pairs: majorPairs,
+  pair_max_deviation: pairDeviations,
   grace: durationField(0)
     .prefault(durationText(GRACE_MS))
     .describe("time after the end of a cause in which its consequences do not begin"),
@@ -62,10 +77,11 @@ export const alertsSchema = sections
   .prefault({})
   .describe("the alerts, each with a section of its own")
   .transform((file): AlertsConfig => {
-    const { major_pairs, grace, ...rest } = file;
+    const { major_pairs, pair_max_deviation, grace, ...rest } = file;
     const values: Readonly<Record<string, unknown>> = rest;
     return {
       majorPairs: major_pairs,
+      pairDeviations: new Map(Object.entries(pair_max_deviation)),
       graceMs: grace,
       rules: CONDITIONS.flatMap((one) => toRule(one, values[sectionKey(one.name)])),
     };

@@ -2,7 +2,10 @@ import type { RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
+import type { SidecarPrices } from "../prices/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
+import type { Payment } from "../sources/payment.ts";
+import type { UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import type { RawRule } from "./raw-metrics.ts";
 import type { PollHistory } from "./poll-history.ts";
 
@@ -17,6 +20,14 @@ export interface ConditionInput {
   readonly assessment: Assessment | undefined;
   /** Pairs that the chain needs most: "BTC/USD". */
   readonly majorPairs: readonly string[];
+  /** Own limit of the deviation of a pair's price, percent. A pair that is absent has that of the condition. */
+  readonly pairDeviations?: ReadonlyMap<string, number>;
+  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  readonly peers?: readonly SidecarPrices[];
+  /** Payments of closed months. Absent: none was searched. */
+  readonly payments?: readonly Payment[] | undefined;
+  /** The planned upgrade of the chain. Absent: none is known. */
+  readonly upgrade?: UpgradeCountdown | undefined;
   /** How much later than planned the poll began, ms. Grows when the watchdog has more work than time. Absent: not measured. */
   readonly lateMs?: number | undefined;
 }

@@ -1,11 +1,14 @@
 import type { ConditionInput, AlertRule, Condition, ConditionResult } from "./condition.ts";
 import { BURN_CONDITIONS } from "./burn-conditions.ts";
+import { DEVIATION_CONDITIONS } from "./deviation-conditions.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
+import { PAYMENT_CONDITIONS } from "./payment-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
 import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
+import { UPGRADE_CONDITIONS } from "./upgrade-conditions.ts";
 import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 
@@ -13,10 +16,13 @@ import { unreachable } from "../../platform/base/errors.ts";
 export const CONDITIONS: readonly Condition[] = [
   ...SIDECAR_CONDITIONS,
   ...PRICE_CONDITIONS,
+  ...DEVIATION_CONDITIONS,
   ...NODE_CONDITIONS,
   ...SIGNING_CONDITIONS,
+  ...UPGRADE_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
+  ...PAYMENT_CONDITIONS,
   ...NETWORK_CONDITIONS,
   ...WATCHDOG_CONDITIONS,
 ];

@@ -2,6 +2,8 @@ import type { ChainObservation, NodeObservation, Observation, Seen } from "../so
 import { check, type RunbookBody, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
 import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
+import type { PollHistory } from "./poll-history.ts";
+import { withUpgrade } from "./upgrade-conditions.ts";
 
 const CANNOT_SEE =
   "The watchdog cannot read this source, and does not know what it would show. It counts the blocks of this time when the source is back.";
@@ -183,7 +185,12 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
         "The watchdog counts the blocks since the last poll from the node's counters, unless the node has restarted since then.",
       ],
     },
-    evaluate: ({ nodes }) => evaluateSources(nodes, ({ metrics }) => metrics),
+    evaluate: ({ nodes }, history) =>
+      withUpgrade(
+        evaluateSources(nodes, ({ metrics }) => metrics),
+        nodes,
+        history,
+      ),
   }),
   cannotSeeSource({
     source: "prices",
@@ -292,7 +299,7 @@ interface SourceTexts {
   readonly page: string;
   readonly action: string;
   readonly runbook: RunbookBody;
-  readonly evaluate: (observation: Observation) => ConditionResult;
+  readonly evaluate: (observation: Observation, history: PollHistory) => ConditionResult;
 }
 
 function cannotSeeSource({ source, page, action, runbook, evaluate }: SourceTexts): Condition {
@@ -310,7 +317,7 @@ function cannotSeeSource({ source, page, action, runbook, evaluate }: SourceText
     inhibits: [],
     past: source === "node" ? "gaps" : { notStored: "failures of single sources" },
     runbook,
-    evaluate: ({ observation }) => evaluate(observation),
+    evaluate: ({ observation, history }) => evaluate(observation, history),
   });
 }
 
@@ -358,12 +365,19 @@ function evaluateSources(
   return evaluateSeen(nodes.map((node) => [nodes.length === 1 ? "" : `${node.name}: `, sourceOf(node)]));
 }
 
-function evaluateChainSources({ head, validator, prices, revenue }: ChainObservation): ConditionResult {
+function evaluateChainSources({
+  head,
+  validator,
+  prices,
+  revenue,
+  upgrade,
+}: ChainObservation): ConditionResult {
   return evaluateSeen([
     ["latest block: ", head],
     ["validator set: ", validator],
     ["prices: ", prices],
     ["revenue: ", revenue],
+    ["upgrade plan: ", upgrade ?? { state: "not-configured" }],
   ]);
 }
 

@@ -16,6 +16,7 @@ import {
   isProducing,
   nodeBlockAge,
 } from "./evaluate-nodes.ts";
+import { haltText } from "../upgrade/upgrade-plan.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
@@ -55,7 +56,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
           "Compare with a public endpoint or an explorer. If it shows new blocks, the chain runs and your nodes are cut off: follow [node-halted](node-halted.md).",
         ),
         check(
-          "Read the validators' channel: upgrades halt at a planned height, and the node's log ends with `UPGRADE NEEDED`.",
+          "Does the reason name an upgrade? The watchdog reads the chain's plan, so the halt is the planned one, and the node's log ends with `UPGRADE NEEDED`. Read the validators' channel in any case.",
         ),
       ],
       fix: [
@@ -96,10 +97,14 @@ export const NODE_CONDITIONS: readonly Condition[] = [
           NODE_STATUS,
         ),
         check(
+          "Does the reason name an upgrade? Then the others have done it, and this node runs the old version: its log ends with `UPGRADE NEEDED`.",
+        ),
+        check(
           "Read the node's log. `CONSENSUS FAILURE`: a software or state error. `no space left on device`: the disk is full. `dialing failed`: it cannot reach its peers.",
         ),
       ],
       fix: [
+        "If it missed an upgrade, install the release that the plan names, and start the node. Sign again within 60 minutes.",
         "If the disk is full, free space, then restart the node.",
         "On a consensus failure, do not restart in a loop. Search for the error in the validators' channel. If the version is wrong, install the right binary.",
         "If it has no peers, check the firewall for port 26656, add `persistent_peers`, and restart the node.",
@@ -195,7 +200,8 @@ function evaluateChain(input: ConditionInput, haltAfterMs: number): ConditionRes
   const ms = Math.min(...all.map((age) => age.ms));
   // Without a source, and after a start of the watchdog until the first new block.
   if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
-  return active(`no block for ${secondsText(ms)}, at height ${height}`, ms);
+  const why = haltText(input.history.upgrade, height, "chain");
+  return active(`no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
 }
 
 function evaluateHalt(
@@ -207,7 +213,8 @@ function evaluateHalt(
   if (age === undefined) return cannotSee("the node's height cannot be read");
   if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${history.progress.height}`);
   if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
-  const reason = `no new block for ${secondsText(age.ms)}, at height ${history.progress.height}`;
+  const why = haltText(input.history.upgrade, history.progress.height, "node");
+  const reason = `no new block for ${secondsText(age.ms)}, at height ${history.progress.height}${why}`;
   // Without another source with new blocks the chain itself may have halted, which is another condition.
   return isProducing(blockAges(input), haltAfterMs)
     ? active(reason, age.ms)

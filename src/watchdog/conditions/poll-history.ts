@@ -1,3 +1,5 @@
+import { advanceUpgrade, type SeenUpgrade } from "../upgrade/upgrade-plan.ts";
+import type { RecentPrices } from "../prices/price-comparison.ts";
 import type {
   Histogram,
   NodeObservation,
@@ -16,6 +18,8 @@ export interface PollHistory {
   /** By name of the node. */
   readonly nodes: ReadonlyMap<string, NodeHistory>;
   readonly chain: Progress;
+  /** The planned upgrade that was last seen. Absent: none, or it was cancelled, or is long done. */
+  readonly upgrade?: SeenUpgrade;
 }
 
 /** A height and the time at which it last grew. `advancedAtMs` is undefined until it grew once. */
@@ -42,6 +46,8 @@ export interface NodeHistory {
   /** Last value of the sidecar's timestamp; 0: the sidecar has not ticked. */
   readonly tick?: Tick;
   readonly webSockets: ReadonlyMap<string, WebSocketHistory>;
+  /** Prices of the last minute, of the pairs whose price on the chain is read; oldest first. */
+  readonly recentPrices?: readonly RecentPrices[];
 }
 
 /** A timestamp of the sidecar. */
@@ -72,20 +78,25 @@ export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
  * when the change between them happened.
  */
 export function advanceHistory(
-  { nodes, chain }: PollHistory,
+  { nodes, chain: chainBefore, upgrade: upgradeBefore }: PollHistory,
   observation: Observation,
   gapMs: number,
 ): PollHistory {
   const { atMs } = observation;
-  const { head } = observation.chain;
+  const { head, prices, upgrade: plan } = observation.chain;
+  const pairs = prices.state === "up" ? prices.value.map(({ pair }) => pair) : [];
+  const chain = head.state === "up" ? advanceHeight(chainBefore, head.value.height, atMs) : chainBefore;
+  const view = plan?.state === "up" ? plan.value : undefined;
+  const upgrade = advanceUpgrade(upgradeBefore, view, chain.height, atMs);
   return {
     nodes: new Map(
       observation.nodes.map((node) => [
         node.name,
-        advanceNode(nodes.get(node.name) ?? UNSEEN, node, { atMs, gapMs }),
+        advanceNode(nodes.get(node.name) ?? UNSEEN, node, { atMs, gapMs, pairs }),
       ]),
     ),
-    chain: head.state === "up" ? advanceHeight(chain, head.value.height, atMs) : chain,
+    chain,
+    ...(upgrade === undefined ? {} : { upgrade }),
   };
 }
 
@@ -93,19 +104,24 @@ export function advanceHistory(
 interface PollTime {
   readonly atMs: number;
   readonly gapMs: number;
+  /** Pairs whose price on the chain was read. */
+  readonly pairs: readonly string[];
 }
 
 function advanceNode(
-  before: NodeHistory,
-  { metrics, prices, sidecar }: NodeObservation,
+  { recentPrices: pricesBefore, ...before }: NodeHistory,
+  node: NodeObservation,
   time: PollTime,
 ): NodeHistory {
+  const { metrics, prices, sidecar } = node;
   const { atMs } = time;
+  const recentPrices = advanceRecentPrices(pricesBefore, node, time);
   const withCalls = metrics.state === "up" ? advanceCalls(before, metrics.value, time) : before;
   const tick = advanceTick(before.tick, prices, atMs);
   return {
     ...withCalls,
     ...(tick === undefined ? {} : { tick }),
+    ...(recentPrices === undefined ? {} : { recentPrices }),
     webSockets: advanceWebSockets(before.webSockets, sidecar, atMs),
   };
 }
@@ -169,6 +185,28 @@ function advanceWebSockets(
     }),
   );
 }
+
+/** Adds the prices of one poll to those of the last minute, of the pairs that the chain was asked for. */
+function advanceRecentPrices(
+  before: NodeHistory["recentPrices"],
+  { prices }: NodeObservation,
+  { pairs, atMs }: Pick<PollTime, "atMs" | "pairs">,
+): NodeHistory["recentPrices"] {
+  const kept = (before ?? []).filter((one) => atMs - one.atMs <= RECENT_MS && one.atMs < atMs);
+  const page = prices.state === "up" && !prices.value.isDerived ? prices.value : undefined;
+  const now = pairs.flatMap((pair) => {
+    const price = page?.prices.get(pair);
+    return price === undefined ? [] : [[pair, price] as const];
+  });
+  const all = now.length === 0 ? kept : [...kept, { atMs, prices: new Map(now) }];
+  return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
+}
+
+/** Prices are remembered for the age of a comparable price and the time before its block. */
+const RECENT_MS = 60_000;
+
+/** Polls can be every 100 ms. */
+const MAX_RECENT = 30;
 
 /** Calls of a node to its sidecar, by how long they took. */
 interface CallTimes {

@@ -182,6 +182,8 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       "major-pairs-missing",
       "empty-prices-counted",
       "websocket-providers-failing",
+      "prices-differ-from-chain",
+      "prices-differ-from-sidecars",
     ],
     past: PRICES_NOT_STORED,
     runbook: {

@@ -25,8 +25,8 @@ import {
 import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "../silences/maintenance.ts";
 import type { SourceLimits } from "../sources/targets.ts";
+import { chain } from "./chain-config.ts";
 import {
-  chain,
   identity,
   policy,
   refuseTwoForms,

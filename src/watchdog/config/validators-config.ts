@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import {
   durationField,
@@ -11,6 +10,7 @@ import { CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessmen
 import { CHAIN_ID } from "../sources/sample-values.ts";
 import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
+import { addressField, chain } from "./chain-config.ts";
 import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
 
 /** One validator, and how it is paid. */
@@ -123,29 +123,6 @@ export const sources = z.strictObject({
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
     .describe("the scrape of a larger metrics page fails"),
-});
-
-/** Section `chain`. */
-export const chain = z.strictObject({
-  rest: httpUrlField()
-    .describe("REST of a node of the chain, without path")
-    .meta({ example: "http://127.0.0.1:1317" }),
-  fallbacks: z
-    .array(httpUrlField())
-    .max(4)
-    .exactOptional()
-    .describe("REST of other nodes of the chain, tried in this order when one does not respond")
-    .meta({ example: ["https://rest.example"], commentedOut: true }),
-  module: z
-    .string()
-    .regex(/^[a-z0-9]{1,30}$/)
-    .default("neutron")
-    .describe("name of the chain in the paths of its own modules"),
-  pairs: z
-    .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
-    .max(100)
-    .default(["BTC/USD", "ETH/USD"])
-    .describe("pairs whose price on the chain is read"),
 });
 
 /** Section `policy`. */
@@ -367,21 +344,6 @@ function toPolicy(given: z.output<typeof policy>): ValidatorConfig["policy"] {
     policy: isSpecified ? SPECIFIED_POLICY : { ...configured, source: "configuration" },
     fromChain: given.from_chain,
   };
-}
-
-/** Field for a bech32 address whose prefix matches. */
-function addressField(prefix: RegExp, example: string) {
-  return z.string().refine((text) => hasPrefix(text, prefix), {
-    error: issueText("is not such an address", `bech32, such as ${example}`),
-  });
-}
-
-function hasPrefix(text: string, pattern: RegExp): boolean {
-  try {
-    return pattern.test(decodeBech32(text).prefix);
-  } catch {
-    return false;
-  }
 }
 
 /** Field for "host:port". */

@@ -1,4 +1,5 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { CHAIN_PANELS } from "./chain-panels.ts";
 import { ALERTS_TABLE, ANNOTATIONS, PLACE, TIER_COLORS, VALIDATOR, VARIABLES } from "./oracle-parts.ts";
 import {
   type DashboardSpec,
@@ -227,6 +228,7 @@ export const PAID: DashboardSpec = {
         ),
       ],
     },
+    { title: "Chain", panels: CHAIN_PANELS },
     {
       title: "Causes",
       panels: [

@@ -24,6 +24,7 @@ import {
 } from "./sections.ts";
 import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
 import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
+import { chainSections } from "./chain-sections.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 
 export interface PageDeps {
@@ -237,6 +238,7 @@ function validatorDetails(
   return html`${payFacts(status)}
 ${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
+${chainSections(status, nowMs)}
 ${plots}
 ${sourceSection(status)}
 ${monthSection(status.months)}`;

@@ -9,6 +9,8 @@ import {
   memoryView,
 } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { SidecarPrices } from "../prices/price-comparison.ts";
+import { type BlockTime, blockTimeOf } from "../upgrade/upgrade-plan.ts";
 import type { Observation } from "../sources/observation.ts";
 import { assess } from "../policy/assess.ts";
 import { type Assessment, chainPolicy, type PolicyChoice } from "../policy/assessment.ts";
@@ -21,6 +23,10 @@ export interface Evaluation {
   readonly observation: Observation;
   readonly state: WatchdogState;
   readonly assessment: Assessment;
+  /** Sidecars of other validators of the same chain, as last read. */
+  readonly peers: readonly SidecarPrices[];
+  /** Undefined while it is not known. */
+  readonly blockTime: BlockTime | undefined;
   /** Names of the nodes that restarted. */
   readonly restarted: readonly string[];
   /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
@@ -41,6 +47,8 @@ export interface EvaluationOptions {
   readonly gapMs?: number | undefined;
   /** How much later than planned the poll began, ms. Absent: not measured. */
   readonly lateMs?: number | undefined;
+  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  readonly peers?: readonly SidecarPrices[];
 }
 
 /** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
@@ -50,34 +58,59 @@ export function planEvaluation(
   options: EvaluationOptions,
 ): Evaluation {
   const { validator, atMs } = scraped;
+  const { peers = [] } = options;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
   const started = options.isFirst ? recordStart(before, atMs) : before;
   const { ledger, steps, conflicts } = options.isFilling
     ? { ledger: started, steps: [], conflicts: [] }
     : countObservation(started, scraped, options);
   const observation = withConflicts(scraped, conflicts);
+  const blockTime = blockTimeOf(ledger.anchors, blockTimeMs(ledger));
   const assessment = assessObservation(ledger, observation, options.policy);
+  const payments = withPayment(state.payments, validator, observation);
   const {
     state: alerting,
     events,
     pollHistory,
   } = alertOnPoll(
     state.alerting,
-    { observation, ledger: memoryView(validator, ledger), assessment, lateMs: options.lateMs },
+    {
+      observation,
+      ledger: memoryView(validator, ledger),
+      assessment,
+      lateMs: options.lateMs,
+      peers,
+      blockTime,
+      payments: payments?.get(validator),
+    },
     state.pollHistories.get(validator) ?? EMPTY_HISTORY,
     options.alerts,
   );
   return {
     observation,
     state: {
+      ...(payments === undefined ? {} : { payments }),
       ledgers: new Map([...state.ledgers, [validator, ledger]]),
       pollHistories: new Map([...state.pollHistories, [validator, pollHistory]]),
       alerting,
     },
     assessment,
+    peers,
+    blockTime,
     restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
     events,
   };
+}
+
+/** Adds the payment that the poll's search found. */
+function withPayment(
+  payments: WatchdogState["payments"],
+  validator: string,
+  { chain: { payment } }: Observation,
+): WatchdogState["payments"] {
+  if (payment?.state !== "up") return payments;
+  const others = (payments?.get(validator) ?? []).filter(({ month }) => month !== payment.value.month);
+  return new Map([...(payments ?? []), [validator, [...others, payment.value]]]);
 }
 
 /** Applies the policy to a ledger. The chain's parameters count while the chain shows them. */

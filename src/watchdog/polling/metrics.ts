@@ -8,6 +8,7 @@ import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
+import { CHAIN_GAUGES } from "./chain-gauges.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
@@ -131,6 +132,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["channel"],
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
+  ...CHAIN_GAUGES,
   ...ASSESSMENT_GAUGES,
 ];
 
@@ -209,6 +211,7 @@ export function createWatchdogMetrics(
   return {
     recordPoll: (observation, restartedNodes) => {
       for (const { source, seen } of seenSources(observation)) {
+        if (seen.state === "error" && seen.isRepeated) continue;
         scrapes.inc({ source, outcome: seen.state === "up" ? "success" : "failure" });
         duration.observe({ source }, seen.durationMs / 1000);
       }

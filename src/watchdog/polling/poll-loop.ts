@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
-import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
+import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
 import { toEscalation } from "../alerts/notifications.ts";
 import type { AlertOptions } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
@@ -12,12 +12,15 @@ import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Backfiller } from "../prometheus-api/backfill.ts";
+import { type SidecarPrices, sidecarPrices } from "../prices/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
 import { WatchdogError } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../config/validators-config.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
+import { closedMonth } from "./closed-month.ts";
+import type { ClosedMonth } from "../payment/payment-reader.ts";
 import { type Poller, seenSources } from "./poller.ts";
 import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./status.ts";
 
@@ -32,6 +35,15 @@ export interface PollLoop {
   readonly isAlive: () => boolean;
   /** Why the validator is not watched, for people; undefined while it is. */
   readonly problem: () => string | undefined;
+  /** Prices of its sidecars at the last poll, for the other validators of the chain. */
+  readonly sidecars: () => LoopSidecars;
+}
+
+/** The sidecars of one validator, and their chain. */
+export interface LoopSidecars {
+  /** Undefined before the first reading of a node. */
+  readonly chainId: string | undefined;
+  readonly sidecars: readonly SidecarPrices[];
 }
 
 export interface PollLoopDeps {
@@ -42,6 +54,8 @@ export interface PollLoopDeps {
   readonly metrics: WatchdogMetrics;
   /** Absent: gaps are not filled. */
   readonly backfill?: Backfiller;
+  /** Sidecars of the other validators of a chain. Absent: none. */
+  readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
   /** Renders what the page shows of the validator. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
@@ -79,6 +93,7 @@ export function createPollLoop(
       validator,
       state: keeper.current(),
       rules: config.alerts.rules,
+      majorPairs: config.alerts.majorPairs,
       channels,
       startedAtMs,
       nowMs: clock.nowMs(),
@@ -90,7 +105,9 @@ export function createPollLoop(
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = keeper.current().ledgers.get(name);
     const chainId = validator.target.chainId ?? known?.chainId;
-    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint }, signal);
+    const closed = (month: Month): ClosedMonth | undefined =>
+      closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
+    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint, closed }, signal);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
@@ -106,6 +123,7 @@ export function createPollLoop(
       isFirst: last === undefined,
       isFilling: !isFilled,
       lateMs,
+      peers: deps.peersOf?.(name, chainId) ?? [],
     });
     const { observation } = evaluation;
     keeper.replace(evaluation.state);
@@ -144,8 +162,15 @@ export function createPollLoop(
     if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
+  const sidecars = (): LoopSidecars => ({
+    chainId: validator.target.chainId ?? keeper.current().ledgers.get(name)?.chainId,
+    sidecars: (last?.observation.nodes ?? []).flatMap(
+      (node) => sidecarPrices(name, node, last?.observation.atMs ?? 0) ?? [],
+    ),
+  });
   return {
     run,
+    sidecars,
     status,
     statusText: () => statusText ?? stringifyJson(statusJson(status())),
     isAlive,

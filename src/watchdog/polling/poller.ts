@@ -1,7 +1,9 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { type Month, monthOf, monthsBefore } from "../../platform/base/month.ts";
 import { nodeLabels, sidecarLabels } from "../prometheus-api/fleet.ts";
 import type { StoredPages } from "../prometheus-api/stored-pages.ts";
 import type {
+  ChainObservation,
   NodeObservation,
   Observation,
   PricesPage,
@@ -9,6 +11,7 @@ import type {
   Seen,
   SourceEndpoints,
 } from "../sources/observation.ts";
+import { type ClosedMonth, createPaymentReader, type PaymentSearch } from "../payment/payment-reader.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
 import {
@@ -37,6 +40,8 @@ interface PollContext {
   readonly chainId: string | undefined;
   /** Up to where the ledger counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
+  /** Returns what was counted in a month that is over. Absent: payments are not searched. */
+  readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
 /** Reads all sources of one validator in parallel. Rejects only on abort; a source that fails is an error in the observation. */
@@ -58,7 +63,8 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   const parts = { target, limits, deps, scrape };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape);
-  return async ({ chainId, counted }, signal) => {
+  const payment = createPaymentReader(target, deps.read, scrape);
+  return async ({ chainId, counted, closed }, signal) => {
     const [seen, egress] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
@@ -67,13 +73,31 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
     // the first block of a month by height.
     const chainSeen = await chain(counted, signal);
     const reached = new Map(egress);
+    const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
       validator: target.name,
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
-      chain: chainSeen,
+      chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
       endpoints: endpointsOf(target, failover),
     };
+  };
+}
+
+/** What the search for the payment of the month before the newest block's needs. */
+function paymentSearch(
+  { head, revenue }: ChainObservation,
+  closed: PollContext["closed"],
+  nowMs: number,
+): PaymentSearch {
+  if (head.state !== "up") return { head: undefined, closed: undefined, revenue: undefined, nowMs };
+  const { height, blockTimeMs: timeMs } = head.value;
+  const [month = ""] = monthsBefore(monthOf(timeMs), 1);
+  return {
+    head: { height, timeMs },
+    closed: closed?.(month),
+    revenue: revenue.state === "up" ? revenue.value : undefined,
+    nowMs,
   };
 }
 
@@ -85,7 +109,13 @@ function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly stri
   ];
 }
 
-const CHAIN_SOURCES = ["chain-head", "chain-validator", "chain-prices", "chain-revenue"] as const;
+const CHAIN_SOURCES = [
+  "chain-head",
+  "chain-validator",
+  "chain-prices",
+  "chain-revenue",
+  "chain-upgrade",
+] as const;
 
 function endpointsOf(
   { nodes, chain }: ValidatorTarget,
@@ -257,6 +287,8 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
       ["chain-validator", chain.validator],
       ["chain-prices", chain.prices],
       ["chain-revenue", chain.revenue],
+      ["chain-upgrade", chain.upgrade ?? NOT_CONFIGURED],
+      ["chain-payment", chain.payment ?? NOT_CONFIGURED],
     ]),
   ];
 }

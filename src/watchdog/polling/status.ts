@@ -2,11 +2,21 @@ import { isoTimeOrNull } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
 import { type AlertStatus, alertStatuses } from "../alerts/alert-status.ts";
 import type { AlertRule } from "../conditions/condition.ts";
+import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { type Delivery, pendingDeliveries } from "../notify/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import {
+  compareAll,
+  comparisonsJson,
+  type ComparedPrices,
+  DEFAULT_MAX_AGE_MS,
+} from "../prices/price-comparison.ts";
+import { paymentJson } from "../payment/payment.ts";
+import type { Payment } from "../sources/payment.ts";
+import { countdownJson, countdownTo, headSeenMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
@@ -66,6 +76,12 @@ export interface WatchdogStatus {
   readonly prices: PricesState;
   /** Pairs that have a price on any node, sorted. Empty when the last scrape of the prices failed. */
   readonly pairs: readonly string[];
+  /** Prices of the sidecars beside the chain's and each other's, at the last poll. Absent before the first one. */
+  readonly compared?: ComparedPrices;
+  /** The planned upgrade of the chain. Absent: none is known. */
+  readonly upgrade?: UpgradeCountdown;
+  /** Payments of closed months, oldest first. Absent: none was searched. */
+  readonly payments?: readonly Payment[];
   /** All alerts, also inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
@@ -89,10 +105,16 @@ export interface StatusInput {
   /** Time of the last successful scrape by {@link sourceKey}. */
   readonly lastSuccessMs: ReadonlyMap<string, number>;
   /** The last evaluation; undefined before the first poll. */
-  readonly last: Pick<Evaluation, "observation" | "assessment"> | undefined;
+  readonly last: LastPoll | undefined;
+  /** Pairs that are compared between sidecars besides those of the chain. */
+  readonly majorPairs?: readonly string[];
   readonly storeProblem?: string | undefined;
   readonly lateMs?: number;
 }
+
+/** What the last poll showed. */
+type LastPoll = Pick<Evaluation, "observation" | "assessment"> &
+  Partial<Pick<Evaluation, "peers" | "blockTime">>;
 
 /** Identifies a source of a validator. */
 export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
@@ -104,6 +126,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
   const { alerting } = state;
   const { name } = validator.target;
   const ledger = state.ledgers.get(name) ?? EMPTY_LEDGER;
+  const payments = state.payments?.get(name);
   const { months } = ledger.sources.calls.rollups;
   const month = monthOf(nowMs);
   const toMonth = (of: Month): MonthStatus => {
@@ -125,6 +148,9 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     assessment: last?.assessment,
     prices: last === undefined ? "unknown" : pricesState(last),
     pairs: last === undefined ? [] : pairsOf(last),
+    ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
+    ...upgradeOf(input),
+    ...(payments === undefined ? {} : { payments }),
     alerts: alertStatuses(alerting.alerts, rules, [name]),
     sources:
       last === undefined
@@ -149,6 +175,9 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
     months: status.months.map(monthJson),
     prices: { state: status.prices, pairs: status.pairs },
+    price_comparisons: status.compared === undefined ? [] : comparisonsJson(status.compared),
+    upgrade: status.upgrade === undefined ? null : countdownJson(status.upgrade),
+    payments: (status.payments ?? []).map(paymentJson),
     alerts: status.alerts.map(alertJson),
     store_error: status.storeProblem ?? null,
     pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
@@ -177,6 +206,26 @@ export function allStatusText(all: readonly string[], config: string): string {
 function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {
   const pairs = observation.nodes.flatMap(({ prices }) => (prices.state === "up" ? prices.value.pairs : []));
   return [...new Set(pairs)].toSorted();
+}
+
+function upgradeOf({ state, validator, last }: StatusInput): Pick<WatchdogStatus, "upgrade"> {
+  const history = state.pollHistories.get(validator.target.name);
+  if (history === undefined || last === undefined) return {};
+  const upgrade = countdownTo(history, headSeenMs(last.observation), last.blockTime);
+  return upgrade === undefined ? {} : { upgrade };
+}
+
+function comparedOf(
+  { state, validator, rules, majorPairs = [] }: StatusInput,
+  { observation, peers = [] }: LastPoll,
+): ComparedPrices {
+  const history = state.pollHistories.get(validator.target.name) ?? EMPTY_HISTORY;
+  const maxAgeMs = (alert: string): number =>
+    rules.find(({ condition }) => condition.name === alert)?.limits["max_age"] ?? DEFAULT_MAX_AGE_MS;
+  return compareAll(
+    { observation, history, peers, pairs: majorPairs },
+    { chain: maxAgeMs("prices-differ-from-chain"), sidecars: maxAgeMs("prices-differ-from-sidecars") },
+  );
 }
 
 function toMonthStatus(

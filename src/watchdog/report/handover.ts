@@ -21,6 +21,7 @@ import {
   incidentBlocks,
   incidentJson,
 } from "./causes.ts";
+import { chainFactsJson, chainItems } from "./chain-facts.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
@@ -48,7 +49,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
     outcome: outcomeOf(validators),
     blocks: [
       { kind: "heading", text: "Now" },
-      ...nowBlocks(validators),
+      ...nowBlocks(validators, shift.toMs),
       { kind: "heading", text: "The shift" },
       shiftTable(shifts, shift),
       { kind: "sparks", lines: validators.map((data) => missesInShift(data, shift)) },
@@ -77,6 +78,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
             ? []
             : [{ alert, by: acknowledged.text, at: isoTime(acknowledged.atMs) }],
         ),
+        ...chainFactsJson(data.chain),
         pending: (data.pending ?? []).map(({ alert }) => alert),
         quiet: firingOf(data).flatMap(({ alert, quietNow }) =>
           quietNow === undefined ? [] : [{ alert, reason: quietNow }],
@@ -108,7 +110,7 @@ function outcomeOf(validators: readonly ValidatorData[]): ReportOutcome {
   return validators.every(({ assessment }) => assessment.rate === undefined) ? "unseen" : "fine";
 }
 
-function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
+function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   const firing = validators.flatMap((data) =>
     firingOf(data).map(
       ({ title, severity, sinceMs, reason, reasonNow = reason, quietNow, acknowledged }) =>
@@ -127,7 +129,8 @@ function nowBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[]
         `${data.ledger.validator}: ${title} (${severity}) is pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
     ),
   );
-  const items = [...firing, ...pending];
+  const chain = validators.flatMap((data) => chainItems(data.ledger.validator, data.chain, nowMs));
+  const items = [...firing, ...pending, ...chain];
   return [
     ...(firing.length === 0
       ? [{ kind: "text", text: pending.length === 0 ? "No alert fires." : "No alert fires yet." } as const]

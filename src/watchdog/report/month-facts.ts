@@ -12,6 +12,7 @@ import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessme
 import { type CauseCount, type CostedIncident, causesOf, costedIncidents, explanationsOf } from "./causes.ts";
 import { allowedMisses } from "../policy/headroom.ts";
 import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+import type { Payment } from "../sources/payment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Everything that a report says of one month of one validator. */
@@ -35,6 +36,8 @@ export interface MonthFacts {
   readonly causes: readonly CauseCount[];
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
+  /** The payment of the month. Absent: it was not searched. */
+  readonly payment?: Payment;
   /** Rates by source, without sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
@@ -61,6 +64,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
   // Minutes are stored for 12 hours: with them, the facts would change when they are deleted.
   const explanations = { ...explanationsOf(ledger, alerts, fromMs, toMs), events, minutes: [] };
   const rate = successRate(record.counts);
+  const payment = data.chain?.payments?.find((one) => one.month === month);
   return {
     validator: ledger.validator,
     month,
@@ -76,6 +80,7 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
     causes: causesOf(hours, explanations),
     events,
     alerts,
+    ...(payment === undefined ? {} : { payment }),
     sources: LEDGER_SOURCES.flatMap((source) => sourceRate(data, month, source)),
   };
 }

@@ -6,6 +6,7 @@ import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
 import { costCents, incidentJson } from "./causes.ts";
+import { paymentJson } from "../payment/payment.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
@@ -32,6 +33,7 @@ export function monthJson(facts: MonthFacts): JsonObject {
       payCents === undefined
         ? null
         : { linear: String(payCents.linear), revenue_quadratic: String(payCents["revenue-quadratic"]) },
+    ...(facts.payment === undefined ? {} : { payment: paymentJson(facts.payment) }),
     sources: facts.sources.map(({ source, rate }) => ({
       source,
       good: String(rate.good),

@@ -7,6 +7,7 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import { costCents, incidentBlocks } from "./causes.ts";
 import { formatRate, monthJson } from "./month-json.ts";
 import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
+import { paymentText } from "../payment/payment.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** `report oracle`: one month of all validators, with the course of each. A finalized month gives the same report each time. */
@@ -93,6 +94,7 @@ function courseBlocks(facts: MonthFacts): readonly ReportBlock[] {
       kind: "heading",
       text: `${facts.validator}: ${formatRate(facts.rate)}, tier ${facts.tier ?? "unknown"}`,
     },
+    ...(facts.payment === undefined ? [] : [{ kind: "text", text: paymentText(facts.payment) } as const]),
     missesBlock(facts),
     ...incidentBlocks(facts.incidents),
     ...alertBlocks(facts),
@@ -118,7 +120,7 @@ function alertBlocks({ alerts }: MonthFacts): readonly ReportBlock[] {
 }
 
 function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
-  const { policy, record, payCents, rate } = facts;
+  const { policy, record, payCents, rate, payment } = facts;
   const changes = tierChanges(facts);
   return [
     { kind: "heading", text: `${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}` },
@@ -126,6 +128,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
       kind: "text",
       text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"])}`}.`,
     },
+    ...(payment === undefined ? [] : [{ kind: "text", text: paymentText(payment) } as const]),
     ...sourceBlocks(facts),
     missesBlock(facts),
     ...causeBlocks(facts),

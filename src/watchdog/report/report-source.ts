@@ -69,7 +69,7 @@ export function createWatchdogReports(
     const history = watchdog().alertHistory();
     return watchdog()
       .statuses()
-      .flatMap(({ validator, assessment, alerts: present }) => {
+      .flatMap(({ validator, assessment, alerts: present, upgrade, compared, payments }) => {
         const ledger = viewOf(validator);
         if (ledger === undefined || assessment === undefined) return [];
         const states = new Map(present.map(({ rule, state }) => [rule.condition.name, state]));
@@ -89,7 +89,12 @@ export function createWatchdogReports(
               ]
             : [],
         );
-        return [{ ledger, policy: assessment.policy, assessment, alerts, pending }];
+        const chain = {
+          compared: compared ?? { comparisons: [], notCompared: [] },
+          ...(upgrade === undefined ? {} : { upgrade }),
+          ...(payments === undefined ? {} : { payments }),
+        };
+        return [{ ledger, policy: assessment.policy, assessment, alerts, pending, chain }];
       });
   };
   return {

@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
@@ -19,6 +18,7 @@ import {
   incidentJson,
   NO_CAUSE,
 } from "./causes.ts";
+import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -79,16 +79,18 @@ export function statusReport(now: OracleNow): Report {
       ...storeBlocks(now),
       { kind: "table", columns, rows },
       ...earlyBlocks(now.validators),
+      ...chainBlocks(now.validators, now.nowMs),
       alertBlock(now.alerts),
     ],
     data: {
       report: "status",
       polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
       store_error: now.storeProblem ?? null,
-      validators: now.validators.map(({ ledger, assessment }) => ({
+      validators: now.validators.map(({ ledger, assessment, chain }) => ({
         validator: ledger.validator,
         chain_id: ledger.chainId ?? null,
         ...assessmentJson(assessment),
+        ...chainFactsJson(chain),
       })),
       alerts: now.alerts.map(activeAlertJson),
     },
@@ -245,6 +247,7 @@ export function whyReport(now: OracleNow): Report {
         ? [{ kind: "text", text: pending.length === 0 ? "Nothing fires." : "Nothing fires yet." } as const]
         : roots.flatMap(rootBlocks)),
       ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
+      ...chainBlocks(now.validators, now.nowMs),
       { kind: "heading", text: "Misses of this month" },
       ...missBlocks(months),
     ],
@@ -366,33 +369,4 @@ function causeText({ ledger, assessment, policy }: ValidatorData, sums: readonly
   ];
   const lost = bad === 0n ? "" : `, cost ${formatCents(cost)} of ${formatCents(policy.fullRewardCents)}`;
   return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${lost}.`;
-}
-
-const wireAlert = z.object({
-  name: z.string(),
-  validator: z.string(),
-  severity: z.string(),
-  title: z.string(),
-  state: z.string(),
-  since: z.string().nullable(),
-  reason: z.string().nullable(),
-  quiet: z.string().nullable(),
-  description: z.string(),
-  impact: z.string(),
-  action: z.string(),
-  runbook: z.string(),
-  inhibits: z.array(z.string()),
-});
-
-const wireAlerts = z.object({ alerts: z.array(wireAlert) });
-
-/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
-export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
-  return wireAlerts
-    .parse(body)
-    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
-      if (state !== "pending" && state !== "firing") return [];
-      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
-    })
-    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
 }

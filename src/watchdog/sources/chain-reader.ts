@@ -1,15 +1,12 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
-import { parseDec18 } from "../../platform/base/decimal.ts";
-import { JsonField } from "../../platform/base/json.ts";
+import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
   type ChainHead,
   type ChainObservation,
   type ChainPrice,
   type MonthEdge,
-  type RevenueParams,
-  type RevenueStats,
   type RevenueView,
   SourceError,
   type ValidatorView,
@@ -22,7 +19,9 @@ import {
   NOT_CONFIGURED,
   type Scrape,
 } from "./page-reader.ts";
+import { responseField, toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
 import { requireChainId } from "./sample-values.ts";
+import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "../upgrade/upgrade-plan.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 /** Where the ledger is: the block up to which it counted, and its time. */
@@ -62,10 +61,11 @@ export function createChainReader(target: ValidatorTarget, read: PageReader, scr
     };
   };
   return async (counted, signal) => {
-    const [headSeen, priceSeen, revenue] = await Promise.all([
+    const [headSeen, priceSeen, revenue, upgrade] = await Promise.all([
       scrape("the latest block", signal, (inner) => head(counted, inner)),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
+      scrape("the upgrade module", signal, (inner) => readUpgrade(rest, inner)),
     ]);
     const block = headSeen.state === "up" ? headSeen.value.block : undefined;
     const { consensusAddress: address } = target;
@@ -78,6 +78,7 @@ export function createChainReader(target: ValidatorTarget, read: PageReader, scr
       validator,
       prices: priceSeen,
       revenue,
+      upgrade,
     };
   };
 }
@@ -199,6 +200,11 @@ async function readRevenue(
   return stats === undefined ? view : { ...view, stats: toRevenueStats(responseField(stats)) };
 }
 
+async function readUpgrade(rest: Rest, signal: AbortSignal): Promise<UpgradeView> {
+  const text = await rest.find("/cosmos/upgrade/v1beta1/current_plan", signal);
+  return text === undefined ? NO_UPGRADE_MODULE : toUpgradeView(responseField(text));
+}
+
 /** A block, as far as the watchdog needs it. */
 interface BlockJson {
   readonly chainId: string;
@@ -213,22 +219,6 @@ interface MemberJson {
   /** Bech32 consensus address. */
   readonly address: string;
   readonly votingPower: bigint;
-}
-
-/** Starts the check of a response. Errors name the field. */
-function responseField(text: string): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw fieldError("", "JSON");
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response is not a chain's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
 }
 
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
@@ -272,51 +262,19 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
       blockTimeMs:
         height === 0n ? undefined : Number(price.member("block_timestamp").required().asTimeNs() / NS_PER_MS),
       price: price.isPresent() ? asInteger(price.member("price")) : 0n,
+      ...decimalsOf(entry.member("decimals")),
     };
   });
 }
 
-/** Reads `/neutron/revenue/params`. */
-function toRevenueParams(root: JsonField): RevenueParams {
-  const params = root.member("params").required();
-  const blocks = params.member("blocks_performance_requirement").required();
-  const votes = params.member("oracle_votes_performance_requirement").required();
-  const quote = params.member("reward_quote").required();
-  return {
-    blocksAllowedToMiss: asDecimal(blocks.member("allowed_to_miss").required()),
-    blocksRequired: asDecimal(blocks.member("required_at_least").required()),
-    votesAllowedToMiss: asDecimal(votes.member("allowed_to_miss").required()),
-    votesRequired: asDecimal(votes.member("required_at_least").required()),
-    baseCompensation: quote.member("amount").required().asInt64(),
-    quoteAsset: quote.member("asset").required().asText(),
-    schedule: scheduleOf(params.member("payment_schedule_type").required()),
-  };
-}
+/** Most decimals of a pair; one of Ethereum has 18. */
+const MAX_DECIMALS = 36n;
 
-/** Reads `/neutron/revenue/validator_stats`. The chain spells "commited" with one t. */
-function toRevenueStats(root: JsonField): RevenueStats {
-  const stats = root.member("stats").required();
-  const info = stats.member("validator_info").required();
-  const count = (name: string): bigint => info.member(name).asInt64();
-  return {
-    committedBlocks: count("commited_blocks_in_period"),
-    committedVotes: count("commited_oracle_votes_in_period"),
-    inActiveSet: count("in_active_valset_for_blocks_in_period"),
-    totalBlocks: stats.member("total_produced_blocks_in_period").asInt64(),
-  };
-}
-
-function scheduleOf(type: JsonField): RevenueParams["schedule"] {
-  if (type.member("monthly_payment_schedule_type").isPresent()) return "monthly";
-  return type.member("block_based_payment_schedule_type").isPresent() ? "block-based" : "empty";
-}
-
-function asDecimal(field: JsonField): bigint {
-  try {
-    return parseDec18(field.asText());
-  } catch {
-    throw field.error(field.path, "a decimal");
-  }
+function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {
+  if (!field.isPresent()) return {};
+  const decimals = field.asUint64();
+  if (decimals > MAX_DECIMALS) throw field.error(field.path, "at most 36");
+  return { decimals: Number(decimals) };
 }
 
 /** Prices can exceed 64 bits. */

@@ -46,7 +46,12 @@ export function createFailoverReader(
     const atMs = failedMs.get(index);
     return atMs === undefined || clock.monotonicMs() - atMs >= FAILED_MS;
   };
-  const readGroup = async (group: Group, url: URL, signal: AbortSignal): ReturnType<PageReader> => {
+  const readGroup = async (
+    group: Group,
+    url: URL,
+    signal: AbortSignal,
+    sent: Parameters<PageReader>[2],
+  ): ReturnType<PageReader> => {
     const indexes = [...group.urls.keys()].toSorted(
       (a, b) => Number(isUp(group, b)) - Number(isUp(group, a)) || a - b,
     );
@@ -59,7 +64,7 @@ export function createFailoverReader(
       onAbort(signal, (reason) => end.abort(reason));
       try {
         const page = await withDeadline(`a response of ${target.host}`, partMs, signal, (inner) =>
-          Promise.race([read(target.href, end.signal), rejection(inner)]),
+          Promise.race([read(target.href, end.signal, sent), rejection(inner)]),
         );
         if (isLast || !UNAVAILABLE.has(page.status)) {
           if (UNAVAILABLE.has(page.status)) group.failedMs.set(index, clock.monotonicMs());
@@ -80,11 +85,11 @@ export function createFailoverReader(
     throw new Error("a source has no URL");
   };
   return {
-    read: (url, signal) => {
-      if (known.length === 0) return read(url, signal);
+    read: (url, signal, sent) => {
+      if (known.length === 0) return read(url, signal, sent);
       const parsed = new URL(url);
       const group = groupOf(parsed);
-      return group === undefined ? read(url, signal) : readGroup(group, parsed, signal);
+      return group === undefined ? read(url, signal, sent) : readGroup(group, parsed, signal, sent);
     },
     endpointsOf: (url) => {
       const group = known.length === 0 ? undefined : groupOf(new URL(url));

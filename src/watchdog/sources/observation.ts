@@ -1,6 +1,8 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
+import type { Payment } from "./payment.ts";
+import type { UpgradeView } from "../upgrade/upgrade-plan.ts";
 import type { SourceName } from "./targets.ts";
 
 /**
@@ -9,7 +11,13 @@ import type { SourceName } from "./targets.ts";
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
-  | { readonly state: "error"; readonly failure: SourceFailure; readonly durationMs: number }
+  | {
+      readonly state: "error";
+      readonly failure: SourceFailure;
+      readonly durationMs: number;
+      /** The failure of an earlier poll: the source waits before it is read again. */
+      readonly isRepeated?: true;
+    }
   | { readonly state: "not-configured" };
 
 /** One poll of one validator. A field that is absent was not seen; absent never means zero. */
@@ -145,6 +153,8 @@ export interface SidecarPage {
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
   /** Providers that the pair can use at this moment, by pair. */
   readonly marketProviders: ReadonlyMap<string, number>;
+  /** Decimals of the prices in the price API, by pair. Absent or without the pair: the page does not say it. */
+  readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderPage>;
 }
 
@@ -169,6 +179,10 @@ export interface ChainObservation {
   readonly validator: Seen<ValidatorView>;
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueView>;
+  /** The planned upgrade. Absent: not configured. */
+  readonly upgrade?: Seen<UpgradeView>;
+  /** Result of a search for the last month's payment. Absent and "not-configured": nothing is searched now. */
+  readonly payment?: Seen<Payment>;
 }
 
 /** The latest block. */
@@ -205,7 +219,10 @@ export interface ChainPrice {
   readonly height: bigint;
   /** Undefined for a pair that never had a price. */
   readonly blockTimeMs: number | undefined;
+  /** Whole number in the unit of `decimals`. */
   readonly price: bigint;
+  /** Absent: the chain does not say it. */
+  readonly decimals?: number;
 }
 
 /** The chain's reward programme. "none": this version of the chain has no revenue module. */

@@ -14,8 +14,12 @@ export interface Page {
   readonly clockMs?: number;
 }
 
-/** Requests a page. Rejects when there is no response. The signal also ends the reading of the body. */
-export type PageReader = (url: string, signal: AbortSignal) => Promise<Page>;
+/** Requests a page. Rejects when there is no response. The signal also ends the reading of the body. `sent`: headers of the request. */
+export type PageReader = (
+  url: string,
+  signal: AbortSignal,
+  sent?: Readonly<Record<string, string>>,
+) => Promise<Page>;
 
 /** A {@link PageReader} over HTTP. */
 export interface HttpPageReader {
@@ -33,8 +37,8 @@ export function createHttpPageReader(): HttpPageReader {
     keepAliveTimeout: 30_000,
     maxHeaderSize: 16_384,
   });
-  const read: PageReader = async (url, signal) => {
-    const { statusCode, body, headers } = await request(url, { dispatcher, signal });
+  const read: PageReader = async (url, signal, sent = {}) => {
+    const { statusCode, body, headers } = await request(url, { dispatcher, signal, headers: { ...sent } });
     const clockMs = Date.parse(String(headers["date"]));
     return { status: statusCode, body, ...(Number.isNaN(clockMs) ? {} : { clockMs }) };
   };

@@ -21,6 +21,7 @@ const WANTED: readonly string[] = [
   "health_check_system_updates_total",
   "health_check_ticker_updates_total",
   "health_check_market_providers",
+  "aggregated_price",
   "provider_status_responses",
   "provider_last_updated_id",
   "web_socket_connection_status",
@@ -100,8 +101,27 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
         ]),
       ),
     ),
+    decimals: decimalsOf(family("aggregated_price")),
     providers: providersOf(wanted),
   };
+}
+
+/** Most decimals of a market (`x/marketmap`, ticker). */
+const MAX_DECIMALS = 36;
+
+/** Reads the label `decimals` of the prices. A series with another value than 0 to 36 is left out: it is only informative. */
+function decimalsOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
+  return byPair(
+    new Map(
+      samples.flatMap(({ labels }) => {
+        const text = labels.get("decimals") ?? "";
+        const decimals = Number(text);
+        return /^\d{1,2}$/.test(text) && decimals <= MAX_DECIMALS
+          ? [[labels.get("id") ?? "", decimals] as const]
+          : [];
+      }),
+    ),
+  );
 }
 
 /** Tickers are lower case on the page, and pairs are upper case elsewhere. */

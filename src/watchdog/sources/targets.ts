@@ -45,8 +45,22 @@ export interface ChainTarget {
   readonly fallbacks?: readonly string[];
   /** Path segment of the chain's own modules, "neutron". */
   readonly module: string;
+  /** CometBFT's RPC of a node of the chain. Absent: payments are not searched. */
+  readonly rpc?: string;
+  /** Absent: those of the revenue module. */
+  readonly payment?: PaymentTarget;
   /** Pairs whose price on the chain is read, "BTC/USD". */
   readonly pairs: readonly string[];
+}
+
+/** Who pays the validator, and whom. */
+export interface PaymentTarget {
+  /** Account that pays by transaction. Absent: the revenue module pays in the blocks' own events. */
+  readonly payer?: string;
+  /** Account that is paid. Absent: that of the operator. */
+  readonly recipient?: string;
+  /** What a full month pays by transaction: "2500000000untrn". */
+  readonly full?: string;
 }
 
 /** Limits of every scrape. */
@@ -68,6 +82,8 @@ export const SOURCE_NAMES = [
   "chain-validator",
   "chain-prices",
   "chain-revenue",
+  "chain-upgrade",
+  "chain-payment",
 ] as const;
 
 /** One of {@link SOURCE_NAMES}. */

@@ -5,6 +5,8 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
+import type { RecentPrices } from "../prices/price-comparison.ts";
+import type { SeenUpgrade } from "../upgrade/upgrade-plan.ts";
 import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../silences/silence.ts";
@@ -207,6 +209,16 @@ const latency = z.strictObject({
   recent: z.strictObject({ ...callTimes, atMs: z.number() }).exactOptional(),
 }) satisfies z.ZodType<LatencyHistory>;
 
+/** As long as a sidecar's price can be. */
+const priceDigits = z
+  .string()
+  .regex(/^\d{1,78}$/)
+  .transform(BigInt);
+const recentPrices = z.strictObject({
+  atMs: z.number(),
+  prices: z.array(z.tuple([z.string(), priceDigits])).transform((list) => new Map(list)),
+}) satisfies z.ZodType<RecentPrices>;
+
 const nodeHistory = z.strictObject({
   progress,
   seenSinceMs: z.number().exactOptional(),
@@ -218,11 +230,21 @@ const nodeHistory = z.strictObject({
   latency: latency.exactOptional(),
   tick: z.strictObject({ value: z.number(), sinceMs: z.number(), hasChanged: z.boolean() }).exactOptional(),
   webSockets: entries(webSocket),
+  recentPrices: z.array(recentPrices).exactOptional(),
 }) satisfies z.ZodType<NodeHistory>;
+
+const seenUpgrade = z.strictObject({
+  name: z.string(),
+  height: digits,
+  info: z.string(),
+  seenMs: z.number(),
+  doneMs: z.number().exactOptional(),
+}) satisfies z.ZodType<SeenUpgrade>;
 
 const storedHistory = z.strictObject({
   nodes: entries(nodeHistory),
   chain: progress,
+  upgrade: seenUpgrade.exactOptional(),
 }) satisfies z.ZodType<PollHistory>;
 
 const historyRow = z.object({ validator: z.string(), body: z.string() });
@@ -247,14 +269,17 @@ export function writePollHistories(
     if (history !== before.get(validator)) insert.run(validator, encodeHistory(history));
 }
 
-function encodeHistory({ nodes, chain }: PollHistory): string {
+function encodeHistory({ nodes, ...rest }: PollHistory): string {
   const all = new Map([...nodes].map(([name, node]) => [name, encodeNode(node)]));
-  return stringifyJson({ nodes: encodeEntries(all), chain });
+  return stringifyJson({ nodes: encodeEntries(all), ...rest });
 }
 
-function encodeNode({ webSockets, latency: times, ...node }: NodeHistory) {
+function encodeNode({ webSockets, latency: times, recentPrices: recent, ...node }: NodeHistory) {
   return {
     ...node,
+    ...(recent === undefined
+      ? {}
+      : { recentPrices: recent.map(({ atMs, prices }) => ({ atMs, prices: [...prices] })) }),
     ...(times === undefined ? {} : { latency: encodeLatency(times) }),
     webSockets: encodeEntries(webSockets),
   };

@@ -87,6 +87,9 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE miss_ranges (
      validator TEXT NOT NULL, from_ms INTEGER NOT NULL, to_ms INTEGER NOT NULL, first_height INTEGER, last_height INTEGER,
      good INTEGER NOT NULL, bad INTEGER NOT NULL, PRIMARY KEY (validator, from_ms)) STRICT, WITHOUT ROWID;`,
+  // Version 8 did not search the payments of months.
+  `CREATE TABLE payments (
+     validator TEXT NOT NULL, month TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (validator, month)) STRICT, WITHOUT ROWID;`,
 ];
 
 /** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */

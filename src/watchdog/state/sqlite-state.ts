@@ -11,6 +11,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
 import { decodeLedgerBody } from "./ledger-body.ts";
 import { readEvents, readLedgers, readMisses, readMonths, readRollups, writeLedger } from "./ledger-rows.ts";
+import { readPayments, writePayments } from "./payment-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
 
@@ -130,10 +131,12 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 }
 
 function readState(database: Database.Database): WatchdogState {
+  const payments = readPayments(database);
   return {
     ledgers: readLedgers(database),
     pollHistories: readPollHistories(database),
     alerting: readAlerting(database),
+    ...(payments === undefined ? {} : { payments }),
   };
 }
 
@@ -142,6 +145,7 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
     writeLedger(database, validator, ledger, stored.ledgers.get(validator));
   writePollHistories(database, state.pollHistories, stored.pollHistories);
   writeAlerting(database, state.alerting, stored.alerting);
+  writePayments(database, state.payments, stored.payments);
 }
 
 /** Ledgers of a state file, for reading beside a running watchdog. */

@@ -1,6 +1,7 @@
 import { CodedError } from "../../platform/base/errors.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { PollHistory } from "../conditions/poll-history.ts";
+import type { Payment } from "../sources/payment.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** State that survives a restart of the watchdog. */
@@ -10,6 +11,8 @@ export interface WatchdogState {
   /** Histories of the last polls, by validator name. A validator that was never polled is absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
+  /** Payments of closed months by name of the validator, oldest first. Absent: none. */
+  readonly payments?: ReadonlyMap<string, readonly Payment[]>;
 }
 
 /** The state before the first poll. */

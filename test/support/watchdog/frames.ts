@@ -12,6 +12,8 @@ import type {
   SidecarPage,
   SourceFailureCode,
 } from "../../../src/watchdog/sources/observation.ts";
+import type { Payment } from "../../../src/watchdog/sources/payment.ts";
+import type { SidecarPrices } from "../../../src/watchdog/prices/price-comparison.ts";
 import { type Assessment, type Headroom, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
 /** What the conditions see at one time, without the history. */
@@ -20,6 +22,8 @@ export interface Frame {
   readonly recent: ConditionInput["recent"];
   readonly assessment: Assessment | undefined;
   readonly lateMs: number | undefined;
+  readonly peers: readonly SidecarPrices[];
+  readonly payments: readonly Payment[];
 }
 
 /** Changes a frame. */
@@ -53,8 +57,28 @@ export function healthyFrame(atMs: number): Frame {
     recent: { "5m": { ...NO_BLOCKS, good: 300n }, "30m": { ...NO_BLOCKS, good: 1800n } },
     assessment: healthyAssessment(),
     lateMs: 0,
+    peers: ["b", "c"].map((validator) => ({
+      validator,
+      node: "node",
+      atMs,
+      prices: new Map([["BTC/USD", BTC_USD]]),
+      decimals: new Map(),
+    })),
+    payments: [
+      {
+        month: "2026-10",
+        outcome: "paid",
+        searchedMs: START_MS,
+        height: 1n,
+        timeMs: Date.UTC(2026, 10, 1),
+        amount: { amount: 5n, denom: "untrn" },
+      },
+    ],
   };
 }
+
+/** BTC/USD of the recorded sidecar and chain, with 5 decimals. */
+export const BTC_USD = 9_712_345_000n;
 
 function healthyNode(atMs: number, blocks: bigint): NodeObservation {
   return {
@@ -73,7 +97,7 @@ function healthyNode(atMs: number, blocks: bigint): NodeObservation {
     }),
     prices: up({
       pairs: ["BTC/USD", "ETH/USD", "NTRN/USD", "USDT/USD"],
-      prices: new Map(),
+      prices: new Map([["BTC/USD", BTC_USD]]),
       tickedAtMs: atMs - 100,
       version: "v1.2.2",
       url: "http://sidecar/",
@@ -115,8 +139,9 @@ function healthyChain(atMs: number, height: bigint): ChainObservation {
   return {
     head: up({ chainId: "test-1", height, blockTimeMs: atMs - 1000 }),
     validator: up({ size: 20, isInSet: true, votingPower: 10n, signedLatest: true }),
-    prices: up([]),
+    prices: up([{ pair: "BTC/USD", height, blockTimeMs: atMs - 1000, price: BTC_USD, decimals: 5 }]),
     revenue: up({ programme: "none" }),
+    upgrade: up({ plan: undefined, hasModule: true }),
   };
 }
 

@@ -21,6 +21,9 @@ import {
   withPrices,
   withSidecar,
 } from "../../support/watchdog/frames.ts";
+import { DEVIATION_CASES } from "./deviation-cases.ts";
+import { PAYMENT_CASES } from "./payment-cases.ts";
+import { UPGRADE_CASES } from "./upgrade-cases.ts";
 
 /** Cases of one condition. Each changes a healthy frame from {@link BAD_FROM_MS} on. */
 export interface Cases {
@@ -267,6 +270,9 @@ const next = { inARow: 1, inWindow: 1, state: "next", months: ["2026-10"] } as c
 
 /** Cases of every condition, by its name. */
 export const CASES: Readonly<Record<string, Cases>> = {
+  ...DEVIATION_CASES,
+  ...UPGRADE_CASES,
+  ...PAYMENT_CASES,
   "sidecar-down": {
     fires: all(blindPrices, blindSidecar, failingCalls),
     quiet: {

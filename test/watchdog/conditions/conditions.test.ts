@@ -18,6 +18,7 @@ import {
   type PollHistory,
 } from "../../../src/watchdog/conditions/poll-history.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
+import { blockTimeOf, countdownTo, headSeenMs } from "../../../src/watchdog/upgrade/upgrade-plan.ts";
 import { EMPTY_STATE } from "../../../src/watchdog/state/state-store.ts";
 import { type Change, type Frame, healthyFrame, START_MS } from "../../support/watchdog/frames.ts";
 import { BAD_FROM_MS, CASES, type Cases } from "./cases.ts";
@@ -71,7 +72,9 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
     const isBad = atMs >= BAD_FROM_MS && atMs < BAD_FROM_MS + badForMs;
     const frame = isBad ? change(healthyFrame(atMs)) : healthyFrame(atMs);
     history = advanceHistory(history, frame.observation, 60_000);
-    const results = evaluateConditions([rule], { ...frame, history, majorPairs });
+    const blockTime = blockTimeOf([], frame.assessment?.blockTimeMs);
+    const upgrade = countdownTo(history, headSeenMs(frame.observation), blockTime);
+    const results = evaluateConditions([rule], { ...frame, history, upgrade, majorPairs });
     const plan = planAlerts(state, evaluatedPoll(atMs, results), options);
     state = plan.state;
     events.push(...plan.events.map(({ kind }) => ({ kind, afterMs: atMs - BAD_FROM_MS })));

@@ -1,0 +1,187 @@
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import {
+  type ComparedPrices,
+  compareWithChain,
+  compareWithSidecars,
+  deviationBps,
+  exceeds,
+  formatBps,
+  formatPrice,
+  type PriceComparison,
+} from "../prices/price-comparison.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionInput,
+  type ConditionResult,
+} from "./condition.ts";
+import { counted } from "../../platform/base/text.ts";
+
+const PRICES_NOT_STORED = { notStored: "prices" };
+
+const IMPACT =
+  "A vote with a wrong price counts as a vote, so no pay is lost. The chain takes the median by stake: with enough stake behind the wrong price, the chain's price is wrong.";
+
+const thresholds = {
+  max_deviation: {
+    unit: "percent",
+    initial: 2,
+    description: "largest deviation, in steps of 0.01; pair_max_deviation has that of single pairs",
+  },
+  max_age: {
+    unit: "duration",
+    initial: 30_000,
+    description: "an older price is not compared; at most a minute is useful",
+  },
+} as const;
+
+/** Conditions of prices that differ from what others say. */
+export const DEVIATION_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "prices-differ-from-chain",
+    severity: "warning",
+    title: "Prices differ from the chain's",
+    when: "the sidecar's price of a pair in `chain.pairs` is more than `max_deviation` away from the price that the chain stores, which is not older than `max_age`",
+    description:
+      "The sidecar's price of a pair has been far from the chain's for minutes. The chain's price is the median of all validators, so this sidecar is probably wrong.",
+    impact: IMPACT,
+    action:
+      "Compare the pair with an exchange. If the sidecar is wrong, check its providers of the pair, and restart it.",
+    for: "5m",
+    resolveFor: "1m",
+    thresholds,
+    inhibits: [],
+    past: PRICES_NOT_STORED,
+    runbook: {
+      reason: "BTC/USD: 99100 here, 97123.45 on the chain, 2.03 % apart",
+      checks: [
+        see(
+          "Compare the sidecar's price with an exchange, and with the chain's price:",
+          "prices",
+          '{"prices":{"BTC/USD":"9910000000"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
+        ),
+        check(
+          "Do the providers of the pair differ from each other? On the sidecar's machine: `curl -s 127.0.0.1:8002/metrics | grep 'side_car_provider_price.*btc/usd'`.",
+        ),
+        check(
+          "If every pair differs in the same direction, check USDT/USD first: most markets are converted through it.",
+        ),
+      ],
+      fix: [
+        "If one provider is wrong, the median of the pair needs more providers: check the network to the others.",
+        "Restart the sidecar: it reads its market map again.",
+        "If the sidecar agrees with exchanges and the chain does not, most validators are wrong: ask in the validators' channel.",
+      ],
+      after: ["Raise `alerts.pair_max_deviation` for a pair that is traded on few markets."],
+    },
+    evaluate: (input, limit) => {
+      const { prices } = input.observation.chain;
+      if (prices.state === "not-configured") return cannotSee("the prices of no chain are configured");
+      if (prices.state === "error") return cannotSee("the chain's prices cannot be read");
+      const compared = compareWithChain({ ...comparisonInput(input), maxAgeMs: limit("max_age") });
+      return evaluateDeviation(input, compared, limit("max_deviation"));
+    },
+  }),
+  condition({
+    name: "prices-differ-from-sidecars",
+    severity: "warning",
+    title: "Prices of sidecars differ",
+    when: "the sidecar's price of a pair in `chain.pairs` or `alerts.major_pairs` is more than `max_deviation` away from the median of all sidecars that the watchdog reads on this chain",
+    description:
+      "The sidecar's price of a pair has been far from those of the other sidecars for minutes. With two sidecars, nothing shows which of them is wrong.",
+    impact: IMPACT,
+    action:
+      "Compare the pair with an exchange. Check the providers of the sidecar that is wrong, and restart it.",
+    for: "5m",
+    resolveFor: "1m",
+    thresholds,
+    inhibits: [],
+    past: PRICES_NOT_STORED,
+    runbook: {
+      reason: "b: BTC/USD: 99100 here, 97123.45 is the median of 3 sidecars, 2.03 % apart",
+      checks: [
+        see(
+          "Ask each sidecar, and compare with an exchange:",
+          "prices",
+          '{"prices":{"BTC/USD":"9910000000"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
+        ),
+        check(
+          "Do the providers of the pair differ from each other? On the sidecar's machine: `curl -s 127.0.0.1:8002/metrics | grep 'side_car_provider_price.*btc/usd'`.",
+        ),
+      ],
+      fix: [
+        "Compare the versions and the market maps of the sidecars: an old map can have other providers or decimals.",
+        "Check the network of the sidecar that differs: it may reach fewer providers.",
+        "Restart the sidecar that is wrong.",
+      ],
+      after: ["Raise `alerts.pair_max_deviation` for a pair that is traded on few markets."],
+    },
+    evaluate: (input, limit) =>
+      evaluateDeviation(
+        input,
+        compareWithSidecars({ ...comparisonInput(input), maxAgeMs: limit("max_age") }),
+        limit("max_deviation"),
+      ),
+  }),
+];
+
+function comparisonInput({ observation, history, peers = [], majorPairs }: ConditionInput) {
+  return { observation, history, peers, pairs: majorPairs };
+}
+
+/** Pairs that a reason names. */
+const MAX_NAMED = 5;
+
+function evaluateDeviation(
+  { observation, pairDeviations }: ConditionInput,
+  { comparisons, notCompared }: ComparedPrices,
+  maxPercent: number,
+): ConditionResult {
+  const isFar = (one: PriceComparison): boolean =>
+    exceeds(one, toBps(pairDeviations?.get(one.pair) ?? maxPercent));
+  const far = comparisons.filter(isFar).toSorted(byDeviation);
+  const several = observation.nodes.length > 1;
+  if (far.length > 0) {
+    const named = far.slice(0, MAX_NAMED).map((one) => comparisonText(one, several));
+    const more = far.length > MAX_NAMED ? `; and ${far.length - MAX_NAMED} more` : "";
+    return active(`${named.join("; ")}${more}`, Number(worstBps(far)));
+  }
+  if (comparisons.length === 0) {
+    const [first] = notCompared;
+    return cannotSee(
+      first === undefined ? "the sidecar's prices cannot be read" : `${first.pair}: ${first.reason}`,
+    );
+  }
+  const blind = notCompared.length === 0 ? "" : `; ${notCompared.length} cannot be compared`;
+  return clear(
+    `${counted(comparisons.length, "price is", "prices are")} at most ${formatBps(worstBps(comparisons))} apart${blind}`,
+  );
+}
+
+/** Names a pair, both values and how far they are apart. */
+export function comparisonText(one: PriceComparison, withNode: boolean): string {
+  const { node, pair, reference, own, other, decimals, sidecars } = one;
+  const place =
+    reference === "chain"
+      ? "on the chain"
+      : sidecars === 2
+        ? "at the other sidecar"
+        : `is the median of ${sidecars} sidecars`;
+  return `${withNode ? `${node}: ` : ""}${pair}: ${formatPrice(own, decimals)} here, ${formatPrice(other, decimals)} ${place}, ${formatBps(deviationBps(one))} apart`;
+}
+
+function worstBps(comparisons: readonly PriceComparison[]): bigint {
+  return comparisons.map(deviationBps).reduce((a, b) => (a > b ? a : b), 0n);
+}
+
+function byDeviation(a: PriceComparison, b: PriceComparison): number {
+  return Number(deviationBps(b) - deviationBps(a));
+}
+
+/** Converts a percentage to hundredths of a percent. */
+function toBps(percent: number): bigint {
+  return BigInt(Math.round(percent * 100));
+}

@@ -1,0 +1,91 @@
+import { check } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { formatRoundedDuration } from "../../platform/base/text.ts";
+import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
+import { paymentText } from "../payment/payment.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionInput,
+  type ConditionResult,
+} from "./condition.ts";
+
+/** Conditions of the payments of closed months. */
+export const PAYMENT_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "payment-missing",
+    severity: "warning",
+    title: "Payment of the month missing",
+    when: "the payment of the last month is not in the chain's blocks `after` the end of the month, or the chain could not pay",
+    description:
+      "The chain has not paid the validator for the month that ended, although the watchdog counted blocks of it.",
+    impact:
+      "The pay of the whole month. What the revenue module could not pay is not paid later: its counters began again.",
+    action:
+      "Check the month's report, the balance of the treasury and the validator's status at the end of the month, then ask in the validators' channel.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {
+      after: {
+        unit: "duration",
+        initial: 21_600_000,
+        description: "time since the end of the month after which a payment is missing",
+      },
+    },
+    inhibits: [],
+    past: { notStored: "searches for payments" },
+    runbook: {
+      reason: "no payment of 2026-10 in the blocks up to 35120881, 6 h after the end of the month",
+      checks: [
+        check(
+          "Read what the watchdog searched: `relaywatch report month-close --month 2026-10` for that month.",
+        ),
+        check(
+          "Find the first block of the month, and its events: `curl -s 'http://127.0.0.1:26657/block_results?height=HEIGHT' | grep -o 'revenue_distribution[a-z_]*'`. Are other validators paid?",
+        ),
+        check(
+          "Did the treasury have enough? `neutrond q bank balances` of the module account `revenue-treasury`. The event `revenue_distribution_error` has the reason.",
+        ),
+        check("`neutrond q revenue params`: does the chain still pay by months?"),
+      ],
+      fix: [
+        "If nobody was paid, the programme or its treasury ended: ask the DAO.",
+        "If others were paid, the rate of votes or of signed blocks was below its floor, or the validator was not in the set: the report has the counts.",
+        "If the node at `chain.rpc` does not have the block, point it to one that keeps the blocks of the month's first day.",
+        "If another account pays, set `chain.payment.payer`.",
+      ],
+      after: ["Keep the month's report: it has the height and the events that were searched."],
+    },
+    evaluate: (input, limit) => evaluatePayment(input, limit("after")),
+  }),
+];
+
+function evaluatePayment({ observation, payments }: ConditionInput, afterMs: number): ConditionResult {
+  const { atMs, chain } = observation;
+  const month = monthOf(atMs);
+  const [before = ""] = monthsBefore(month, 1);
+  const payment = payments?.find((one) => one.month === before);
+  if (payment === undefined)
+    return cannotSee(
+      chain.payment?.state === "error"
+        ? `the payment of ${before} cannot be searched: ${chain.payment.failure.text}`
+        : "no payment is searched",
+    );
+  if (payment.outcome === "failed") return active(withoutStop(paymentText(payment)));
+  if (payment.outcome === "none-due") return clear(`the chain paid nobody for ${before}`);
+  if (payment.outcome === "paid") return clear(`${before} was paid at height ${payment.height}`);
+  const sinceMs = atMs - monthStartMs(month);
+  const note = payment.note === undefined ? "" : `; ${payment.note}`;
+  return sinceMs >= afterMs
+    ? active(
+        `no payment of ${before} in the blocks up to ${payment.height}, ${formatRoundedDuration(sinceMs)} after the end of the month${note}`,
+      )
+    : cannotSee(`the payment of ${before} is not found yet`);
+}
+
+/** A reason is the last part of a sentence. */
+function withoutStop(text: string): string {
+  return text.replace(/\.$/, "");
+}

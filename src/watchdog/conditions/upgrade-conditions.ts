@@ -1,0 +1,119 @@
+import { check } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import type { NodeObservation } from "../sources/observation.ts";
+import { countdownText, haltText } from "../upgrade/upgrade-plan.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionInput,
+  type ConditionResult,
+} from "./condition.ts";
+import type { PollHistory } from "./poll-history.ts";
+
+const PLANS_NOT_STORED = { notStored: "planned upgrades" };
+
+const IMPACT =
+  "None until the height. A node without the new version stops there, and misses every block from the first one that the others make.";
+
+const QUERY = "`neutrond q upgrade plan`, or `relaywatch query upgrade plan` on a localnet";
+
+/** Conditions of the chain's planned upgrades. */
+export const UPGRADE_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "upgrade-planned",
+    severity: "info",
+    title: "Upgrade of the chain planned",
+    when: "the chain has planned an upgrade that is expected in less than `lead`",
+    description: "The chain has planned an upgrade: at its height, every node needs the new version.",
+    impact: IMPACT,
+    action: "Prepare the new version on every node, and plan who is there when the height is reached.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {
+      lead: { unit: "duration", initial: 86_400_000, description: "expected time until the upgrade" },
+    },
+    inhibits: [],
+    past: PLANS_NOT_STORED,
+    runbook: {
+      reason: "v10 at height 35,207,281: 86,400 blocks left, in about 1 d (2026-11-23 05:24 to 06:24 UTC)",
+      checks: [
+        check(
+          `Read the plan: ${QUERY}. Its \`info\` often names the release. Trust only what the project's own channels say.`,
+        ),
+        check("Compare the time with your calendar: it moves with the block time until the end."),
+      ],
+      fix: [
+        "Build or download the release that the project announced, and verify its checksum.",
+        "With cosmovisor, put it into `upgrades/NAME/bin` before the height. Without it, somebody must be there to replace the program.",
+        "Make a backup of the configuration and of the signer's state. Never restore that state while the validator signs elsewhere.",
+        "Declare a maintenance window with `maintenance` for the expected time, if the release needs a restart of the sidecar too.",
+      ],
+      after: ["The alert ends when the chain has done the upgrade, or when the plan is cancelled."],
+    },
+    evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
+  }),
+  condition({
+    name: "upgrade-imminent",
+    severity: "warning",
+    title: "Upgrade of the chain is near",
+    when: "the chain has planned an upgrade that is expected in less than `lead`",
+    description:
+      "The height of a planned upgrade will be reached soon: every node needs the new version then.",
+    impact: IMPACT,
+    action: "Check that the new version is in place on every node, and stay until the validator signs again.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {
+      lead: { unit: "duration", initial: 3_600_000, description: "expected time until the upgrade" },
+    },
+    inhibits: ["upgrade-planned"],
+    past: PLANS_NOT_STORED,
+    runbook: {
+      reason:
+        "v10 at height 35,124,481: 3,600 blocks left, in about 1 h (2026-11-22 06:51:02 to 06:57:40 UTC)",
+      checks: [
+        check(`Read the plan: ${QUERY}.`),
+        check(
+          "On every node: `cosmovisor run version`, or the version of the program that will be started. Is the new one in place?",
+        ),
+      ],
+      fix: [
+        "Install the release now. Do not start it before the height: it refuses to run, or forks.",
+        "Stay at the node. At the height its log ends with `UPGRADE NEEDED`; start the new version then, unless cosmovisor does.",
+        "If the chain does not go on after the upgrade, wait for instructions in the validators' channel: [chain-halted](chain-halted.md).",
+      ],
+      after: [
+        "Check that the validator signs, and that the sidecar's prices are voted: a new version can need a new sidecar.",
+        "If it stays down, [node-halted](node-halted.md) names the upgrade as its reason. Sign again within 60 minutes.",
+      ],
+    },
+    evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
+  }),
+];
+
+function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number): ConditionResult {
+  const { upgrade: seen = { state: "not-configured" } } = observation.chain;
+  if (seen.state === "not-configured") return cannotSee("no chain is configured");
+  // The plan that was seen last holds while the chain cannot be asked.
+  if (upgrade === undefined)
+    return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");
+  const text = countdownText(upgrade, observation.atMs);
+  if (upgrade.doneMs !== undefined || upgrade.remainingBlocks === 0n) return clear(text);
+  if (upgrade.atMs === undefined) return cannotSee(text);
+  return upgrade.atMs.middle - observation.atMs <= leadMs ? active(text) : clear(text);
+}
+
+/** A node whose last block is that of a planned upgrade ended there: the program of the old version does. */
+export function withUpgrade(
+  result: ConditionResult,
+  nodes: readonly NodeObservation[],
+  { upgrade, nodes: known }: PollHistory,
+): ConditionResult {
+  if (result.kind !== "active") return result;
+  const texts = nodes.flatMap(({ name, metrics }) =>
+    metrics.state === "error" ? [haltText(upgrade, known.get(name)?.progress.height, "node")] : [],
+  );
+  return { ...result, reason: `${result.reason}${texts.find((text) => text !== "") ?? ""}` };
+}

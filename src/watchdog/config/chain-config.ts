@@ -1,0 +1,72 @@
+import { z } from "zod";
+import { decodeBech32 } from "../../platform/base/bytes.ts";
+import { httpUrlField, issueText } from "../../platform/config/config-fields.ts";
+import { parseCoin } from "../payment/payment-events.ts";
+
+/** Section `chain`. */
+export const chain = z.strictObject({
+  rest: httpUrlField()
+    .describe("REST of a node of the chain, without path")
+    .meta({ example: "http://127.0.0.1:1317" }),
+  fallbacks: z
+    .array(httpUrlField())
+    .max(4)
+    .exactOptional()
+    .describe("REST of other nodes of the chain, tried in this order when one does not respond")
+    .meta({ example: ["https://rest.example"], commentedOut: true }),
+  module: z
+    .string()
+    .regex(/^[a-z0-9]{1,30}$/)
+    .default("neutron")
+    .describe("name of the chain in the paths of its own modules"),
+  pairs: z
+    .array(z.string().regex(/^[A-Z0-9.]{1,30}\/[A-Z0-9.]{1,30}$/))
+    .max(100)
+    .default(["BTC/USD", "ETH/USD"])
+    .describe("pairs whose price on the chain is read"),
+  rpc: httpUrlField()
+    .exactOptional()
+    .describe("CometBFT's RPC of a node of the chain; with it, the payment of a closed month is searched")
+    .meta({ example: "http://127.0.0.1:26657" }),
+  payment: z
+    .strictObject({
+      payer: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
+        .exactOptional()
+        .describe("account that pays by transaction; without it, the revenue module's events are searched"),
+      recipient: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
+        .exactOptional()
+        .describe("account that is paid; default: that of operator_address"),
+      full: z
+        .string()
+        .refine((text) => parseCoin(text) !== undefined, {
+          error: issueText("is not an amount", 'an integer and a denomination, such as "2500000000untrn"'),
+        })
+        .exactOptional()
+        .describe("what a full month pays by transaction, in the base unit"),
+    })
+    .exactOptional()
+    .describe("who pays the validator, where it is not the chain's revenue module")
+    .meta({
+      example: {
+        payer: "neutron1k5d2e2572uf85wa6ek0yv24ezw26z6n5rnfkad",
+        recipient: "neutron18zawa74y4xv6xg3zv0cstmfl9y38ecurjkvqct",
+        full: "2500000000untrn",
+      },
+      commentedOut: true,
+    }),
+});
+
+/** Field for a bech32 address whose prefix matches. */
+export function addressField(prefix: RegExp, example: string) {
+  return z.string().refine((text) => hasPrefix(text, prefix), {
+    error: issueText("is not such an address", `bech32, such as ${example}`),
+  });
+}
+
+function hasPrefix(text: string, pattern: RegExp): boolean {
+  try {
+    return pattern.test(decodeBech32(text).prefix);
+  } catch {
+    return false;
+  }
+}

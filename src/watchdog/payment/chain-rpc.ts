@@ -1,0 +1,134 @@
+import { NS_PER_MS } from "../../platform/base/time.ts";
+import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { SourceError } from "../sources/observation.ts";
+import { forEachChunk, type PageReader } from "../sources/page-reader.ts";
+
+/** An event of a block or of a transaction: its type, and its attributes in order. */
+export interface ChainEvent {
+  readonly type: string;
+  readonly attributes: readonly (readonly [key: string, value: string])[];
+}
+
+/** Height and time of a block. */
+export interface BlockTimeAt {
+  readonly height: bigint;
+  readonly timeMs: number;
+}
+
+/** A transaction that matched a search. */
+export interface FoundTx {
+  /** Upper-case hex. */
+  readonly hash: string;
+  readonly height: bigint;
+  readonly isFailed: boolean;
+  readonly events: readonly ChainEvent[];
+}
+
+/** The calls of CometBFT's RPC that the search for a payment needs. Responses are checked and bounded. */
+export interface ChainRpc {
+  readonly header: (height: bigint, signal: AbortSignal) => Promise<BlockTimeAt>;
+  /** Events of the block itself, not those of its transactions. */
+  readonly blockEvents: (height: bigint, signal: AbortSignal) => Promise<readonly ChainEvent[]>;
+  /** Heights of blocks whose own events match, lowest first; at most ten. */
+  readonly searchBlocks: (query: string, signal: AbortSignal) => Promise<readonly bigint[]>;
+  /** Transactions that match, lowest first; at most ten. */
+  readonly searchTxs: (query: string, signal: AbortSignal) => Promise<readonly FoundTx[]>;
+}
+
+/** A block of a busy chain has some MB of results. */
+const MAX_BYTES = 32 * 1024 * 1024;
+const PAGE = 'per_page=10&order_by="asc"';
+
+/** Creates the calls of an RPC server. They throw `SourceError`. */
+export function createChainRpc(url: string, read: PageReader): ChainRpc {
+  const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
+    // A trailing slash keeps the path of a URL such as https://host/rpc.
+    const base = url.endsWith("/") ? url : `${url}/`;
+    const page = await read(new URL(path, base).href, signal);
+    const chunks: Uint8Array[] = [];
+    // Errors of the RPC come with HTTP 500 and a JSON body, which says more than the status.
+    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
+    return resultOf(Buffer.concat(chunks).toString("utf8"), page.status);
+  };
+  return {
+    header: async (height, signal) => {
+      const header = (await call(`header?height=${height}`, signal)).member("header").required();
+      return {
+        height: header.member("height").required().asInt64(),
+        timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
+      };
+    },
+    blockEvents: async (height, signal) => {
+      const result = await call(`block_results?height=${height}`, signal);
+      // CometBFT 0.37 and earlier have two lists.
+      return ["finalize_block_events", "begin_block_events", "end_block_events"].flatMap((name) =>
+        result.member(name).elements().map(toEvent),
+      );
+    },
+    searchBlocks: async (query, signal) => {
+      const result = await call(`block_search?query=${quoted(query)}&${PAGE}`, signal);
+      return result
+        .member("blocks")
+        .elements()
+        .map((one) => one.member("block").member("header").member("height").required().asInt64());
+    },
+    searchTxs: async (query, signal) => {
+      const result = await call(`tx_search?query=${quoted(query)}&${PAGE}`, signal);
+      return result.member("txs").elements().map(toTx);
+    },
+  };
+}
+
+function quoted(query: string): string {
+  return encodeURIComponent(`"${query}"`);
+}
+
+function resultOf(text: string, status: number): JsonField {
+  const body = parsed(text, status);
+  const error = body.member("error");
+  if (isRecord(error.value)) {
+    const reason = `${error.member("message").asText()} ${error.member("data").asText()}`.trim();
+    throw new SourceError({ code: "http-status" }, `chain.rpc answered: ${reason.slice(0, 300)}`);
+  }
+  if (status !== 200) throw new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
+  return body.member("result").required();
+}
+
+function parsed(text: string, status: number): JsonField {
+  try {
+    return new JsonField(JSON.parse(text), "", fieldError);
+  } catch {
+    throw status === 200
+      ? fieldError("", "JSON")
+      : new SourceError({ code: "http-status" }, `chain.rpc answered HTTP ${status}`);
+  }
+}
+
+function fieldError(path: string, expected: string): SourceError {
+  return new SourceError(
+    { code: "not-a-chain" },
+    `the response of chain.rpc is not CometBFT's: ${path === "" ? "it" : path} is not ${expected}`,
+  );
+}
+
+function toTx(tx: JsonField): FoundTx {
+  const result = tx.member("tx_result").required();
+  const hash = tx.member("hash").asText();
+  if (!/^[0-9A-F]{64}$/.test(hash)) throw tx.error(`${tx.path}.hash`, "a hash in upper-case hex");
+  return {
+    hash,
+    height: tx.member("height").required().asInt64(),
+    isFailed: result.member("code").asUint32() !== 0,
+    events: result.member("events").elements().map(toEvent),
+  };
+}
+
+function toEvent(event: JsonField): ChainEvent {
+  return {
+    type: event.member("type").asText(),
+    attributes: event
+      .member("attributes")
+      .elements()
+      .map((one) => [one.member("key").asText(), one.member("value").asText()] as const),
+  };
+}

@@ -1,0 +1,76 @@
+import { type RevenueParams, SourceError } from "../sources/observation.ts";
+import { drain, forEachChunk, type PageReader, requireOk } from "../sources/page-reader.ts";
+import { responseField, toRevenueParams } from "../sources/revenue-reading.ts";
+import type { ChainTarget } from "../sources/targets.ts";
+import type { Coin, DisplayUnit } from "../sources/payment.ts";
+import { parseCoin } from "./payment-events.ts";
+
+/** REST of a chain at the height of a payment. */
+export interface HistoricRest {
+  /** Parameters of the revenue module, and its amount of a full period, after the block. Throws `SourceError`. */
+  readonly terms: (height: bigint, signal: AbortSignal) => Promise<RevenueTerms>;
+  /** Unit in which people read a denomination. Undefined: the chain has none, or cannot be asked. */
+  readonly displayUnit: (denom: string, signal: AbortSignal) => Promise<DisplayUnit | undefined>;
+}
+
+/** By what the revenue module paid. */
+interface RevenueTerms {
+  readonly params: RevenueParams;
+  readonly base: Coin;
+}
+
+const MAX_BYTES = 1024 * 1024;
+
+/** Creates the reads. A node answers for a past block while it has its state: nodes prune it after days or weeks. */
+export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader): HistoricRest {
+  const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
+    const headers = height === undefined ? {} : { "x-cosmos-block-height": String(height) };
+    const page = await read(new URL(path, rest).href, signal, headers);
+    await requireOk(page);
+    const chunks: Uint8Array[] = [];
+    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
+    return Buffer.concat(chunks).toString("utf8");
+  };
+  return {
+    terms: async (height, signal) => {
+      const params = toRevenueParams(responseField(await get(`/${module}/revenue/params`, signal, height)));
+      const info = responseField(await get(`/${module}/revenue/payment_info`, signal, height));
+      const base = info.member("base_revenue_amount").required();
+      const text = `${base.member("amount").asText()}${base.member("denom").asText()}`;
+      const coin = parseCoin(text);
+      if (coin === undefined) throw base.error(base.path, "a coin");
+      return { params, base: coin };
+    },
+    displayUnit: async (denom, signal) => {
+      const path = `/cosmos/bank/v1beta1/denoms_metadata/${encodeURIComponent(denom)}`;
+      const page = await read(new URL(path, rest).href, signal);
+      if (page.status !== 200) {
+        await drain(page);
+        return undefined;
+      }
+      const chunks: Uint8Array[] = [];
+      await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
+      try {
+        return toDisplayUnit(Buffer.concat(chunks).toString("utf8"), denom);
+      } catch (error) {
+        // The unit is only how the amount is written.
+        if (error instanceof SourceError) return undefined;
+        throw error;
+      }
+    },
+  };
+}
+
+/** Reads the unit that the bank's metadata displays. Undefined when it is the base unit, or not among the units. */
+function toDisplayUnit(text: string, denom: string): DisplayUnit | undefined {
+  const metadata = responseField(text).member("metadata").required();
+  const display = metadata.member("display").asText();
+  const unit = metadata
+    .member("denom_units")
+    .elements()
+    .find((one) => one.member("denom").asText() === display);
+  const exponent = unit?.member("exponent").asUint32() ?? 0;
+  const name = metadata.member("symbol").asText() || display;
+  if (metadata.member("base").asText() !== denom || exponent === 0 || exponent > 36) return undefined;
+  return /^[\w./-]{1,64}$/.test(name) ? { name, exponent } : undefined;
+}

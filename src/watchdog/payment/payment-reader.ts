@@ -1,0 +1,324 @@
+import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Month } from "../../platform/base/month.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import { successRate } from "../policy/reward-tier.ts";
+import { type RevenueView, type Seen, SourceError } from "../sources/observation.ts";
+import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
+import type { Coin, Payment } from "../sources/payment.ts";
+import type { ChainTarget, ValidatorTarget } from "../sources/targets.ts";
+import { type BlockTimeAt, type ChainRpc, createChainRpc } from "./chain-rpc.ts";
+import { compensation } from "./payment.ts";
+import { type BlockPayment, findBlockPayment, findTransfer, parseCoin } from "./payment-events.ts";
+import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
+
+/** A month that is over, as the watchdog counted it. */
+export interface ClosedMonth {
+  readonly month: Month;
+  readonly counts: BlockCounts;
+  /** Pay of the month by the policy, and of a full month, in hundredths of the currency unit. */
+  readonly payCents: bigint;
+  readonly fullCents: bigint;
+  /** What earlier searches found. */
+  readonly payment?: Payment;
+}
+
+/** Input of one search. */
+export interface PaymentSearch {
+  /** The newest block. Undefined while it cannot be read. */
+  readonly head: BlockTimeAt | undefined;
+  /** The month before that of the newest block. Undefined: the watchdog counted nothing in it. */
+  readonly closed: ClosedMonth | undefined;
+  /** Undefined while it cannot be read. */
+  readonly revenue: RevenueView | undefined;
+  /** Wall clock, ms. */
+  readonly nowMs: number;
+}
+
+/**
+ * Searches the payment of the month before the present one, until it is found. "not-configured": nothing is to be searched now. A search
+ * that is not finished goes on at the next poll.
+ */
+export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
+
+/** Headers that one poll reads at most: each takes a round trip. */
+const READS_PER_POLL = 8;
+
+/** Waits between two searches that found nothing, by the chain's time. They double up to an hour. */
+const WAIT_MS = { first: 60_000, most: 3_600_000 };
+
+/** Creates the search for the payments of a validator. Undefined without `chain.rpc`, or when nothing says who is paid. */
+export function createPaymentReader(
+  target: ValidatorTarget,
+  read: PageReader,
+  scrape: Scrape,
+): PaymentReader | undefined {
+  const { chain } = target;
+  if (chain?.rpc === undefined) return undefined;
+  const source = sourceOf(target, chain);
+  if (source === undefined) return undefined;
+  const rpc = createChainRpc(chain.rpc, read);
+  const rest = createHistoricRest(chain, read);
+  let search = { month: "", bounds: undefined as MonthStartBounds | undefined, reads: 0 };
+  let waits = { tries: 0, untilMs: 0 };
+  let last: Seen<Payment> = NOT_CONFIGURED;
+  const spread = spreadOf(target.name);
+  const searchOnce = async (input: StartedSearch, signal: AbortSignal): Promise<Payment | undefined> => {
+    const { head, closed } = input;
+    if (search.month !== closed.month) search = { month: closed.month, bounds: undefined, reads: 0 };
+    const startMs = nextMonthMs(monthStartMs(closed.month));
+    let bounds = search.bounds ?? { before: undefined, after: head };
+    for (let count = 0; count < READS_PER_POLL; count++) {
+      const next = nextBlockToRead(bounds, startMs, search.reads);
+      if ("first" in next) return source.find({ ...input, first: next.first, rpc, rest }, signal);
+      bounds = withBlock(bounds, await rpc.header(next.read, signal), startMs);
+      // What was read stays when a later read fails.
+      search = { month: closed.month, bounds, reads: search.reads + 1 };
+    }
+    return undefined;
+  };
+  return async (input, signal) => {
+    const { closed, head, revenue } = input;
+    if (head === undefined) return last;
+    if (closed === undefined || isFinal(closed.payment) || !source.pays(revenue)) {
+      waits = { tries: 0, untilMs: 0 };
+      last = NOT_CONFIGURED;
+      return NOT_CONFIGURED;
+    }
+    if (head.timeMs < waits.untilMs) return last;
+    let isUnfinished = false;
+    const seen = await scrape("the payment of the last month", signal, async (inner) => {
+      const payment = await searchOnce({ ...input, closed, head }, inner);
+      isUnfinished = payment === undefined;
+      return payment ?? UNFINISHED;
+    });
+    if (isUnfinished) return NOT_CONFIGURED;
+    const waitMs = Math.min(WAIT_MS.most, WAIT_MS.first * 2 ** waits.tries) * (1 + spread);
+    waits = { tries: Math.min(waits.tries + 1, 20), untilMs: head.timeMs + waitMs };
+    last = seen.state === "error" ? { ...seen, isRepeated: true } : NOT_CONFIGURED;
+    return seen;
+  };
+}
+
+/** Stands for the result of a search that is not finished; nobody sees it. */
+const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
+
+/** A search ends with a payment, or with the reason why there is none. */
+export function isFinal(payment: Payment | undefined): boolean {
+  return payment !== undefined && payment.outcome !== "missing";
+}
+
+/** Up to a quarter, the same for one validator: many validators do not search at the same time. */
+function spreadOf(name: string): number {
+  const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
+  return sum / 4000;
+}
+
+/** A search with all that it needs to begin. */
+interface StartedSearch extends PaymentSearch {
+  readonly head: BlockTimeAt;
+  readonly closed: ClosedMonth;
+}
+
+/** What a search needs to find the payment. */
+interface FindInput extends StartedSearch {
+  /** The first block after the month. */
+  readonly first: BlockTimeAt;
+  readonly rpc: ChainRpc;
+  readonly rest: HistoricRest;
+}
+
+/** Where payments come from. */
+interface PaymentSource {
+  /** False: the chain does not pay by months, or this is not known. */
+  readonly pays: (revenue: RevenueView | undefined) => boolean;
+  readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
+}
+
+function sourceOf(
+  { operatorAddress }: ValidatorTarget,
+  { payment = {} }: ChainTarget,
+): PaymentSource | undefined {
+  const { payer, recipient = accountOf(operatorAddress), full } = payment;
+  if (payer !== undefined)
+    return recipient === undefined
+      ? undefined
+      : {
+          pays: () => true,
+          find: (input, signal) => findByTx(input, { payer, recipient, full: parseCoin(full ?? "") }, signal),
+        };
+  return operatorAddress === undefined
+    ? undefined
+    : {
+        pays: (revenue) => revenue?.programme === "revenue" && revenue.params.schedule === "monthly",
+        find: (input, signal) => findInBlocks(input, operatorAddress, signal),
+      };
+}
+
+/** The account with the same bytes as an operator address: the revenue module pays it. */
+function accountOf(operatorAddress: string | undefined): string | undefined {
+  if (operatorAddress === undefined) return undefined;
+  const { prefix, bytes } = decodeBech32(operatorAddress);
+  return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
+}
+
+/**
+ * Finds the payment among the blocks' own events: the revenue module pays in the first block of the next month. Later blocks are
+ * searched by index, for a chain whose period ended later.
+ */
+async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
+  const { first, rpc, head } = input;
+  const own = findBlockPayment(await rpc.blockEvents(first.height, signal), operator);
+  if (own !== undefined) return toPayment(input, own, first, signal);
+  const query = `revenue_distribution.validator='${operator}' AND block.height>${first.height} AND block.height<=${head.height}`;
+  let note: string | undefined;
+  const heights = await rpc.searchBlocks(query, signal).catch((error: unknown) => {
+    if (!(error instanceof SourceError)) throw error;
+    note = `only the first block of the next month, ${first.height}, was searched: ${errorText(error)}`;
+    return [];
+  });
+  for (const height of heights.slice(0, 2)) {
+    const found = findBlockPayment(await rpc.blockEvents(height, signal), operator);
+    if (found !== undefined) return toPayment(input, found, await rpc.header(height, signal), signal);
+  }
+  return missing(input, note);
+}
+
+function missing({ closed, head, nowMs }: FindInput, note: string | undefined): Payment {
+  const { height, timeMs } = head;
+  return {
+    month: closed.month,
+    outcome: "missing",
+    searchedMs: nowMs,
+    height,
+    timeMs,
+    ...(note === undefined ? {} : { note }),
+  };
+}
+
+async function toPayment(
+  input: FindInput,
+  found: BlockPayment,
+  block: BlockTimeAt,
+  signal: AbortSignal,
+): Promise<Payment> {
+  const base = {
+    month: input.closed.month,
+    searchedMs: input.nowMs,
+    height: block.height,
+    timeMs: block.timeMs,
+  };
+  if (found.kind === "none-due") return { ...base, outcome: "none-due" };
+  const display = await input.rest.displayUnit(found.amount.denom, signal);
+  const paid = { ...base, amount: found.amount, ...(display === undefined ? {} : { display }) };
+  if (found.kind === "failed") return { ...paid, outcome: "failed", note: found.reason };
+  return {
+    ...paid,
+    outcome: "paid",
+    counts: found.counts,
+    ...(await expectedOf(input, found, block, signal)),
+  };
+}
+
+/** What the programme's formula gives for the watchdog's count and for the chain's, with the terms at the payment's block. */
+async function expectedOf(
+  { closed, rest }: FindInput,
+  { progress, counts, amount }: BlockPayment & { readonly kind: "paid" },
+  { height }: BlockTimeAt,
+  signal: AbortSignal,
+): Promise<Pick<Payment, "expected" | "byChain" | "note">> {
+  const votes = successRate(closed.counts);
+  if (votes === undefined || counts.inActiveSet === 0n) return { note: "no block of the month is counted" };
+  try {
+    const { params, base } = await rest.terms(height, signal);
+    if (base.denom !== amount.denom)
+      return { note: `the chain pays in ${amount.denom}, and names ${base.denom} as its reward` };
+    const { inActiveSet, totalBlocks } = counts;
+    const terms = { params, base: base.amount, progress, inActiveSet, totalBlocks };
+    const blocks = { good: counts.blocks, total: inActiveSet };
+    return {
+      expected: compensation(terms, votes, blocks),
+      byChain: compensation(terms, { good: counts.votes, total: inActiveSet }, blocks),
+    };
+  } catch (error) {
+    if (!(error instanceof SourceError)) throw error;
+    return { note: `the programme's amount at height ${height} cannot be read: ${errorText(error)}` };
+  }
+}
+
+/** Finds the first transfer from the payer to the recipient since the end of the month. */
+async function findByTx(
+  input: FindInput,
+  {
+    full,
+    ...accounts
+  }: { readonly payer: string; readonly recipient: string; readonly full: Coin | undefined },
+  signal: AbortSignal,
+): Promise<Payment> {
+  const { first, rpc, rest, closed, nowMs } = input;
+  const { payer, recipient } = accounts;
+  const query = `transfer.recipient='${recipient}' AND transfer.sender='${payer}' AND tx.height>=${first.height}`;
+  for (const tx of await rpc.searchTxs(query, signal)) {
+    const amount = tx.isFailed ? undefined : findTransfer(tx.events, accounts);
+    if (amount === undefined) continue;
+    const { timeMs } = await rpc.header(tx.height, signal);
+    const display = await rest.displayUnit(amount.denom, signal);
+    return {
+      month: closed.month,
+      outcome: "paid",
+      searchedMs: nowMs,
+      height: tx.height,
+      timeMs,
+      txHash: tx.hash,
+      amount,
+      ...(display === undefined ? {} : { display }),
+      ...(full?.denom === amount.denom && closed.fullCents > 0n
+        ? { expected: (full.amount * closed.payCents) / closed.fullCents }
+        : {}),
+    };
+  }
+  return missing(input, undefined);
+}
+
+/** Blocks between which the first one of a month is. */
+interface MonthStartBounds {
+  /** The newest known block before the month. Undefined: none is known yet. */
+  readonly before: BlockTimeAt | undefined;
+  /** The oldest known block of the month. */
+  readonly after: BlockTimeAt;
+}
+
+/** Result of {@link nextBlockToRead}: the block to read next, or the first block of the month. */
+type NextBlock = { readonly read: bigint } | { readonly first: BlockTimeAt };
+
+/** Block time that is assumed while only one block is known, ms. */
+const ASSUMED_BLOCK_MS = 1000;
+
+/**
+ * Returns the block to read next in the search for the first block since `startMs`. It interpolates by the times of the bounds, and
+ * halves the range in every third step, so that a halt costs little: a month of blocks of one second takes about ten reads. `step`
+ * counts them.
+ */
+function nextBlockToRead({ before, after }: MonthStartBounds, startMs: number, step: number): NextBlock {
+  if (before === undefined) {
+    if (after.height <= 1n) return { first: after };
+    // Each step back is longer than the one before: the chain may be faster than assumed.
+    const blocks = Math.ceil((after.timeMs - startMs) / ASSUMED_BLOCK_MS) + 10;
+    const back = BigInt(blocks) * 2n ** BigInt(Math.min(step, 30));
+    return { read: after.height > back ? after.height - back : 1n };
+  }
+  const range = after.height - before.height;
+  if (range <= 1n) return { first: after };
+  const middle = before.height + range / 2n;
+  if (step % 3 === 2 || after.timeMs <= before.timeMs) return { read: middle };
+  const share = (startMs - before.timeMs) / (after.timeMs - before.timeMs);
+  const guess = before.height + BigInt(Math.floor(share * Number(range)));
+  if (guess <= before.height) return { read: before.height + 1n };
+  return { read: guess >= after.height ? after.height - 1n : guess };
+}
+
+/** Narrows the bounds by a block that was read. */
+function withBlock(bounds: MonthStartBounds, block: BlockTimeAt, startMs: number): MonthStartBounds {
+  return block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
+}

@@ -1,0 +1,162 @@
+import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import { formatCount, formatTime } from "../../platform/base/text.ts";
+import type { SuccessRate } from "../policy/reward-tier.ts";
+import type { RevenueParams } from "../sources/observation.ts";
+import type { Coin, DisplayUnit, Payment, PaymentOutcome } from "../sources/payment.ts";
+
+/** What the formula of the revenue module needs besides the counts. Decimals have 18 places. */
+export interface PaymentTerms {
+  readonly params: RevenueParams;
+  /** Amount of a full period, base unit. */
+  readonly base: bigint;
+  /** Part of the month that the period has: 1 for a whole one. */
+  readonly progress: Dec18;
+  readonly inActiveSet: bigint;
+  readonly totalBlocks: bigint;
+}
+
+/**
+ * Returns the amount that the revenue module pays for these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go): rating ×
+ * amount of the period × share of the blocks in the set. All steps are rounded as there.
+ */
+export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
+  const { params, base, progress, inActiveSet, totalBlocks } = terms;
+  if (totalBlocks === 0n) return 0n;
+  const period = (progress * base) / DEC18_ONE;
+  const rating = ratingOf(params, votes, blocks);
+  return (rating * period * inActiveSet) / totalBlocks / DEC18_ONE;
+}
+
+/** The performance rating, from 0 to 1. */
+function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate): Dec18 {
+  const used = [
+    bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired),
+    bandUsed(votes, params.votesAllowedToMiss, params.votesRequired),
+  ];
+  const [ofBlocks, ofVotes] = used;
+  if (ofBlocks === undefined || ofVotes === undefined) return 0n;
+  const sum = DEC18_ONE - mulDec18(ofBlocks, ofBlocks) + (DEC18_ONE - mulDec18(ofVotes, ofVotes));
+  return mulDec18(DEC18_ONE / 2n, sum);
+}
+
+/** Part of the band between the allowed and the greatest share of misses; undefined above it. */
+function bandUsed({ good, total }: SuccessRate, allowed: Dec18, required: Dec18): Dec18 | undefined {
+  const missed = ((total - good) * DEC18_ONE) / total;
+  const most = DEC18_ONE - required;
+  if (missed > most) return undefined;
+  return missed <= allowed ? 0n : quoDec18(missed - allowed, most - allowed);
+}
+
+/** How a payment compares with the expected one. */
+export type PaymentState = "equal" | "differs" | "not-compared" | Exclude<PaymentOutcome, "paid">;
+
+/** All states, in the order of the metric. */
+export const PAYMENT_STATES: readonly PaymentState[] = [
+  "equal",
+  "differs",
+  "not-compared",
+  "failed",
+  "none-due",
+  "missing",
+];
+
+/** Returns how a payment compares with the expected one. */
+export function paymentState({ outcome, amount, expected }: Payment): PaymentState {
+  if (outcome !== "paid") return outcome;
+  if (amount === undefined || expected === undefined) return "not-compared";
+  return amount.amount === expected ? "equal" : "differs";
+}
+
+/** Formats an amount: "1,234.5 NTRN (1234500000untrn)", or the base unit alone. */
+export function coinText({ amount, denom }: Coin, display: DisplayUnit | undefined): string {
+  const base = `${amount}${denom}`;
+  return display === undefined ? base : `${displayAmount(amount, display)} ${display.name} (${base})`;
+}
+
+function displayAmount(amount: bigint, { exponent }: DisplayUnit): string {
+  const sign = amount < 0n ? "-" : "";
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(exponent + 1, "0");
+  const whole = digits.slice(0, digits.length - exponent);
+  const fraction = digits.slice(digits.length - exponent).replace(/0+$/, "");
+  return `${sign}${formatCount(BigInt(whole))}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** Says what was paid where, and how that compares with what was expected, in full sentences. */
+export function paymentText(payment: Payment): string {
+  const { month, outcome, amount, display, note, height, timeMs } = payment;
+  const where = placeText(payment);
+  const why = note === undefined ? "" : ` ${sentence(note)}`;
+  if (outcome === "missing")
+    return `The payment of ${month} is missing: it is not in the blocks up to ${formatCount(height)} (${formatTime(timeMs)} UTC).${why}`;
+  if (outcome === "none-due") return `The chain paid nobody for ${month}: ${where}.${why}`;
+  if (outcome === "failed")
+    return `The chain could not pay ${amount === undefined ? "" : `${coinText(amount, display)} `}for ${month}: ${where}.${why}`;
+  const paid = amount === undefined ? "" : coinText(amount, display);
+  return `${month} was paid with ${paid}: ${where}. ${comparisonText(payment)}${why}`;
+}
+
+function placeText({ height, timeMs, txHash }: Payment): string {
+  const place = txHash === undefined ? "in the block's own events" : `transaction ${txHash}`;
+  return `${place}, height ${formatCount(height)}, ${formatTime(timeMs)} UTC`;
+}
+
+function comparisonText(payment: Payment): string {
+  const { amount, display, expected, byChain, counts } = payment;
+  if (amount === undefined || expected === undefined) return "It is not compared with an expected amount.";
+  if (amount.amount === expected) return "That is the expected amount.";
+  const difference = amount.amount - expected;
+  const by = coinText({ ...amount, amount: difference < 0n ? -difference : difference }, display);
+  const counted =
+    counts === undefined
+      ? ""
+      : ` The chain counted ${formatCount(counts.votes)} votes and ${formatCount(counts.blocks)} signed blocks of ${formatCount(counts.inActiveSet)}.`;
+  const chain =
+    byChain === undefined
+      ? ""
+      : byChain === amount.amount
+        ? " By its own counts the amount is right."
+        : ` By its own counts it would be ${coinText({ ...amount, amount: byChain }, display)}.`;
+  return `That is ${by} ${difference < 0n ? "less" : "more"} than ${coinText({ ...amount, amount: expected }, display)}, which the watchdog expected by its own count.${counted}${chain}`;
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${text.endsWith(".") ? "" : "."}`;
+}
+
+/** Encodes a payment as JSON. Integers are decimal text, times ISO 8601. */
+export function paymentJson(payment: Payment): JsonObject {
+  const { month, outcome, height, timeMs, txHash, amount, display, expected, byChain, counts, note } =
+    payment;
+  return {
+    month,
+    outcome,
+    state: paymentState(payment),
+    height: String(height),
+    time: isoTime(timeMs),
+    tx_hash: txHash ?? null,
+    amount: amount === undefined ? null : { amount: String(amount.amount), denom: amount.denom },
+    display:
+      amount === undefined || display === undefined
+        ? null
+        : `${displayAmount(amount.amount, display)} ${display.name}`,
+    expected_amount: integerText(expected),
+    amount_by_chain_counts: integerText(byChain),
+    difference: amount === undefined || expected === undefined ? null : String(amount.amount - expected),
+    chain_counts:
+      counts === undefined
+        ? null
+        : {
+            signed_blocks: String(counts.blocks),
+            votes: String(counts.votes),
+            blocks_in_active_set: String(counts.inActiveSet),
+            blocks: String(counts.totalBlocks),
+          },
+    note: note ?? null,
+  };
+}
+
+function integerText(value: bigint | undefined): string | null {
+  return value === undefined ? null : String(value);
+}

@@ -1,0 +1,324 @@
+import type { JsonObject } from "../../platform/base/json.ts";
+import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
+
+/** Prices of one sidecar, as others are compared with them. */
+export interface SidecarPrices {
+  readonly validator: string;
+  /** Name of the node that has the sidecar. */
+  readonly node: string;
+  /** Time of the poll that read them. */
+  readonly atMs: number;
+  /** Whole numbers in the unit of the pair's decimals. */
+  readonly prices: ReadonlyMap<string, bigint>;
+  /** Decimals of the pairs by the sidecar's metrics. Pairs that are absent have the chain's. */
+  readonly decimals: ReadonlyMap<string, number>;
+}
+
+/** With what a sidecar's price is compared: the price that the chain stores, or the median of several sidecars. */
+export type PriceReference = "chain" | "sidecars";
+
+/** A price of a sidecar beside another one of the same pair. Both are whole numbers with `decimals`. */
+export interface PriceComparison {
+  readonly node: string;
+  readonly pair: string;
+  readonly reference: PriceReference;
+  readonly own: bigint;
+  /** Positive. */
+  readonly other: bigint;
+  /** Undefined: neither the chain nor the sidecar says it. */
+  readonly decimals: number | undefined;
+  /**
+   * How far they are apart. From the chain's price: the distance from the range of the prices that the sidecar had since just before
+   * the block, since the chain's price is older.
+   */
+  readonly distance: bigint;
+  /** Age of `other` at the poll, ms. */
+  readonly ageMs: number;
+  /** Sidecars of the median, this one included; 0 for the chain's price. */
+  readonly sidecars: number;
+}
+
+/** A price that is not compared, and why, as the last part of a sentence. */
+export interface NotCompared {
+  readonly node: string;
+  readonly pair: string;
+  readonly reference: PriceReference;
+  readonly reason: string;
+}
+
+/** Result of a comparison of all pairs of a validator. */
+export interface ComparedPrices {
+  readonly comparisons: readonly PriceComparison[];
+  readonly notCompared: readonly NotCompared[];
+}
+
+/** Prices of a sidecar at one poll, by pair. */
+export interface RecentPrices {
+  readonly atMs: number;
+  readonly prices: ReadonlyMap<string, bigint>;
+}
+
+/** Prices of the last polls, by name of the node; oldest first. */
+interface PriceHistory {
+  readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
+}
+
+/** What {@link compareWithChain} and {@link compareWithSidecars} read. */
+export interface ComparisonInput {
+  readonly observation: Observation;
+  readonly history: PriceHistory;
+  /** Sidecars of other validators of the same chain. */
+  readonly peers: readonly SidecarPrices[];
+  /** Pairs to compare between sidecars besides those whose price on the chain is read. */
+  readonly pairs: readonly string[];
+  /** An older price of the chain or of a peer is not compared. */
+  readonly maxAgeMs: number;
+}
+
+/** The sidecar's prices of a block are at most so much older than its time: the block before it, and the call of the node. */
+const BEFORE_BLOCK_MS = 10_000;
+
+/** Compares each sidecar of a validator with the prices that the chain stores. Empty without a configured chain. */
+export function compareWithChain({ observation, history, maxAgeMs }: ComparisonInput): ComparedPrices {
+  const { chain, nodes, atMs } = observation;
+  if (chain.prices.state !== "up") return NOTHING;
+  const stored = chain.prices.value;
+  return joined(
+    nodes.map((node) => {
+      const own = sidecarPrices(observation.validator, node, atMs);
+      if (own === undefined) return NOTHING;
+      const recent = history.nodes.get(node.name)?.recentPrices ?? [];
+      return joined(stored.map((price) => compareOne(price, { own, recent, maxAgeMs })));
+    }),
+  );
+}
+
+function compareOne(
+  stored: ChainPrice,
+  {
+    own,
+    recent,
+    maxAgeMs,
+  }: {
+    readonly own: SidecarPrices;
+    readonly recent: readonly RecentPrices[];
+    readonly maxAgeMs: number;
+  },
+): ComparedPrices {
+  const { pair, blockTimeMs } = stored;
+  const refuse = (reason: string): ComparedPrices => ({
+    comparisons: [],
+    notCompared: [{ node: own.node, pair, reference: "chain", reason }],
+  });
+  const price = own.prices.get(pair);
+  if (price === undefined) return refuse("the sidecar has no price");
+  if (blockTimeMs === undefined || stored.price === 0n) return refuse("the chain has no price");
+  // The clocks of this machine and of the chain can differ a little.
+  const ageMs = Math.max(0, own.atMs - blockTimeMs);
+  if (ageMs > maxAgeMs)
+    return refuse(`the chain's price is ${Math.round(ageMs / 1000)} s old, which is too old to compare`);
+  const since = recent.filter(({ atMs }) => atMs >= blockTimeMs - BEFORE_BLOCK_MS && atMs <= own.atMs);
+  const past = since.flatMap(({ prices }) => prices.get(pair) ?? []);
+  const scales = { own: own.decimals.get(pair), other: stored.decimals };
+  const [first, ...rest] = [price, ...past].map((value) => scaled(value, stored.price, scales));
+  if (first === undefined) return NOTHING;
+  return {
+    comparisons: [
+      {
+        node: own.node,
+        pair,
+        reference: "chain",
+        own: first.own,
+        other: first.other,
+        decimals: first.decimals,
+        distance: distanceFrom(
+          [first, ...rest].map((one) => one.own),
+          first.other,
+        ),
+        ageMs,
+        sidecars: 0,
+      },
+    ],
+    notCompared: [],
+  };
+}
+
+/**
+ * Distance of a price from the range of the sidecar's prices. A market that moves goes through the chain's price on its way: the
+ * range has it.
+ */
+function distanceFrom(own: readonly bigint[], other: bigint): bigint {
+  const low = own.reduce((a, b) => (a < b ? a : b));
+  const high = own.reduce((a, b) => (a > b ? a : b));
+  if (other < low) return low - other;
+  return other > high ? other - high : 0n;
+}
+
+/**
+ * Compares each sidecar of a validator with the median of all: its other nodes' and those of the other validators. Of two
+ * sidecars, each is compared with the other one.
+ */
+export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
+  const { observation, peers, pairs, maxAgeMs } = input;
+  const { nodes, atMs, validator, chain } = observation;
+  const own = nodes.flatMap((node) => sidecarPrices(validator, node, atMs) ?? []);
+  const all = [...own, ...peers.filter((peer) => atMs - peer.atMs <= maxAgeMs)];
+  const stored: readonly ComparedPair[] = chain.prices.state === "up" ? chain.prices.value : [];
+  const more = pairs.filter((pair) => stored.every((one) => one.pair !== pair));
+  const compared: readonly ComparedPair[] = [...stored, ...more.map((pair) => ({ pair }))];
+  return joined(own.flatMap((sidecar) => compared.map((pair) => compareWithMedian(sidecar, pair, all))));
+}
+
+type ComparedPair = Pick<ChainPrice, "pair" | "decimals">;
+
+/** `known`: decimals of the pair on the chain. */
+function compareWithMedian(
+  own: SidecarPrices,
+  { pair, decimals: known }: ComparedPair,
+  all: readonly SidecarPrices[],
+): ComparedPrices {
+  const having = all.filter(({ prices }) => prices.has(pair));
+  const refuse = (reason: string): ComparedPrices => ({
+    comparisons: [],
+    notCompared: [{ node: own.node, pair, reference: "sidecars", reason }],
+  });
+  const price = own.prices.get(pair);
+  if (price === undefined) return refuse("the sidecar has no price");
+  if (having.length < 2) return refuse("no other sidecar has a price");
+  const references = having.length === 2 ? having.filter((one) => one !== own) : having;
+  const decimals = most(having.flatMap((one) => one.decimals.get(pair) ?? known ?? []));
+  const inUnit = (one: SidecarPrices): bigint =>
+    raised(one.prices.get(pair) ?? 0n, one.decimals.get(pair) ?? known, decimals);
+  const other = median(references.map(inUnit));
+  const value = inUnit(own);
+  return {
+    comparisons: [
+      {
+        node: own.node,
+        pair,
+        reference: "sidecars",
+        own: value,
+        other,
+        decimals,
+        distance: value > other ? value - other : other - value,
+        ageMs: Math.max(0, ...references.map(({ atMs }) => own.atMs - atMs)),
+        sidecars: having.length,
+      },
+    ],
+    notCompared: [],
+  };
+}
+
+/** The prices of a node's sidecar; undefined when they were not read, or were derived from metrics and have no value. */
+export function sidecarPrices(
+  validator: string,
+  { name, prices, sidecar }: NodeObservation,
+  atMs: number,
+): SidecarPrices | undefined {
+  if (prices.state !== "up" || prices.value.isDerived) return undefined;
+  const decimals = sidecar.state === "up" ? (sidecar.value.decimals ?? NO_DECIMALS) : NO_DECIMALS;
+  return { validator, node: name, atMs, prices: prices.value.prices, decimals };
+}
+
+const NO_DECIMALS: ReadonlyMap<string, number> = new Map();
+const NOTHING: ComparedPrices = { comparisons: [], notCompared: [] };
+
+/** Deviation in hundredths of a percent of the other price, rounded down. */
+export function deviationBps({ distance, other }: PriceComparison): bigint {
+  return (distance * 10_000n) / other;
+}
+
+/** Returns true if two prices are further apart than so many hundredths of a percent; exact. */
+export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): boolean {
+  return distance * 10_000n > maxBps * other;
+}
+
+/** Both prices with the larger number of decimals: nothing is rounded. A sidecar that does not say its decimals has the chain's. */
+function scaled(
+  own: bigint,
+  other: bigint,
+  scales: { readonly own: number | undefined; readonly other: number | undefined },
+): { readonly own: bigint; readonly other: bigint; readonly decimals: number | undefined } {
+  const from = scales.own ?? scales.other;
+  const to = scales.other ?? from;
+  const decimals = from === undefined || to === undefined ? undefined : Math.max(from, to);
+  return { own: raised(own, from, decimals), other: raised(other, to, decimals), decimals };
+}
+
+function raised(value: bigint, from: number | undefined, to: number | undefined): bigint {
+  return from === undefined || to === undefined ? value : value * 10n ** BigInt(to - from);
+}
+
+/** Median; of an even number, the mean of the two in the middle, rounded down. */
+function median(values: readonly bigint[]): bigint {
+  const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
+  const upper = sorted[Math.floor(sorted.length / 2)] ?? 0n;
+  const lower = sorted[Math.ceil(sorted.length / 2) - 1] ?? upper;
+  return (lower + upper) / 2n;
+}
+
+function most(values: readonly number[]): number | undefined {
+  return values.length === 0 ? undefined : Math.max(...values);
+}
+
+function joined(parts: readonly ComparedPrices[]): ComparedPrices {
+  return {
+    comparisons: parts.flatMap(({ comparisons }) => comparisons),
+    notCompared: parts.flatMap(({ notCompared }) => notCompared),
+  };
+}
+
+/** Formats a price with its decimals, without zeros at the end: "97123.45". As a whole number while they are not known. */
+export function formatPrice(value: bigint, decimals: number | undefined): string {
+  if (decimals === undefined || decimals === 0) return String(value);
+  const digits = value.toString().padStart(decimals + 1, "0");
+  const fraction = digits.slice(-decimals).replace(/0+$/, "");
+  return `${digits.slice(0, -decimals)}${fraction === "" ? "" : `.${fraction}`}`;
+}
+
+/** Formats hundredths of a percent: "2.23 %". */
+export function formatBps(value: bigint): string {
+  return `${value / 100n}.${(value % 100n).toString().padStart(2, "0")} %`;
+}
+
+/** Age up to which prices are shown beside each other when no alert says another one. */
+export const DEFAULT_MAX_AGE_MS = 30_000;
+
+/** All comparisons of a validator, those with the chain first. */
+export function compareAll(
+  input: Omit<ComparisonInput, "maxAgeMs">,
+  maxAgeMs: Readonly<Record<PriceReference, number>>,
+): ComparedPrices {
+  return joined([
+    compareWithChain({ ...input, maxAgeMs: maxAgeMs.chain }),
+    compareWithSidecars({ ...input, maxAgeMs: maxAgeMs.sidecars }),
+  ]);
+}
+
+/** Encodes comparisons as JSON, for the API. Prices are decimal text; a ratio is a share of the other price. */
+export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): readonly JsonObject[] {
+  return [
+    ...comparisons.map((one) => ({
+      node: one.node,
+      pair: one.pair,
+      reference: one.reference,
+      own: formatPrice(one.own, one.decimals),
+      other: formatPrice(one.other, one.decimals),
+      deviation_bps: Number(deviationBps(one)),
+      age_seconds: one.ageMs / 1000,
+      sidecars: one.sidecars,
+      reason: null,
+    })),
+    ...notCompared.map(({ node, pair, reference, reason }) => ({
+      node,
+      pair,
+      reference,
+      own: null,
+      other: null,
+      deviation_bps: null,
+      age_seconds: null,
+      sidecars: null,
+      reason,
+    })),
+  ];
+}

@@ -1,0 +1,175 @@
+import { z } from "zod";
+import type { JsonObject } from "../../platform/base/json.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
+import {
+  type ComparedPrices,
+  comparisonsJson,
+  deviationBps,
+  formatBps,
+  formatPrice,
+  type NotCompared,
+  type PriceComparison,
+  type PriceReference,
+} from "../prices/price-comparison.ts";
+import { encodePayment, storedPayment } from "../state/payment-rows.ts";
+import type { Payment } from "../sources/payment.ts";
+import { paymentJson, paymentText } from "../payment/payment.ts";
+import { countdownJson, countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+
+/** What the last poll showed of the chain beside the votes: its planned upgrade, and its prices beside the sidecars'. */
+export interface ChainFacts {
+  /** Absent: none is known. */
+  readonly upgrade?: UpgradeCountdown;
+  readonly compared: ComparedPrices;
+  /** Payments of closed months, oldest first. Absent: none was searched. */
+  readonly payments?: readonly Payment[];
+}
+
+/** Encodes the facts for `GET /api/report-data`. Integers are decimal text, times ms. */
+export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
+  return {
+    ...(payments === undefined ? {} : { payments: payments.map(encodePayment) }),
+    ...(upgrade === undefined ? {} : { upgrade: encodeUpgrade(upgrade) }),
+    comparisons: compared.comparisons.map((one) => ({
+      ...one,
+      own: String(one.own),
+      other: String(one.other),
+      distance: String(one.distance),
+      decimals: one.decimals ?? null,
+    })),
+    not_compared: compared.notCompared.map((one) => ({ ...one })),
+  };
+}
+
+function encodeUpgrade({ plan, remainingBlocks, atMs, seenMs, doneMs }: UpgradeCountdown): JsonObject {
+  return {
+    name: plan.name,
+    height: String(plan.height),
+    info: plan.info,
+    remaining: remainingBlocks === undefined ? null : String(remainingBlocks),
+    at: atMs === undefined ? null : { ...atMs },
+    seen: seenMs,
+    done: doneMs ?? null,
+  };
+}
+
+const natural = z
+  .string()
+  .regex(/^\d{1,120}$/)
+  .transform(BigInt);
+
+const upgrade = z
+  .object({
+    name: z.string(),
+    height: natural,
+    info: z.string(),
+    remaining: natural.nullable(),
+    at: z.object({ low: z.number(), middle: z.number(), high: z.number() }).nullable(),
+    seen: z.number(),
+    done: z.number().nullable(),
+  })
+  .transform(
+    ({ name, height, info, remaining, at, seen, done }): UpgradeCountdown => ({
+      plan: { name, height, info },
+      remainingBlocks: remaining ?? undefined,
+      atMs: at ?? undefined,
+      seenMs: seen,
+      doneMs: done ?? undefined,
+    }),
+  );
+
+const compared = {
+  node: z.string(),
+  pair: z.string(),
+  reference: z.enum(["chain", "sidecars"]),
+};
+
+const comparison = z
+  .object({
+    ...compared,
+    own: natural,
+    other: natural.refine((value) => value > 0n),
+    distance: natural,
+    decimals: z.number().nullable(),
+    ageMs: z.number(),
+    sidecars: z.number(),
+  })
+  .transform(({ decimals, ...rest }): PriceComparison => ({ ...rest, decimals: decimals ?? undefined }));
+
+/** Decodes {@link encodeChainFacts}. */
+export const chainFacts = z
+  .object({
+    upgrade: upgrade.exactOptional(),
+    payments: z.array(storedPayment).exactOptional(),
+    comparisons: z.array(comparison),
+    not_compared: z.array(z.object({ ...compared, reason: z.string() })),
+  })
+  .transform(
+    ({ comparisons, not_compared: notCompared, ...rest }): ChainFacts => ({
+      ...rest,
+      compared: { comparisons, notCompared },
+    }),
+  );
+
+/** Encodes the facts for the JSON of a report. Of an older watchdog there are none. */
+export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
+  if (facts === undefined) return {};
+  return {
+    upgrade: facts.upgrade === undefined ? null : countdownJson(facts.upgrade),
+    price_comparisons: comparisonsJson(facts.compared),
+    payments: (facts.payments ?? []).map(paymentJson),
+  };
+}
+
+/** Sentences about a validator's chain, each with its name. Empty while nothing is known. */
+export function chainItems(
+  validator: string,
+  facts: ChainFacts | undefined,
+  nowMs: number,
+): readonly string[] {
+  if (facts === undefined) return [];
+  const { upgrade: planned, compared: prices, payments } = facts;
+  const payment = payments?.at(-1);
+  const texts = [
+    ...(planned === undefined ? [] : [`upgrade of the chain: ${countdownText(planned, nowMs)}.`]),
+    ...(payment === undefined ? [] : [`payment: ${paymentText(payment)}`]),
+    ...(["chain", "sidecars"] as const).flatMap((reference) => pricesText(prices, reference)),
+  ];
+  return texts.map((text) => `${validator}: ${text}`);
+}
+
+/** The same of several validators, as a list. */
+export function chainBlocks(validators: readonly ChainOf[], nowMs: number): readonly ReportBlock[] {
+  const items = validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs));
+  return items.length === 0 ? [] : [{ kind: "list", items }];
+}
+
+/** A validator with its facts. */
+interface ChainOf {
+  readonly ledger: { readonly validator: string };
+  readonly chain?: ChainFacts;
+}
+
+/** One sentence about all pairs: the one that is furthest away, and what cannot be compared. */
+function pricesText(
+  { comparisons, notCompared }: ComparedPrices,
+  reference: PriceReference,
+): readonly string[] {
+  const own = comparisons.filter((one) => one.reference === reference);
+  // One sidecar alone has no median, which is normal.
+  const refused = reference === "chain" ? notCompared.filter((one) => one.reference === reference) : [];
+  const [worst] = own.toSorted((a, b) => Number(deviationBps(b) - deviationBps(a)));
+  const name = reference === "chain" ? "the chain's" : "those of all sidecars";
+  if (worst === undefined)
+    return refused.length === 0
+      ? []
+      : [`prices cannot be compared with ${name}: ${refused.map(refusedText).join("; ")}.`];
+  const blind = refused.length === 0 ? "" : `; not compared: ${refused.map(refusedText).join("; ")}`;
+  return [
+    `prices are at most ${formatBps(deviationBps(worst))} from ${name}: ${worst.pair} ${formatPrice(worst.own, worst.decimals)} and ${formatPrice(worst.other, worst.decimals)}${blind}.`,
+  ];
+}
+
+function refusedText({ pair, reason }: NotCompared): string {
+  return `${pair}: ${reason}`;
+}

@@ -1,0 +1,237 @@
+import type { JsonField, JsonObject } from "../../platform/base/json.ts";
+import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
+
+/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are whatever the proposal said, clipped. */
+export interface UpgradePlan {
+  readonly name: string;
+  /** The block before which every node needs the new version. */
+  readonly height: bigint;
+  /** What the plan says beside its name, such as a URL of the binaries. Empty: nothing. */
+  readonly info: string;
+}
+
+/** Response of the upgrade module. */
+export interface UpgradeView {
+  /** Undefined: no upgrade is planned. */
+  readonly plan: UpgradePlan | undefined;
+  /** False: the chain has no upgrade module. */
+  readonly hasModule: boolean;
+}
+
+/** A chain without the module. */
+export const NO_UPGRADE_MODULE: UpgradeView = { plan: undefined, hasModule: false };
+
+const MAX_NAME = 100;
+const MAX_INFO = 300;
+
+/** Reads `/cosmos/upgrade/v1beta1/current_plan`. A member that is not a plan's throws the field's error. */
+export function toUpgradeView(root: JsonField): UpgradeView {
+  const plan = root.member("plan");
+  if (!plan.isPresent()) return { plan: undefined, hasModule: true };
+  const height = plan.member("height").required();
+  if (height.asInt64() <= 0n) throw height.error(height.path, "a height");
+  return {
+    hasModule: true,
+    plan: {
+      name: clipped(plan.member("name").asText(), MAX_NAME) || "without a name",
+      height: height.asInt64(),
+      info: clipped(plan.member("info").asText(), MAX_INFO),
+    },
+  };
+}
+
+/** One line of at most so many characters. Controls, and marks that change the direction of text, become spaces. */
+function clipped(text: string, max: number): string {
+  const line = text
+    .slice(0, 4 * max)
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
+    .trim();
+  return line.length > max ? `${line.slice(0, max)}…` : line;
+}
+
+/** The plan that the polls last showed. It outlasts a chain that halts at its height, when nothing can be asked. */
+export interface SeenUpgrade extends UpgradePlan {
+  /** Last poll that showed it. */
+  readonly seenMs: number;
+  /** First poll after its height without the plan: the chain has done it. */
+  readonly doneMs?: number;
+}
+
+/** A plan that is done explains a node that did not come back for this long. */
+const DONE_MS = 86_400_000;
+
+/** The plan is read a moment after the head. Nobody cancels an upgrade in its last blocks. */
+const RACE_BLOCKS = 2n;
+
+/**
+ * Adds one poll. `view`: undefined when it could not be read, which says nothing about the plan. `height`: the newest block that is
+ * known. A plan that goes away before its height was cancelled, and is forgotten.
+ */
+export function advanceUpgrade(
+  before: SeenUpgrade | undefined,
+  view: UpgradeView | undefined,
+  height: bigint | undefined,
+  atMs: number,
+): SeenUpgrade | undefined {
+  if (view?.plan !== undefined) return { ...view.plan, seenMs: atMs };
+  if (before?.doneMs !== undefined) return atMs - before.doneMs > DONE_MS ? undefined : before;
+  if (before === undefined || view === undefined) return before;
+  const isDone = height !== undefined && height + RACE_BLOCKS >= before.height;
+  return isDone ? { ...before, doneMs: atMs } : undefined;
+}
+
+/** Time between two blocks, ms. */
+export interface BlockTime {
+  readonly meanMs: number;
+  /** Of the fastest and the slowest hour of the last day. */
+  readonly fastMs: number;
+  readonly slowMs: number;
+}
+
+/** A point of the ledger's block rate. */
+interface HeightAt {
+  readonly height: bigint;
+  readonly timeMs: number;
+}
+
+/** A mean is not more exact than this: hours differ, and the chain's future ones too. */
+const LEAST_SPREAD = 0.005;
+
+/** Spread of a mean of which fewer than {@link ENOUGH_HOURS} hours are known. */
+const UNKNOWN_SPREAD = 0.1;
+const ENOUGH_HOURS = 3;
+
+/** An interval that is so much slower than the mean has a halt, which the mean leaves out too. */
+const HALT_FACTOR = 2;
+const MIN_BLOCKS = 30n;
+
+/** Returns the block time with its spread. `points`: about one an hour. Undefined while the mean is not known. */
+export function blockTimeOf(points: readonly HeightAt[], meanMs: number | undefined): BlockTime | undefined {
+  if (meanMs === undefined || !(meanMs > 0) || !Number.isFinite(meanMs)) return undefined;
+  const hours = points.flatMap((to, index) => {
+    const from = points[index - 1];
+    if (from === undefined || to.height - from.height < MIN_BLOCKS) return [];
+    const ms = (to.timeMs - from.timeMs) / Number(to.height - from.height);
+    return ms > 0 && ms <= HALT_FACTOR * meanMs ? [ms] : [];
+  });
+  const spread = hours.length < ENOUGH_HOURS ? UNKNOWN_SPREAD : LEAST_SPREAD;
+  return {
+    meanMs,
+    fastMs: Math.min(...hours, meanMs * (1 - spread)),
+    slowMs: Math.max(...hours, meanMs * (1 + spread)),
+  };
+}
+
+/** How far a planned upgrade is away. Undefined values are not known. */
+export interface UpgradeCountdown {
+  readonly plan: UpgradePlan;
+  /** Blocks until its height; 0 at the height and after it. */
+  readonly remainingBlocks: bigint | undefined;
+  /** Expected time of its height, wall clock, ms; `low` and `high` if all blocks were as fast or as slow as in the extreme hours. */
+  readonly atMs: Readonly<Record<"low" | "middle" | "high", number>> | undefined;
+  /** Last poll that showed the plan. */
+  readonly seenMs: number;
+  readonly doneMs: number | undefined;
+}
+
+/** What the polls showed of the chain. */
+interface SeenChain {
+  readonly upgrade?: SeenUpgrade;
+  /** The newest block that is known, and the polls at which it was first seen. */
+  readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
+}
+
+/** Returns the countdown to the plan of a history. `headMs`: time of the poll, if it showed the head of the chain. */
+export function countdownTo(
+  { upgrade: seen, chain: head }: SeenChain,
+  headMs: number | undefined,
+  blockTime: BlockTime | undefined,
+): UpgradeCountdown | undefined {
+  if (seen === undefined) return undefined;
+  const { name, height, info, seenMs, doneMs } = seen;
+  const left = head.height === undefined ? undefined : height - head.height;
+  const remainingBlocks = left === undefined || left > 0n ? left : 0n;
+  const isOpen = doneMs === undefined && remainingBlocks !== undefined && remainingBlocks > 0n;
+  const fromMs = headMs ?? head.advancedAtMs ?? head.firstSeenMs;
+  const after = (ms: number): number => Math.round((fromMs ?? 0) + Number(remainingBlocks ?? 0n) * ms);
+  return {
+    plan: { name, height, info },
+    remainingBlocks,
+    atMs:
+      blockTime === undefined || !isOpen || fromMs === undefined
+        ? undefined
+        : { low: after(blockTime.fastMs), middle: after(blockTime.meanMs), high: after(blockTime.slowMs) },
+    seenMs,
+    doneMs,
+  };
+}
+
+/** Time of a poll that showed the newest block; undefined for one that did not. */
+export function headSeenMs({
+  atMs,
+  chain: { head },
+}: {
+  readonly atMs: number;
+  readonly chain: { readonly head: { readonly state: string } };
+}): number | undefined {
+  return head.state === "up" ? atMs : undefined;
+}
+
+/** "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs`: when it is shown. */
+export function countdownText(
+  { plan, remainingBlocks, atMs, doneMs }: UpgradeCountdown,
+  nowMs: number,
+): string {
+  const what = `${plan.name} at height ${formatCount(plan.height)}`;
+  if (doneMs !== undefined) return `${what}: done, first seen at ${formatMinute(doneMs)} UTC`;
+  if (remainingBlocks === undefined) return `${what}; the height of the chain is not known`;
+  if (remainingBlocks === 0n) return `${what}: the height is reached`;
+  const left = `${what}: ${formatCount(remainingBlocks)} ${remainingBlocks === 1n ? "block" : "blocks"} left`;
+  if (atMs === undefined) return `${left}; the block time is not known yet`;
+  return `${left}, in about ${formatRoundedDuration(Math.max(0, atMs.middle - nowMs))} (${rangeText(atMs.low, atMs.high)} UTC)`;
+}
+
+/** Range of times that is shown to the second. */
+const SHORT_MS = 600_000;
+
+/** "2026-11-22 06:49 to 06:53"; with seconds when the range is short, with both dates when they differ. */
+function rangeText(lowMs: number, highMs: number): string {
+  const format = highMs - lowMs < SHORT_MS ? formatTime : formatMinute;
+  const [low, high] = [format(lowMs), format(highMs)];
+  const isSameDay = low.slice(0, 10) === high.slice(0, 10);
+  return `${low} to ${isSameDay ? high.slice(11) : high}`;
+}
+
+/**
+ * Says that a halt at a height is a planned upgrade, as the last part of a sentence; empty when it is not. A node stops with the
+ * block before the plan's height, or has stored that block and not executed it.
+ */
+export function haltText(
+  seen: SeenUpgrade | undefined,
+  height: bigint | undefined,
+  who: "chain" | "node",
+): string {
+  if (seen === undefined || height === undefined) return "";
+  if (height !== seen.height - 1n && height !== seen.height) return "";
+  const at = `; this is the height of the planned upgrade ${seen.name} (${seen.height})`;
+  return who === "chain"
+    ? `${at}: the chain waits for validators with the new version`
+    : `${at}: the node has not come back after it and needs the new version`;
+}
+
+/** Encodes a countdown. Heights and blocks are decimal text, times ISO 8601. */
+export function countdownJson(countdown: UpgradeCountdown): JsonObject {
+  const { plan, remainingBlocks, atMs, seenMs, doneMs } = countdown;
+  return {
+    name: plan.name,
+    height: String(plan.height),
+    info: plan.info,
+    remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
+    expected_at: atMs === undefined ? null : isoTime(atMs.middle),
+    earliest_at: atMs === undefined ? null : isoTime(atMs.low),
+    latest_at: atMs === undefined ? null : isoTime(atMs.high),
+    seen_at: isoTime(seenMs),
+    done_at: doneMs === undefined ? null : isoTime(doneMs),
+  };
+}
