@@ -14,14 +14,8 @@ import {
   SourceError,
   type ValidatorView,
 } from "./observation.ts";
-import {
-  drain,
-  forEachChunk,
-  type PageReader,
-  requireOk,
-  NOT_CONFIGURED,
-  type Scrape,
-} from "./page-reader.ts";
+import { createRest, responseField, type Rest } from "./chain-rest.ts";
+import { type PageReader, NOT_CONFIGURED, type Scrape } from "./page-reader.ts";
 import { requireChainId } from "./sample-values.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
@@ -38,7 +32,6 @@ const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
 /** Deployed chains have the first path, newer oracle modules the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
-const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Creates a reader of a chain. Without a target nothing is configured. */
 export function createChainReader(target: ValidatorTarget, read: PageReader, scrape: Scrape): ChainReader {
@@ -92,49 +85,6 @@ const NOTHING: ChainObservation = {
 interface HeadRead {
   readonly block: BlockJson;
   readonly head: ChainHead;
-}
-
-interface Rest {
-  readonly get: (path: string, signal: AbortSignal) => Promise<string>;
-  /** Undefined when the chain does not have the path: 404 and 501. */
-  readonly find: (path: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** The first path that the chain has. */
-  readonly firstOf: (
-    paths: readonly string[],
-    query: string,
-    signal: AbortSignal,
-  ) => Promise<{ readonly text: string; readonly path: string }>;
-}
-
-function createRest({ rest }: ChainTarget, read: PageReader): Rest {
-  const find = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
-    const page = await read(new URL(path, rest).href, signal);
-    if (page.status === 404 || page.status === 501) {
-      await drain(page);
-      return undefined;
-    }
-    await requireOk(page);
-    const chunks: Uint8Array[] = [];
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return Buffer.concat(chunks).toString("utf8");
-  };
-  const get = async (path: string, signal: AbortSignal): Promise<string> => {
-    const text = await find(path, signal);
-    if (text === undefined)
-      throw new SourceError({ code: "http-status" }, `the chain has no ${path.split("?")[0]}`);
-    return text;
-  };
-  return {
-    find,
-    get,
-    firstOf: async (paths, query, signal) => {
-      for (const path of paths) {
-        const text = await find(path + query, signal);
-        if (text !== undefined) return { text, path };
-      }
-      throw new SourceError({ code: "http-status" }, `the chain has none of ${paths.join(", ")}`);
-    },
-  };
 }
 
 /**
@@ -213,22 +163,6 @@ interface MemberJson {
   /** Bech32 consensus address. */
   readonly address: string;
   readonly votingPower: bigint;
-}
-
-/** Starts the check of a response. Errors name the field. */
-function responseField(text: string): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw fieldError("", "JSON");
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response is not a chain's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
 }
 
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
