@@ -1,11 +1,13 @@
 import type { ConditionInput, AlertRule, Condition, ConditionResult } from "./condition.ts";
 import { BURN_CONDITIONS } from "./burn-conditions.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
+import { NETWORK_VOTES_CONDITIONS } from "./network-votes-condition.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
 import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
 import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
+import { SLASHING_CONDITIONS } from "./slashing-conditions.ts";
 import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 
@@ -15,6 +17,8 @@ export const CONDITIONS: readonly Condition[] = [
   ...PRICE_CONDITIONS,
   ...NODE_CONDITIONS,
   ...SIGNING_CONDITIONS,
+  ...SLASHING_CONDITIONS,
+  ...NETWORK_VOTES_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
   ...NETWORK_CONDITIONS,

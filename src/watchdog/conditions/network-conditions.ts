@@ -2,6 +2,7 @@ import type { ChainObservation, NodeObservation, Observation, Seen } from "../so
 import { check, type RunbookBody, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
 import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
+import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 
 const CANNOT_SEE =
   "The watchdog cannot read this source, and does not know what it would show. It counts the blocks of this time when the source is back.";
@@ -358,12 +359,16 @@ function evaluateSources(
   return evaluateSeen(nodes.map((node) => [nodes.length === 1 ? "" : `${node.name}: `, sourceOf(node)]));
 }
 
-function evaluateChainSources({ head, validator, prices, revenue }: ChainObservation): ConditionResult {
+function evaluateChainSources(chain: ChainObservation): ConditionResult {
+  const { head, validator, prices, revenue, slashing, peers } = chain;
+
   return evaluateSeen([
     ["latest block: ", head],
     ["validator set: ", validator],
     ["prices: ", prices],
     ["revenue: ", revenue],
+    ["slashing: ", slashing ?? NOT_CONFIGURED],
+    ["other validators: ", peers ?? NOT_CONFIGURED],
   ]);
 }
 

@@ -5,6 +5,7 @@ import { NO_PRICE, TICKS, UPDATES, VALIDATOR, call, continued, pricedPairs } fro
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { HEALTHY_PRICES, CALLS } from "./sidecar-conditions.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { withOthers } from "./with-others.ts";
 
 const RESTART =
   "Restart the price sidecar. If prices do not return, check its log, the node's gRPC address and outbound HTTPS.";
@@ -62,7 +63,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       ],
     },
     raw: { expr: () => NO_PRICE, value: "The sidecar runs, but updates no price.", example: empty },
-    evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
+    evaluate: (input) => withOthers(evaluateNodes(input, evaluateAllPrices), input, "votes"),
   }),
   condition({
     name: "major-pairs-missing",
@@ -161,7 +162,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       value: "The sidecar updates no price, but the node counts successes.",
       example: empty,
     },
-    evaluate: (input) => evaluateNodes(input, evaluateEmptyPrices),
+    evaluate: (input) => withOthers(evaluateNodes(input, evaluateEmptyPrices), input, "votes"),
   }),
   condition({
     name: "stale-price-timestamp",

@@ -24,6 +24,7 @@ import {
   succeeding,
 } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { withOthers } from "./with-others.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
@@ -101,7 +102,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         clears: succeeding,
       },
     },
-    evaluate: (input) => evaluateNodes(input, evaluateSidecarDown),
+    evaluate: (input) => withOthers(evaluateNodes(input, evaluateSidecarDown), input, "votes"),
   }),
   condition({
     name: "oracle-calls-failing",
@@ -149,11 +150,15 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       example: { fires: failing, clears: succeeding },
     },
     evaluate: (input, limit) =>
-      evaluateCalls(input.recent["5m"], {
-        haveEnded: isAnyNodeWell(input),
-        minFailed: limit("min_failed"),
-        minBlocks: limit("min_blocks"),
-      }),
+      withOthers(
+        evaluateCalls(input.recent["5m"], {
+          haveEnded: isAnyNodeWell(input),
+          minFailed: limit("min_failed"),
+          minBlocks: limit("min_blocks"),
+        }),
+        input,
+        "votes",
+      ),
   }),
   condition({
     name: "sidecar-slow",

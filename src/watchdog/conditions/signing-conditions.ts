@@ -9,6 +9,9 @@ import {
   type ConditionInput,
 } from "./condition.ts";
 import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
+import { standingOf } from "../policy/standing.ts";
+import { allMissedText } from "../policy/standing-texts.ts";
+import { withOthers } from "./with-others.ts";
 import {
   evaluateNodes,
   type NodeInput,
@@ -131,7 +134,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
         clears: [{ series: LAST_SIGNED, from: 1_000_000 }],
       },
     },
-    evaluate: ({ observation }, limit) => evaluateSigning(observation, limit("max_blocks")),
+    evaluate: (input, limit) => withStanding(evaluateSigning(input.observation, limit("max_blocks")), input),
   }),
   condition({
     name: "node-not-voting",
@@ -213,6 +216,16 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
       : cannotSee("one commit lacks its signature");
   if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
   return clear("it signs");
+}
+
+/** Says who else does not sign, and when the validator is jailed for it. */
+function withStanding(evaluated: ConditionResult, input: ConditionInput): ConditionResult {
+  const result = withOthers(evaluated, input, "commits");
+  if (result.kind !== "active") return result;
+  const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
+  return window?.ifAllMissed === undefined
+    ? result
+    : { ...result, reason: `${result.reason}; jail ${allMissedText(window)} if it goes on` };
 }
 
 function evaluateVoting(

@@ -7,6 +7,7 @@ import {
   query,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { STANDING_ROW } from "./standing-panels.ts";
 
 const HEADROOM_COLORS = [
   ["red", undefined],
@@ -227,6 +228,7 @@ export const PAID: DashboardSpec = {
         ),
       ],
     },
+    STANDING_ROW,
     {
       title: "Causes",
       panels: [

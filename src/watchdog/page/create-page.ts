@@ -25,6 +25,7 @@ import {
 import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
 import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
+import { standingSection } from "./standing-section.ts";
 
 export interface PageDeps {
   readonly clock: Clock;
@@ -237,6 +238,7 @@ function validatorDetails(
   return html`${payFacts(status)}
 ${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
+${standingSection(status)}
 ${plots}
 ${sourceSection(status)}
 ${monthSection(status.months)}`;

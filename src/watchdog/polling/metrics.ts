@@ -8,6 +8,7 @@ import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
+import { STANDING_GAUGES } from "./standing-gauges.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
@@ -132,6 +133,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
   ...ASSESSMENT_GAUGES,
+  ...STANDING_GAUGES,
 ];
 
 const SCRAPES = {

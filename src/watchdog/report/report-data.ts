@@ -21,6 +21,7 @@ import {
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
 import { CURVES, type Policy } from "../policy/assessment.ts";
+import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A watchdog whose data reports read. */
@@ -89,7 +90,7 @@ const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
  * of the assessment.
  */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
-  const { ledger, policy, assessment, alerts, pending = [] } = data;
+  const { ledger, policy, assessment, alerts, pending = [], standing } = data;
   // The incidents of a shift are read from the start of its day.
   const beginMs = Math.floor(range.fromMs / DAY_MS) * DAY_MS;
   const since = (beforeMs: number): [number, number] => [
@@ -119,6 +120,7 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
     })),
     alerts: alerts.map((alert) => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? null })),
     pending,
+    ...(standing === undefined ? {} : { standing: standingJson(standing) }),
   };
 }
 
@@ -126,7 +128,7 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
 export function parseValidatorData(value: unknown): ValidatorData {
   const wire = wireData.parse(value);
   const ledger = toView(wire);
-  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts, pending } = wire;
+  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts, pending, standing } = wire;
   return {
     ledger,
     policy,
@@ -135,6 +137,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
       (alert): AlertEpisode => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? undefined }),
     ),
     ...(pending === undefined ? {} : { pending }),
+    ...(standing === undefined ? {} : { standing }),
   };
 }
 
@@ -288,6 +291,7 @@ const wireData = z.object({
   pending: z
     .array(alert.pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true }))
     .exactOptional(),
+  standing: standingSchema.exactOptional(),
 });
 
 function toView(wire: z.output<typeof wireData>): LedgerView {

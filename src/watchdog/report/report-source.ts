@@ -69,7 +69,7 @@ export function createWatchdogReports(
     const history = watchdog().alertHistory();
     return watchdog()
       .statuses()
-      .flatMap(({ validator, assessment, alerts: present }) => {
+      .flatMap(({ validator, assessment, alerts: present, standing }) => {
         const ledger = viewOf(validator);
         if (ledger === undefined || assessment === undefined) return [];
         const states = new Map(present.map(({ rule, state }) => [rule.condition.name, state]));
@@ -89,7 +89,16 @@ export function createWatchdogReports(
               ]
             : [],
         );
-        return [{ ledger, policy: assessment.policy, assessment, alerts, pending }];
+        return [
+          {
+            ledger,
+            policy: assessment.policy,
+            assessment,
+            alerts,
+            pending,
+            ...(standing === undefined ? {} : { standing }),
+          },
+        ];
       });
   };
   return {

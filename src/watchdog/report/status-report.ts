@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
@@ -19,6 +18,9 @@ import {
   incidentJson,
   NO_CAUSE,
 } from "./causes.ts";
+import { standingJson } from "../policy/standing-json.ts";
+import { standingBlocks } from "./standing-blocks.ts";
+import type { ActiveAlert } from "./active-alert.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -31,25 +33,6 @@ export interface OracleNow {
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts. */
   readonly alerts: readonly ActiveAlert[];
-}
-
-/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
-export interface ActiveAlert {
-  /** Name of the condition: "sidecar-down". */
-  readonly alert: string;
-  readonly validator: string;
-  readonly severity: string;
-  readonly title: string;
-  readonly state: "pending" | "firing";
-  readonly sinceMs: number;
-  readonly reason: string;
-  /** Why the alert does not notify; null when it does. */
-  readonly quiet: string | null;
-  readonly description: string;
-  readonly impact: string;
-  readonly action: string;
-  readonly runbook: string;
-  readonly inhibits: readonly string[];
 }
 
 /** Age of the last poll above which the state says nothing about the present. */
@@ -79,16 +62,18 @@ export function statusReport(now: OracleNow): Report {
       ...storeBlocks(now),
       { kind: "table", columns, rows },
       ...earlyBlocks(now.validators),
+      ...standingBlocks(now.validators, now.nowMs),
       alertBlock(now.alerts),
     ],
     data: {
       report: "status",
       polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
       store_error: now.storeProblem ?? null,
-      validators: now.validators.map(({ ledger, assessment }) => ({
+      validators: now.validators.map(({ ledger, assessment, standing }) => ({
         validator: ledger.validator,
         chain_id: ledger.chainId ?? null,
         ...assessmentJson(assessment),
+        standing: standing === undefined ? null : standingJson(standing),
       })),
       alerts: now.alerts.map(activeAlertJson),
     },
@@ -366,33 +351,4 @@ function causeText({ ledger, assessment, policy }: ValidatorData, sums: readonly
   ];
   const lost = bad === 0n ? "" : `, cost ${formatCents(cost)} of ${formatCents(policy.fullRewardCents)}`;
   return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${lost}.`;
-}
-
-const wireAlert = z.object({
-  name: z.string(),
-  validator: z.string(),
-  severity: z.string(),
-  title: z.string(),
-  state: z.string(),
-  since: z.string().nullable(),
-  reason: z.string().nullable(),
-  quiet: z.string().nullable(),
-  description: z.string(),
-  impact: z.string(),
-  action: z.string(),
-  runbook: z.string(),
-  inhibits: z.array(z.string()),
-});
-
-const wireAlerts = z.object({ alerts: z.array(wireAlert) });
-
-/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
-export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
-  return wireAlerts
-    .parse(body)
-    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
-      if (state !== "pending" && state !== "firing") return [];
-      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
-    })
-    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
 }

@@ -1,5 +1,6 @@
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
+import type { Standing } from "../policy/standing.ts";
 
 /** An alert of one validator from its first active evaluation to its end. */
 export interface AlertEpisode {
@@ -39,4 +40,6 @@ export interface ValidatorData {
   readonly alerts: readonly AlertEpisode[];
   /** Absent: an older watchdog does not say it. */
   readonly pending?: readonly PendingAlert[];
+  /** At the last poll. Absent: the chain is not read, or an older watchdog does not say it. */
+  readonly standing?: Standing;
 }

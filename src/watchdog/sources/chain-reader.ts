@@ -1,5 +1,5 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
@@ -12,11 +12,11 @@ import {
   type RevenueStats,
   type RevenueView,
   SourceError,
-  type ValidatorView,
 } from "./observation.ts";
 import { createRest, responseField, type Rest } from "./chain-rest.ts";
 import { type PageReader, NOT_CONFIGURED, type Scrape } from "./page-reader.ts";
 import { requireChainId } from "./sample-values.ts";
+import { createStandingReader } from "./standing-reader.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 /** Where the ledger is: the block up to which it counted, and its time. */
@@ -29,16 +29,21 @@ export interface CountedTo {
 export type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
-const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
 /** Deployed chains have the first path, newer oracle modules the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
 /** Creates a reader of a chain. Without a target nothing is configured. */
-export function createChainReader(target: ValidatorTarget, read: PageReader, scrape: Scrape): ChainReader {
+export function createChainReader(
+  target: ValidatorTarget,
+  read: PageReader,
+  scrape: Scrape,
+  clock: Clock,
+): ChainReader {
   const { chain } = target;
   if (chain === undefined) return async () => NOTHING;
   const rest = createRest(chain, read);
   let paths: readonly string[] = PRICES;
+  const standing = createStandingReader(target, chain, { rest, scrape, clock });
   const prices = async (signal: AbortSignal): Promise<readonly ChainPrice[]> => {
     const query = chain.pairs.map((pair) => `currency_pair_ids=${encodeURIComponent(pair)}`).join("&");
     const { text, path } = await rest.firstOf(paths, `?${query}`, signal);
@@ -55,22 +60,21 @@ export function createChainReader(target: ValidatorTarget, read: PageReader, scr
     };
   };
   return async (counted, signal) => {
-    const [headSeen, priceSeen, revenue] = await Promise.all([
+    const [headSeen, priceSeen, revenue, slashing] = await Promise.all([
       scrape("the latest block", signal, (inner) => head(counted, inner)),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
+      standing?.slashing(signal),
     ]);
     const block = headSeen.state === "up" ? headSeen.value.block : undefined;
-    const { consensusAddress: address } = target;
-    const validator =
-      address === undefined
-        ? NOT_CONFIGURED
-        : await scrape("the validator set", signal, (inner) => readValidator(address, block, rest, inner));
+    const { validator, peers } = (await standing?.inSet(block, signal)) ?? { validator: NOT_CONFIGURED };
     return {
       head: headSeen.state === "up" ? { ...headSeen, value: headSeen.value.head } : headSeen,
       validator,
       prices: priceSeen,
       revenue,
+      ...(slashing === undefined ? {} : { slashing }),
+      ...(peers === undefined ? {} : { peers }),
     };
   };
 }
@@ -110,24 +114,6 @@ async function findMonthEdge(
   return { month, firstHeight: after };
 }
 
-async function readValidator(
-  address: string,
-  block: BlockJson | undefined,
-  rest: Rest,
-  signal: AbortSignal,
-): Promise<ValidatorView> {
-  const members = toValidatorSet(responseField(await rest.get(VALIDATORS, signal)));
-  const own = members.find((one) => one.address === address);
-  if (own === undefined) return { size: members.length, isInSet: false, votingPower: 0n };
-  const signedLatest = block?.signers.has(toBase64(decodeBech32(address).bytes));
-  return {
-    size: members.length,
-    isInSet: true,
-    votingPower: own.votingPower,
-    ...(signedLatest === undefined ? {} : { signedLatest }),
-  };
-}
-
 async function readRevenue(
   { operatorAddress }: ValidatorTarget,
   { module }: ChainTarget,
@@ -158,13 +144,6 @@ interface BlockJson {
   readonly signers: ReadonlySet<string>;
 }
 
-/** A member of the validator set. */
-interface MemberJson {
-  /** Bech32 consensus address. */
-  readonly address: string;
-  readonly votingPower: bigint;
-}
-
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
 function toBlock(root: JsonField): BlockJson {
   const block = root.member("block").required();
@@ -180,18 +159,6 @@ function toBlock(root: JsonField): BlockJson {
         .map((signature) => signature.member("validator_address").asText()),
     ),
   };
-}
-
-/** Reads `/cosmos/base/tendermint/v1beta1/validatorsets/latest`. */
-function toValidatorSet(root: JsonField): readonly MemberJson[] {
-  return root
-    .member("validators")
-    .required()
-    .elements()
-    .map((validator) => ({
-      address: validator.member("address").required().asText(),
-      votingPower: validator.member("voting_power").asInt64(),
-    }));
 }
 
 /** Reads `…/get_prices` for these pairs, in their order. */

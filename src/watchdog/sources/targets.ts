@@ -68,6 +68,8 @@ export const SOURCE_NAMES = [
   "chain-validator",
   "chain-prices",
   "chain-revenue",
+  "chain-slashing",
+  "chain-peers",
 ] as const;
 
 /** One of {@link SOURCE_NAMES}. */
