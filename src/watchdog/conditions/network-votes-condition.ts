@@ -42,7 +42,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     ],
     past: { notStored: "votes of other validators" },
     runbook: {
-      reason: "14 of the 19 other validators miss votes too; the validator missed 28 of its last 30",
+      reason: "14 of the 19 other validators miss votes too; the validator missed 28 of its last 30 votes",
       checks: [
         check(
           "Read the validators' channel and the chain's announcements: an upgrade, a change of the market map, an outage of a provider or of a network?",
@@ -72,6 +72,6 @@ function evaluateNetworkVotes(shared: SharedMisses | undefined, minOthers: numbe
   const { seen, missed, others, missing } = shared;
   if (missed * 2 < seen) return clear(`the validator missed ${missed} of its last ${seen} votes`);
   if (others < MIN_OTHERS) return clear("the set has fewer than two other validators");
-  const reason = `${missing} of the ${others} other validators miss votes too; the validator missed ${missed} of its last ${seen}`;
+  const reason = `${missing} of the ${others} other validators miss votes too; the validator missed ${missed} of its last ${seen} votes`;
   return missing * 100 >= others * minOthers ? active(reason, missing) : clear(reason);
 }

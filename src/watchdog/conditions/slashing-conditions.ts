@@ -83,7 +83,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     past: WINDOWS_NOT_STORED,
     runbook: {
       reason:
-        "it can be released from 2026-11-22 06:03:38 UTC on, in 9 min: neutrond tx slashing unjail --from neutron1… --chain-id neutron-1 --gas auto --gas-adjustment 1.5 --gas-prices 0.0053untrn",
+        'it can be released from 2026-11-22 06:03:38 UTC on, in 590 s, by "neutrond tx slashing unjail --from neutron1… --chain-id neutron-1 --gas auto --gas-adjustment 1.5 --gas-prices 0.0053untrn"',
       checks: [
         check(
           "`neutrond q slashing signing-info CONSENSUS_ADDRESS` says until when it is jailed, `neutrond q staking validator VALOPER` whether it still is.",
@@ -163,7 +163,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "The validator missed so many of the last blocks that a further outage leads to jail sooner than usual.",
     impact: "None yet. A jail costs a part of the stake and all pay until somebody releases the validator.",
     action:
-      "Find out which blocks were missed, and postpone maintenance until they have left the window: `relaywatch status` shows the time of a total outage until jail.",
+      "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage may last until jail.",
     for: "5m",
     resolveFor: "10m",
     thresholds: {
@@ -218,7 +218,7 @@ function evaluateJailed(input: ConditionInput): ConditionResult {
     case "tombstoned":
       return active("the chain has tombstoned its key: it can never be released");
     case "jailed":
-      return active(`${releaseText(jail, nowMs)}${jail.command === undefined ? "" : `: ${jail.command}`}`);
+      return active(releaseText(jail, nowMs));
     case "unknown":
       return cannotSee(
         windowNote ?? "it is not in the set; without operator_address, nobody knows whether it is jailed",

@@ -119,7 +119,10 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
     graph(
       "Age of the comparison",
       [
-        query(`time() - oracle_watchdog_comparison_timestamp_seconds{${PLACE}}`, "{{validator}}"),
+        query(
+          `time() - oracle_watchdog_comparison_timestamp_seconds{${PLACE}}`,
+          "{{validator}}, {{measure}}",
+        ),
         query(
           `max by (measure) (oracle_watchdog_compared_validators{${PLACE}})`,
           "validators by {{measure}}",

@@ -1,9 +1,8 @@
-import { counted, formatFlooredDuration } from "../../platform/base/text.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import { timeText } from "../../platform/web/page-shell.ts";
 import { type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import type { Jail, PeersStanding, Standing, WindowStanding } from "../policy/standing.ts";
+import type { DatedComparison, Jail, PeersStanding, Standing, WindowStanding } from "../policy/standing.ts";
 import {
   allMissedText,
   MEASURE_TITLES,
@@ -13,7 +12,7 @@ import {
   sharedText,
 } from "../policy/standing-texts.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
-import type { PeerComparison, SharedMisses } from "../sources/standing-views.ts";
+import type { SharedMisses } from "../sources/standing-views.ts";
 
 /** Signing window, jail, and the validator among the others of its set. Empty when the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
@@ -24,13 +23,15 @@ export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html 
 
 function jailNotice(jail: Jail, nowMs: number): Html | undefined {
   if (jail.state !== "jailed") return undefined;
-  const { command } = jail;
-  return html`<p>Jailed: ${releaseText(jail, nowMs)}${
-    command === undefined ? "." : html`, once node and signer work again: <code>${command}</code>`
+  const { command, ...times } = jail;
+  return html`<p>Jailed: once node and signer work again, ${releaseText(times, nowMs)}${
+    command === undefined ? "." : html`: <code>${command}</code>`
   }</p>`;
 }
 
 function windowFacts({ jail, window, windowNote, commits, votes }: Standing): Html {
+  // A jailed validator has no window until it is released.
+  if (jail.state === "jailed" || jail.state === "tombstoned") return factGrid([jailFact(jail)]);
   if (window === undefined)
     return factGrid([
       jailFact(jail),
@@ -96,24 +97,20 @@ function sharedFact(kind: "commits" | "votes", name: string, shared: SharedMisse
   };
 }
 
-function peersTable({ atMs, comparisons, notes }: PeersStanding, nowMs: number): Html {
-  const columns: readonly Column<PeerComparison>[] = [
-    {
-      name: "by",
-      cell: ({ measure, since }) => html`${MEASURE_TITLES[measure]}<small>${since}</small>`,
-    },
+function peersTable({ comparisons, notes }: PeersStanding, nowMs: number): Html {
+  const columns: readonly Column<DatedComparison>[] = [
+    { name: "by", cell: ({ measure, since }) => html`${MEASURE_TITLES[measure]}<small>${since}</small>` },
     { name: "own", isNumber: true, cell: ({ own }) => `${formatPercent(own)} %` },
     { name: "median of the others", isNumber: true, cell: ({ median }) => `${formatPercent(median)} %` },
     { name: "rank", isNumber: true, cell: ({ rank, compared }) => `${rank} of ${compared}` },
     { name: "others not better", isNumber: true, cell: (one) => `${percentile(one)} %` },
+    {
+      name: "read",
+      isNumber: true,
+      cell: ({ atMs }) => (nowMs - atMs < 1000 ? "this poll" : `${formatDuration(nowMs - atMs)} before`),
+    },
   ];
   const missing = notes.length > 0 && html`<p>Cannot see more: ${notes.join("; ")}.</p>`;
   if (comparisons.length === 0) return html`<p>Cannot see.</p>${missing}`;
-  const age =
-    atMs === undefined || nowMs - atMs < 60_000
-      ? ""
-      : `, ${formatFlooredDuration(nowMs - atMs)} before the last poll`;
-  return html`${dataTable({ caption: "Rank 1 is the best; equal shares have the same rank", columns, rows: comparisons })}<p>${
-    atMs !== undefined && html`Read at ${timeText(atMs)}${age}.`
-  }</p>${missing}`;
+  return html`${dataTable({ caption: "Rank 1 is the best; equal shares have the same rank", columns, rows: comparisons })}${missing}`;
 }

@@ -1,10 +1,10 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { isoTimeOrNull } from "../../platform/base/time.ts";
-import { MEASURES, type PeerComparison, type SharedMisses, type Share } from "../sources/standing-views.ts";
+import { isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import { MEASURES, type SharedMisses, type Share } from "../sources/standing-views.ts";
 import { formatPercent } from "./reward-tier.ts";
 import type { PresentRate } from "./signing-window.ts";
-import { JAIL_STATES, type Standing, type WindowStanding } from "./standing.ts";
+import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "./standing.ts";
 import { percentile } from "./standing-texts.ts";
 
 /** Encodes a standing as JSON. Blocks are numbers, shares have decimal strings, times are ISO 8601 or seconds. */
@@ -16,7 +16,6 @@ export function standingJson({ jail, window, windowNote, commits, votes, peers }
     commits: commits === undefined ? null : sharedJson(commits),
     votes: votes === undefined ? null : sharedJson(votes),
     peers: {
-      read_at: isoTimeOrNull(peers.atMs),
       comparisons: peers.comparisons.map(comparisonJson),
       notes: peers.notes,
     },
@@ -69,6 +68,7 @@ function sharedJson({ power, ...counts }: SharedMisses): JsonObject {
 }
 
 function comparisonJson({
+  atMs,
   measure,
   since,
   own,
@@ -76,7 +76,7 @@ function comparisonJson({
   compared,
   notBetter,
   median,
-}: PeerComparison): JsonObject {
+}: DatedComparison): JsonObject {
   return {
     measure,
     since,
@@ -86,6 +86,7 @@ function comparisonJson({
     not_better: notBetter,
     percentile: percentile({ notBetter, compared }),
     median: shareJson(median),
+    read_at: isoTime(atMs),
   };
 }
 
@@ -167,8 +168,15 @@ const wireComparison = z
     compared: z.int(),
     not_better: z.int(),
     median: wireShare,
+    read_at: z.string().transform(Date.parse),
   })
-  .transform(({ not_better: notBetter, ...rest }): PeerComparison => ({ ...rest, notBetter }));
+  .transform(
+    ({ not_better: notBetter, read_at: atMs, ...rest }): DatedComparison => ({
+      ...rest,
+      notBetter,
+      atMs,
+    }),
+  );
 
 /** Decodes {@link standingJson}. Other values are a `ZodError`. */
 export const standingSchema = z
@@ -179,7 +187,6 @@ export const standingSchema = z
     commits: shared.nullable(),
     votes: shared.nullable(),
     peers: z.object({
-      read_at: time,
       comparisons: z.array(wireComparison),
       notes: z.array(z.string()),
     }),
@@ -195,6 +202,6 @@ export const standingSchema = z
       windowNote: note ?? undefined,
       commits: commits ?? undefined,
       votes: votes ?? undefined,
-      peers: { atMs: peers.read_at, comparisons: peers.comparisons, notes: peers.notes },
+      peers,
     }),
   );

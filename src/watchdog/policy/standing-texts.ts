@@ -1,4 +1,4 @@
-import { counted, formatCount, formatFlooredDuration, formatTime } from "../../platform/base/text.ts";
+import { counted, formatCount, formatDuration, formatTime } from "../../platform/base/text.ts";
 import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-views.ts";
 import type { Jail, WindowStanding } from "./standing.ts";
 
@@ -44,13 +44,16 @@ export function presentText({ atPresentRate, presentMs }: WindowStanding): strin
 
 function inText(blocks: bigint, ms: number | undefined): string {
   const count = `${formatCount(blocks)} ${blocks === 1n ? "block" : "blocks"}`;
-  return ms === undefined ? `in ${count}` : `in ${formatFlooredDuration(ms)} (${count})`;
+  return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** Since when a jailed validator can be released, or when it can be. */
-export function releaseText({ untilMs }: Jail, nowMs: number): string {
-  if (untilMs === undefined || untilMs <= nowMs) return "it can be released now";
-  return `it can be released from ${formatTime(untilMs)} UTC on, in ${formatFlooredDuration(untilMs - nowMs)}`;
+/** From when on a jailed validator can be released, and by which command. */
+export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
+  const when =
+    untilMs === undefined || untilMs <= nowMs
+      ? "now"
+      : `from ${formatTime(untilMs)} UTC on, in ${formatDuration(untilMs - nowMs)}`;
+  return `it can be released ${when}${command === undefined ? "" : `, by "${command}"`}`;
 }
 
 /** Names of what is compared. */

@@ -41,11 +41,12 @@ export interface WindowStanding extends SigningWindow {
   readonly presentMs: number | undefined;
 }
 
+/** A comparison, and the time at which the others were read. */
+export type DatedComparison = PeerComparison & { readonly atMs: number };
+
 /** The validator among the others. */
 export interface PeersStanding {
-  /** Time of the oldest reading. Undefined: nothing was read. */
-  readonly atMs: number | undefined;
-  readonly comparisons: readonly PeerComparison[];
+  readonly comparisons: readonly DatedComparison[];
   /** Why a comparison is missing. */
   readonly notes: readonly string[];
 }
@@ -153,11 +154,10 @@ function shellWord(text: string): string {
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const view = peers?.state === "up" ? peers.value : undefined;
-  const ofChain = view?.comparisons ?? [];
+  const ofChain = (view?.comparisons ?? []).map((one) => ({ ...one, atMs: view?.atMs ?? atMs }));
   const isPaid = ofChain.some(({ measure }) => measure === "votes");
   return {
-    atMs: view?.atMs ?? (votes === undefined ? undefined : atMs),
-    comparisons: votes === undefined || isPaid ? ofChain : [...ofChain, votes],
+    comparisons: votes === undefined || isPaid ? ofChain : [...ofChain, { ...votes, atMs }],
     notes: [...(view?.notes ?? []), ...(view === undefined ? [noteOf(peers)] : [])],
   };
 }

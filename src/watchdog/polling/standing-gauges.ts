@@ -1,6 +1,6 @@
 import { toRatio } from "../policy/reward-tier.ts";
-import { JAIL_STATES, type Standing, type WindowStanding } from "../policy/standing.ts";
-import type { PeerComparison, SharedMisses } from "../sources/standing-views.ts";
+import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "../policy/standing.ts";
+import type { SharedMisses } from "../sources/standing-views.ts";
 import { series, type Series, type StatusGauge } from "./status-gauge.ts";
 
 /** Gauges of the validator's standing on the chain. Absent while it is not known. */
@@ -82,11 +82,10 @@ export const STANDING_GAUGES: readonly StatusGauge[] = [
   ofComparison("others_median_ratio", "Median of the other validators' shares.", ({ median }) =>
     series(toRatio(median)),
   ),
-  gauge(
+  ofComparison(
     "comparison_timestamp_seconds",
     "Time at which the other validators were read. It is up to an hour old.",
-    [],
-    ({ peers: { atMs } }) => (atMs === undefined ? [] : [series(atMs / 1000)]),
+    ({ atMs }) => series(atMs / 1000),
   ),
 ];
 
@@ -126,7 +125,7 @@ function ofShared(name: string, help: string, read: (shared: SharedMisses) => Se
   );
 }
 
-function ofComparison(name: string, help: string, read: (one: PeerComparison) => Series): StatusGauge {
+function ofComparison(name: string, help: string, read: (one: DatedComparison) => Series): StatusGauge {
   return gauge(name, help, ["measure"], ({ peers: { comparisons } }) =>
     comparisons.map((one) => ({ ...read(one), labels: { measure: one.measure } })),
   );

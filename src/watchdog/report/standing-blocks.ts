@@ -37,15 +37,16 @@ function standingItems(
     jail.state === "tombstoned"
       ? ["tombstoned: its key can never be released."]
       : jail.state === "jailed"
-        ? [`jailed: ${releaseText(jail, nowMs)}${jail.command === undefined ? "" : `: ${jail.command}`}`]
+        ? [`jailed: ${releaseText(jail, nowMs)}.`]
         : [];
-  if (window === undefined) return [...jailed, `signing window: cannot see: ${windowNote}.`];
+  // A jailed validator has no window until it is released.
+  if (jailed.length > 0) return jailed;
+  if (window === undefined) return [`signing window: cannot see: ${windowNote}.`];
   const signed =
     window.signed === undefined
       ? "no block counted yet"
       : `${formatPercent(window.signed)} % of ${counted(Number(window.counted), "block")} signed`;
   return [
-    ...jailed,
     `signing window: ${signed}, ${windowText(window)}.`,
     `jail if every block is missed from now on: ${allMissedText(window)}; at the present rate: ${presentText(window)}.`,
     ...missItem("commits", commits),
@@ -77,7 +78,7 @@ export function comparisonBlocks(
       `${formatPercent(one.median)} %`,
       `${one.rank} of ${one.compared}`,
       `${percentile(one)} %`,
-      peers.atMs === undefined ? "–" : `${formatMinute(peers.atMs)}${ageText(peers.atMs, nowMs)}`,
+      `${formatMinute(one.atMs)}${ageText(one.atMs, nowMs)}`,
     ]),
   );
   const notes = known.flatMap(({ name, peers }) =>

@@ -1,3 +1,4 @@
+import { decodeBech32, upperHex } from "../../platform/base/bytes.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type NodePage, SourceError, type VoteReports } from "./observation.ts";
 import {
@@ -87,6 +88,14 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   // Process metrics have no chain_id label.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
   const first = (pattern: RegExp): Sample | undefined => own.find(({ name }) => pattern.test(name));
+  // A local chain's node signs for several validators.
+  const ofValidator = (pattern: RegExp): Sample | undefined => {
+    const all = own.filter(({ name }) => pattern.test(name));
+    const address = all.length > 1 ? hexOf(options.consensusAddress) : undefined;
+    return address === undefined
+      ? all[0]
+      : all.find(({ labels }) => labels.get("validator_address") === address);
+  };
   const start = own.find(({ name }) => name === PROCESS_START);
   const extendVotes = countBy(
     own.filter(({ name, labels }) => name === ABCI_REQUESTS && labels.get("abci_method") === "extend_vote"),
@@ -101,14 +110,19 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     version: versionOf(own),
     isSyncing: isTrue(first(SYNCING)),
     peers: numberOf(first(PEERS)),
-    votingPower: countOf(first(POWER)),
-    lastSignedHeight: countOf(first(LAST_SIGNED)),
-    missedBlocks: countOf(first(MISSED)),
+    votingPower: countOf(ofValidator(POWER)),
+    lastSignedHeight: countOf(ofValidator(LAST_SIGNED)),
+    missedBlocks: countOf(ofValidator(MISSED)),
     extendVotes: extendVotes.size === 0 ? undefined : extendVotes,
     oracleLatency: histogramOf(own, LATENCY),
     reports: reportsOf(own, options.consensusAddress),
     votes: votesOf(own, options.pair),
   });
+}
+
+/** A consensus address as CometBFT's metrics have it. */
+function hexOf(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : upperHex(decodeBech32(address).bytes);
 }
 
 /** Longest version of one program. Longer texts are none. */
