@@ -89,17 +89,21 @@ async function readTerms(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<UnjailTerms> {
-  // A command without a price is better than none.
-  const text = await rest.find("/feemarket/v1/gas_prices", signal).catch((error: unknown) => {
+  const gasPrice = await readGasPrice(rest, signal).catch((error: unknown) => {
+    // A command without a price is better than none, and than no reading of the jail.
     if (error instanceof SourceError) return undefined;
     throw error;
   });
-  const gasPrice = text === undefined ? undefined : toGasPrice(responseField(text));
   return {
     program: `${module}d`,
     ...(operator === undefined ? {} : { from: accountOf(operator) }),
     ...(gasPrice === undefined ? {} : { gasPrice }),
   };
+}
+
+async function readGasPrice(rest: Rest, signal: AbortSignal): Promise<string | undefined> {
+  const text = await rest.find("/feemarket/v1/gas_prices", signal);
+  return text === undefined ? undefined : toGasPrice(responseField(text));
 }
 
 /** The account of an operator: the same bytes under the prefix without "valoper". */
