@@ -1,4 +1,4 @@
-import { counted, formatFlooredDuration, formatMinute } from "../../platform/base/text.ts";
+import { counted, formatCount, formatFlooredDuration, formatMinute } from "../../platform/base/text.ts";
 import type { ReportBlock } from "../../platform/report/document.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Standing } from "../policy/standing.ts";
@@ -45,7 +45,7 @@ function standingItems(
   const signed =
     window.signed === undefined
       ? "no block counted yet"
-      : `${formatPercent(window.signed)} % of ${counted(Number(window.counted), "block")} signed`;
+      : `${formatPercent(window.signed)} % of ${formatCount(window.counted)} blocks signed`;
   return [
     `signing window: ${signed}, ${windowText(window)}.`,
     `jail if every block is missed from now on: ${allMissedText(window)}; at the present rate: ${presentText(window)}.`,
