@@ -98,6 +98,10 @@ export const JAIL_CASES: Readonly<Record<string, Cases>> = {
         )(frame);
       },
       "a validator that is jailed": all(missing(9000n, 60n), jailed),
+      "a validator that was just jailed, in the set of the latest block": all(
+        missing(9000n, 60n),
+        withSlashing(() => ({ isJailed: true })),
+      ),
       "a chain that jails nobody for downtime": all(
         missing(9000n, 60n),
         withSlashing(({ params }) => ({ params: { ...params, minSigned: 0n } })),

@@ -115,6 +115,8 @@ describe("createGrowthTracker", () => {
     // In the last minute nothing was missed; in the last five, 30 blocks were, until they are older.
     expect(growth(info(1245, 30), 245_000)).toEqual({ missed: 30n, blocks: 245n });
     expect(growth(info(1340, 30), 340_000)).toEqual({ missed: 0n, blocks: 300n });
+    // A burst is quicker in the last minute.
+    expect(growth(info(1360, 50), 360_000)).toEqual({ missed: 20n, blocks: 20n });
   });
 
   it("is negative while old misses leave the window", () => {
