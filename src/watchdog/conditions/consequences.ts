@@ -15,11 +15,8 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** Alerts about a signing window that fills: they follow when the validator does not sign. */
-export const JAIL_ALERTS = ["jail-near", "jail-risk"] as const;
-
 /** Alerts about votes, signatures and the month that follow when the node does not take part. */
-export const VOTE_ALERTS = ["oracle-calls-failing", ...JAIL_ALERTS, ...LOSS_ALERTS] as const;
+export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
  * Time after the end of a cause in which its consequences do not begin, unless `alerts.grace` says otherwise: what the cause did

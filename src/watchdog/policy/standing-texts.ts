@@ -63,11 +63,6 @@ export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   votes: "oracle votes",
 };
 
-/** "rank 3 of 20, at least as good as 84 % of the others". */
-export function rankText({ rank, compared, notBetter }: PeerComparison): string {
-  return `rank ${rank} of ${compared}, at least as good as ${percentile({ notBetter, compared })} % of the others`;
-}
-
 /** Percent of the others that are not better, rounded down. */
 export function percentile({ notBetter, compared }: Pick<PeerComparison, "notBetter" | "compared">): number {
   return Math.floor((100 * notBetter) / (compared - 1));

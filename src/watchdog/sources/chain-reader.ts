@@ -1,7 +1,7 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
-import { JsonField } from "../../platform/base/json.ts";
+import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
   type ChainHead,

@@ -102,7 +102,7 @@ export interface NodePage {
 }
 
 /** The pair of which the validator had most prices, and the counts of all validators for it, by consensus address. */
-export interface VotesOfPair {
+interface VotesOfPair {
   /** As the node prints it: "btc/usd". */
   readonly pair: string;
   readonly byValidator: ReadonlyMap<string, VoteReports>;

@@ -13,7 +13,7 @@ import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
 
 /** The part of the latest block that says who signed. */
-export interface SignedBlock {
+interface SignedBlock {
   readonly height: bigint;
   /** Addresses of the validators that signed the block before, base64. */
   readonly signers: ReadonlySet<string>;
