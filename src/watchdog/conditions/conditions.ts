@@ -10,6 +10,8 @@ import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
 import { SLASHING_CONDITIONS } from "./slashing-conditions.ts";
 import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
+import { standingOf } from "../policy/standing.ts";
+import { type SharedKind, sharedSuffix } from "../policy/standing-texts.ts";
 
 /** All conditions, in the order of the API and the status page. */
 export const CONDITIONS: readonly Condition[] = [
@@ -33,7 +35,25 @@ export function evaluateConditions(
   return new Map(
     rules.map(({ condition, limits }) => [
       condition.name,
-      condition.evaluate(input, (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`)),
+      withOthers(
+        condition.evaluate(
+          input,
+          (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`),
+        ),
+        input,
+        condition.others,
+      ),
     ]),
   );
+}
+
+/** Adds to the reason of an active result whether the validator is alone with its misses. */
+function withOthers(
+  result: ConditionResult,
+  { observation }: ConditionInput,
+  others: SharedKind | undefined,
+): ConditionResult {
+  if (result.kind !== "active" || others === undefined) return result;
+  const suffix = sharedSuffix(standingOf(observation, undefined)[others], others);
+  return suffix === "" ? result : { ...result, reason: `${result.reason}${suffix}` };
 }

@@ -7,7 +7,7 @@ import { LOSS_ALERTS } from "./consequences.ts";
 /** With one other validator, half of them is one machine. */
 const MIN_OTHERS = 2;
 
-/** The condition of an oracle that fails for many validators at once: the validator's own sidecar is then not the cause. */
+/** The condition of an oracle that fails for many validators together: the validator's own sidecar is then not the cause. */
 export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
   condition({
     name: "network-votes-missing",
@@ -15,7 +15,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     title: "Oracle votes of many validators are missing",
     when: "the validator missed at least half of its oracle votes of the last half minute, and so did at least `min_others` of the other validators",
     description:
-      "The oracle fails for many validators at once. The cause is something that they share: the market map, a release, the network, or a price provider that all of them need.",
+      "The oracle fails for many validators together. The cause is something that they share: the market map, a release, the network, or a price provider that all of them need.",
     impact:
       "Every missed vote counts, also one that all miss. Whether the programme makes up for it is decided by the DAO.",
     action:

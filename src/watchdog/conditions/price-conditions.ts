@@ -5,7 +5,6 @@ import { NO_PRICE, TICKS, UPDATES, VALIDATOR, call, continued, pricedPairs } fro
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { HEALTHY_PRICES, CALLS } from "./sidecar-conditions.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { withOthers } from "./with-others.ts";
 
 const RESTART =
   "Restart the price sidecar. If prices do not return, check its log, the node's gRPC address and outbound HTTPS.";
@@ -39,6 +38,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: ["empty-prices-counted", "major-pairs-missing", "websocket-providers-failing"],
     past: PRICES_NOT_STORED,
+    others: "votes",
     runbook: {
       reason: "the sidecar responds without any price",
       fault: "all-prices-missing",
@@ -63,7 +63,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       ],
     },
     raw: { expr: () => NO_PRICE, value: "The sidecar runs, but updates no price.", example: empty },
-    evaluate: (input) => withOthers(evaluateNodes(input, evaluateAllPrices), input, "votes"),
+    evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
   }),
   condition({
     name: "major-pairs-missing",
@@ -132,6 +132,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [],
     past: PRICES_NOT_STORED,
+    others: "votes",
     runbook: {
       reason: "the sidecar responds without any price, and the node counts it as success",
       fault: "market-map-empty",
@@ -162,7 +163,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       value: "The sidecar updates no price, but the node counts successes.",
       example: empty,
     },
-    evaluate: (input) => withOthers(evaluateNodes(input, evaluateEmptyPrices), input, "votes"),
+    evaluate: (input) => evaluateNodes(input, evaluateEmptyPrices),
   }),
   condition({
     name: "stale-price-timestamp",

@@ -24,7 +24,6 @@ import {
   succeeding,
 } from "./raw-metrics.ts";
 import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { withOthers } from "./with-others.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
@@ -69,6 +68,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       ...LOSS_ALERTS,
     ],
     past: SIDECAR_NOT_STORED,
+    others: "votes",
     runbook: {
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:8080), and the node's calls fail",
       fault: "sidecar-killed",
@@ -102,7 +102,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
         clears: succeeding,
       },
     },
-    evaluate: (input) => withOthers(evaluateNodes(input, evaluateSidecarDown), input, "votes"),
+    evaluate: (input) => evaluateNodes(input, evaluateSidecarDown),
   }),
   condition({
     name: "oracle-calls-failing",
@@ -122,6 +122,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
+    others: "votes",
     runbook: {
       reason: "61 of 61 calls failed in the last 5 minutes",
       fault: "http-500",
@@ -150,15 +151,11 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       example: { fires: failing, clears: succeeding },
     },
     evaluate: (input, limit) =>
-      withOthers(
-        evaluateCalls(input.recent["5m"], {
-          haveEnded: isAnyNodeWell(input),
-          minFailed: limit("min_failed"),
-          minBlocks: limit("min_blocks"),
-        }),
-        input,
-        "votes",
-      ),
+      evaluateCalls(input.recent["5m"], {
+        haveEnded: isAnyNodeWell(input),
+        minFailed: limit("min_failed"),
+        minBlocks: limit("min_blocks"),
+      }),
   }),
   condition({
     name: "sidecar-slow",

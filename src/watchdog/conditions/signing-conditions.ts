@@ -11,7 +11,6 @@ import {
 import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
 import { standingOf } from "../policy/standing.ts";
 import { allMissedText } from "../policy/standing-texts.ts";
-import { withOthers } from "./with-others.ts";
 import {
   evaluateNodes,
   type NodeInput,
@@ -104,6 +103,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       ...VOTE_ALERTS,
     ],
     past: SET_NOT_STORED,
+    others: "commits",
     runbook: {
       reason: "the last signature is 21 blocks old",
       checks: [
@@ -134,7 +134,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
         clears: [{ series: LAST_SIGNED, from: 1_000_000 }],
       },
     },
-    evaluate: (input, limit) => withStanding(evaluateSigning(input.observation, limit("max_blocks")), input),
+    evaluate: (input, limit) => withJail(evaluateSigning(input.observation, limit("max_blocks")), input),
   }),
   condition({
     name: "node-not-voting",
@@ -218,9 +218,8 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
   return clear("it signs");
 }
 
-/** Says who else does not sign, and when the validator is jailed for it. */
-function withStanding(evaluated: ConditionResult, input: ConditionInput): ConditionResult {
-  const result = withOthers(evaluated, input, "commits");
+/** Says when the validator is jailed for it. */
+function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
   if (result.kind !== "active") return result;
   const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
   return window?.ifAllMissed === undefined

@@ -42,9 +42,9 @@ export interface WindowInput {
 }
 
 /**
- * Computes how full a signing window is. A validator is jailed in a block above `start + window` when more than
- * `window - round(min · window)` blocks of its window are missed; the product is rounded half to even (`x/slashing` v0.50
- * keeper/infractions.go, types/params.go).
+ * Computes how full a signing window is. A validator is jailed in a block above `start + window` when more blocks of its window are
+ * missed than `window - min · window`, with the product rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
+ * types/params.go).
  */
 export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
   const { windowBlocks } = params;

@@ -8,7 +8,7 @@ import type {
 } from "../sources/standing-views.ts";
 import { type SigningWindow, signingWindow } from "./signing-window.ts";
 
-/** Where a validator stands on the chain: jail, signing window, and the others of its set. */
+/** A validator's standing on the chain: jail, signing window, and the others of its set. */
 export interface Standing {
   readonly jail: Jail;
   readonly window: WindowStanding | undefined;

@@ -5,7 +5,7 @@ import type { MissGrowth, SigningInfo } from "./standing-views.ts";
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
 /** Shortest time between two stored readings: at most 61 are stored. */
 const STEP_MS = 5000;
-/** With fewer blocks, one miss would look like an outage. */
+/** With fewer blocks, one miss would be taken for an outage. */
 const MIN_BLOCKS = 10n;
 
 /** A reading of the window. */

@@ -4,7 +4,7 @@ import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { type Rest, responseField } from "./chain-rest.ts";
 import { SourceError } from "./observation.ts";
 import { comparePeers } from "./peer-comparison.ts";
-import { asCount, readSlashingParams, SLASHING, toSigningInfo } from "./slashing-reader.ts";
+import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
 import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
@@ -73,8 +73,9 @@ async function compareSigning(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  const params = await readSlashingParams(rest, signal);
-  if (params === undefined) return ["the chain has no slashing module"];
+  const text = await rest.find(`${SLASHING}/params`, signal);
+  if (text === undefined) return ["the chain has no slashing module"];
+  const params = toSlashingParams(responseField(text));
   const shares = new Map<string, Share>();
   for (const field of await readSigningInfos(rest, signal)) {
     const { indexOffset, missedBlocks } = toSigningInfo(field);

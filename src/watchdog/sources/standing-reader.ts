@@ -19,7 +19,7 @@ interface SignedBlock {
   readonly signers: ReadonlySet<string>;
 }
 
-/** Reads where the validator stands: its signing window, its place in the set, and the others of the set. */
+/** Reads the standing of the validator: its signing window, its place in the set, and the others of the set. */
 export interface StandingReader {
   readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingView>>;
   /**
@@ -69,7 +69,7 @@ export function createStandingReader(
   };
 }
 
-/** Creates a function that looks up the validator in each reading of its set, and who else missed its commits. */
+/** Creates a function that finds the validator in each reading of its set, and who else missed its commits. */
 function createSetView(
   address: string,
 ): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorView {

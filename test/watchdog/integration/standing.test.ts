@@ -80,7 +80,7 @@ describe("a validator of a running chain", () => {
     });
   });
 
-  it("is jailed in exactly the block that was told, and misses alone", async () => {
+  it("is jailed in exactly the predicted block, and misses alone", async () => {
     node.control.setAbsent([own]);
     node.control.produce(11);
     const { window, commits } = await poll();
