@@ -125,6 +125,7 @@ describe("a chain id that is none", () => {
       { name: "v", nodes: [], egress: [], chain: { rest: "http://chain", module: "neutron", pairs: [] } },
       async () => ({ status: 200, body: bodyOf(JSON.stringify({ block })) }),
       createScrape(1000, clock),
+      clock,
     );
     const { head } = await read(undefined, new AbortController().signal);
     expect(head).toMatchObject({ state: "error", failure: { code: "bad-value" } });

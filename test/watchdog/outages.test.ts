@@ -23,6 +23,9 @@ interface Effect {
   readonly chain?: "refused" | "halted";
   readonly signs?: false;
   readonly isInSet?: false;
+  readonly isJailed?: true;
+  /** So many of the 19 others miss their votes too, as this validator does. */
+  readonly othersMissing?: number;
 }
 
 type Fault = Effect | ((offMs: number) => Effect);
@@ -72,6 +75,21 @@ const OTHERS: Readonly<Record<string, readonly [Fault, string | undefined, strin
     "not-in-validator-set",
     "not-in-validator-set",
   ],
+  "the validator is jailed": [
+    { isInSet: false, isJailed: true, signs: false, calls: "none" },
+    "validator-jailed",
+    "validator-jailed",
+  ],
+  "the sidecars of many validators are down": [
+    { ...DOWN, othersMissing: 14 },
+    "network-votes-missing",
+    "network-votes-missing",
+  ],
+  "the own sidecar is down, and a few others too": [
+    { ...DOWN, othersMissing: 5 },
+    "sidecar-down",
+    "sidecar-down",
+  ],
   "the node makes no call": [{ calls: "none" }, "node-not-voting", "node-not-voting"],
   "the machine is down": [
     { node: "refused", prices: "refused", sidecarMetrics: "refused", signs: false },
@@ -93,6 +111,8 @@ interface Counters {
   good: bigint;
   bad: bigint;
   reads: bigint;
+  /** Of the signing window. */
+  missed: bigint;
 }
 
 const BLOCKS = BigInt(POLL_MS / 1000);
@@ -100,6 +120,7 @@ const BLOCKS = BigInt(POLL_MS / 1000);
 /** Advances the counters by one poll. */
 function advance(counters: Counters, effect: Effect): void {
   if (effect.chain !== "halted") counters.chainHeight += BLOCKS;
+  if (effect.signs === false) counters.missed += BLOCKS;
   if (effect.sidecarMetrics === undefined) counters.reads += BLOCKS;
   if (effect.node === "halted") return;
   counters.height = counters.chainHeight;
@@ -114,9 +135,35 @@ function observe(atMs: number, tickMs: number, counters: Counters, effect: Effec
   const { metrics, prices, sidecar } = node;
   if (metrics.state !== "up" || prices.state !== "up" || sidecar.state !== "up")
     throw new Error("not healthy");
-  const { height, good: success, bad: failure, signed: lastSignedHeight, chainHeight, reads } = counters;
+  const {
+    height,
+    good: success,
+    bad: failure,
+    signed: lastSignedHeight,
+    chainHeight,
+    reads,
+    missed,
+  } = counters;
   const isIn = effect.isInSet !== false;
-  const page = { ...metrics.value, success, failure, height, lastSignedHeight, processStartMs: MONTH_MS };
+  const { slashing } = observation.chain;
+  if (slashing?.state !== "up" || slashing.value.kind !== "slashing" || slashing.value.info === undefined)
+    throw new Error("no signing window");
+  const growth = { missed: effect.signs === false ? BLOCKS : 0n, blocks: BLOCKS };
+  const sharedVotes = {
+    seen: 30,
+    missed: effect.othersMissing === undefined ? 0 : 30,
+    others: 19,
+    missing: effect.othersMissing ?? 0,
+  };
+  const page = {
+    ...metrics.value,
+    sharedVotes,
+    success,
+    failure,
+    height,
+    lastSignedHeight,
+    processStartMs: MONTH_MS,
+  };
   const pairsOf: Readonly<Partial<Record<string, readonly string[]>>> = {
     none: [],
     "not started": [],
@@ -145,7 +192,7 @@ function observe(atMs: number, tickMs: number, counters: Counters, effect: Effec
     ],
     chain:
       effect.chain === "refused"
-        ? { head: failed(), validator: failed(), prices: failed(), revenue: failed() }
+        ? { head: failed(), validator: failed(), prices: failed(), revenue: failed(), slashing: failed() }
         : {
             ...observation.chain,
             head: up({ chainId: "test-1", height: chainHeight, blockTimeMs: atMs - 1000 }),
@@ -154,6 +201,12 @@ function observe(atMs: number, tickMs: number, counters: Counters, effect: Effec
               isInSet: isIn,
               votingPower: isIn ? 10n : 0n,
               signedLatest: effect.signs !== false,
+            }),
+            slashing: up({
+              ...slashing.value,
+              info: { ...slashing.value.info, missedBlocks: missed },
+              growth,
+              isJailed: effect.isJailed === true,
             }),
           },
   };
@@ -184,6 +237,7 @@ function play(fault: Fault, outageMs: number) {
     good: since,
     bad: 0n,
     reads: 0n,
+    missed: 0n,
   };
   const beginMs = START_MS + 10 * MINUTE;
   const endMs = beginMs + outageMs;

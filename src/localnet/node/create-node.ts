@@ -183,7 +183,11 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     metrics.observeBlock(produced, mempool);
     listeners.notify(produced.block, produced.results);
   };
-  const beforeBlock = createOracleVote(options, deps, metrics, state.validators.validators[0]?.address);
+  const beforeBlock = createOracleVote(options, deps, metrics, {
+    own: state.validators.validators[0]?.address,
+    set: () => engine.state().validators.validators.map(({ address }) => address),
+    isAbsent: (address) => validators.absent().includes(toHex(address)),
+  });
   const production = createProduction(options.blockTimeMs ?? DEFAULT_BLOCK_TIME_MS, {
     engine,
     clock: deps.clock,
@@ -208,24 +212,45 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
   return { ...mempool, add };
 }
 
+/** Whose votes are counted. */
+interface Voters {
+  /** The first validator; undefined on a chain without one. */
+  readonly own: Uint8Array | undefined;
+  readonly set: () => readonly Uint8Array[];
+  readonly isAbsent: (address: Uint8Array) => boolean;
+}
+
 /**
  * Returns the step before a block: it requests prices from the sidecar and counts the result. Does nothing without an
- * oracle. Its metrics carry the address of the first validator only, because a real node runs one validator.
+ * oracle. The sidecar is that of the first validator, because a real node runs one validator.
  */
 function createOracleVote(
   options: NodeOptions,
   deps: NodeDeps,
   metrics: NodeMetrics,
-  address: Uint8Array | undefined,
+  { own, set, isAbsent }: Voters,
 ): (signal: AbortSignal) => Promise<void> {
   const { oracle } = options;
-  if (oracle === undefined || address === undefined) return () => Promise.resolve();
+  if (oracle === undefined || own === undefined) return () => Promise.resolve();
   const client = createOracleClient(oracle, deps);
-  const validator = encodeBech32(options.consensusPrefix, address);
-  const counts = createOracleMetrics(metrics.registry, { chainId: metrics.chainId, validator });
+  const format = (address: Uint8Array): string => encodeBech32(options.consensusPrefix, address);
+  const counts = createOracleMetrics(metrics.registry, {
+    chainId: metrics.chainId,
+    validator: format(own),
+    others: () =>
+      new Map(
+        set()
+          .filter((address) => !equalBytes(address, own))
+          .map((address) => [format(address), isAbsent(address)]),
+      ),
+  });
   return async (signal) => {
     if (oracle.faults?.has("pre-block-error")) counts.observePreBlockError();
-    else counts.observe(await client.vote(signal), !oracle.faults?.has("vote-extensions-missing"));
+    else
+      counts.observe(
+        await client.vote(signal),
+        !isAbsent(own) && oracle.faults?.has("vote-extensions-missing") !== true,
+      );
   };
 }
 

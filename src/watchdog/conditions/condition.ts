@@ -3,6 +3,7 @@ import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import type { SidecarPrices } from "../prices/price-comparison.ts";
+import type { SharedKind } from "../policy/standing-texts.ts";
 import type { Observation } from "../sources/observation.ts";
 import type { Payment } from "../sources/payment.ts";
 import type { UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
@@ -84,6 +85,8 @@ export interface Condition<Key extends string = string> {
   /** Names of the conditions that this one causes. While it fires, they do not notify. */
   readonly inhibits: readonly string[];
   readonly past: PastInput;
+  /** Its reason says whether other validators miss these too, as far as it is known. Absent: they have nothing to do with it. */
+  readonly others?: SharedKind;
   readonly runbook: RunbookBody;
   /** Absent: node and sidecar have no metric that shows the condition. */
   readonly raw?: RawRule;

@@ -2,6 +2,7 @@ import type { ConditionInput, AlertRule, Condition, ConditionResult } from "./co
 import { BURN_CONDITIONS } from "./burn-conditions.ts";
 import { DEVIATION_CONDITIONS } from "./deviation-conditions.ts";
 import { NETWORK_CONDITIONS } from "./network-conditions.ts";
+import { NETWORK_VOTES_CONDITIONS } from "./network-votes-condition.ts";
 import { NODE_CONDITIONS } from "./node-conditions.ts";
 import { PAYMENT_CONDITIONS } from "./payment-conditions.ts";
 import { PRICE_CONDITIONS } from "./price-conditions.ts";
@@ -9,8 +10,11 @@ import { REWARD_CONDITIONS } from "./reward-conditions.ts";
 import { SIDECAR_CONDITIONS } from "./sidecar-conditions.ts";
 import { SIGNING_CONDITIONS } from "./signing-conditions.ts";
 import { UPGRADE_CONDITIONS } from "./upgrade-conditions.ts";
+import { SLASHING_CONDITIONS } from "./slashing-conditions.ts";
 import { WATCHDOG_CONDITIONS } from "./watchdog-conditions.ts";
 import { unreachable } from "../../platform/base/errors.ts";
+import { standingOf } from "../policy/standing.ts";
+import { type SharedKind, sharedSuffix } from "../policy/standing-texts.ts";
 
 /** All conditions, in the order of the API and the status page. */
 export const CONDITIONS: readonly Condition[] = [
@@ -20,6 +24,8 @@ export const CONDITIONS: readonly Condition[] = [
   ...NODE_CONDITIONS,
   ...SIGNING_CONDITIONS,
   ...UPGRADE_CONDITIONS,
+  ...SLASHING_CONDITIONS,
+  ...NETWORK_VOTES_CONDITIONS,
   ...REWARD_CONDITIONS,
   ...BURN_CONDITIONS,
   ...PAYMENT_CONDITIONS,
@@ -35,7 +41,25 @@ export function evaluateConditions(
   return new Map(
     rules.map(({ condition, limits }) => [
       condition.name,
-      condition.evaluate(input, (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`)),
+      withOthers(
+        condition.evaluate(
+          input,
+          (key) => limits[key] ?? unreachable(`no value of ${condition.name}.${key}`),
+        ),
+        input,
+        condition.others,
+      ),
     ]),
   );
+}
+
+/** Adds to the reason of an active result whether the validator is alone with its misses. */
+function withOthers(
+  result: ConditionResult,
+  { observation }: ConditionInput,
+  others: SharedKind | undefined,
+): ConditionResult {
+  if (result.kind !== "active" || others === undefined) return result;
+  const suffix = sharedSuffix(standingOf(observation, undefined)[others], others);
+  return suffix === "" ? result : { ...result, reason: `${result.reason}${suffix}` };
 }

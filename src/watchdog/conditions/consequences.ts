@@ -15,8 +15,8 @@ export const LOSS_ALERTS = [
   "full-reward-slow-burn",
 ] as const;
 
-/** Alerts about votes and the month that follow when the node does not take part. */
-export const VOTE_ALERTS = ["oracle-calls-failing", ...LOSS_ALERTS] as const;
+/** Alerts about votes, signatures and the month that follow when the node does not take part. */
+export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
  * Time after the end of a cause in which its consequences do not begin, unless `alerts.grace` says otherwise: what the cause did

@@ -4,6 +4,7 @@ import { active, cannotSee, clear, type Condition, condition, type ConditionResu
 import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
 import type { PollHistory } from "./poll-history.ts";
 import { withUpgrade } from "./upgrade-conditions.ts";
+import { NOT_CONFIGURED } from "../sources/page-reader.ts";
 
 const CANNOT_SEE =
   "The watchdog cannot read this source, and does not know what it would show. It counts the blocks of this time when the source is back.";
@@ -365,19 +366,16 @@ function evaluateSources(
   return evaluateSeen(nodes.map((node) => [nodes.length === 1 ? "" : `${node.name}: `, sourceOf(node)]));
 }
 
-function evaluateChainSources({
-  head,
-  validator,
-  prices,
-  revenue,
-  upgrade,
-}: ChainObservation): ConditionResult {
+function evaluateChainSources(chain: ChainObservation): ConditionResult {
+  const { head, validator, prices, revenue, upgrade, slashing, peers } = chain;
   return evaluateSeen([
     ["latest block: ", head],
     ["validator set: ", validator],
     ["prices: ", prices],
     ["revenue: ", revenue],
-    ["upgrade plan: ", upgrade ?? { state: "not-configured" }],
+    ["upgrade plan: ", upgrade ?? NOT_CONFIGURED],
+    ["slashing: ", slashing ?? NOT_CONFIGURED],
+    ["other validators: ", peers ?? NOT_CONFIGURED],
   ]);
 }
 

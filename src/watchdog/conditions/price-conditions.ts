@@ -38,6 +38,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: ["empty-prices-counted", "major-pairs-missing", "websocket-providers-failing"],
     past: PRICES_NOT_STORED,
+    others: "votes",
     runbook: {
       reason: "the sidecar responds without any price",
       fault: "all-prices-missing",
@@ -131,6 +132,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [],
     past: PRICES_NOT_STORED,
+    others: "votes",
     runbook: {
       reason: "the sidecar responds without any price, and the node counts it as success",
       fault: "market-map-empty",

@@ -68,6 +68,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       ...LOSS_ALERTS,
     ],
     past: SIDECAR_NOT_STORED,
+    others: "votes",
     runbook: {
       reason: "connection refused (connect ECONNREFUSED 127.0.0.1:8080), and the node's calls fail",
       fault: "sidecar-killed",
@@ -121,6 +122,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
+    others: "votes",
     runbook: {
       reason: "61 of 61 calls failed in the last 5 minutes",
       fault: "http-500",

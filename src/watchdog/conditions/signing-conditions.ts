@@ -9,6 +9,8 @@ import {
   type ConditionInput,
 } from "./condition.ts";
 import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
+import { standingOf } from "../policy/standing.ts";
+import { allMissedText } from "../policy/standing-texts.ts";
 import {
   evaluateNodes,
   type NodeInput,
@@ -101,6 +103,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       ...VOTE_ALERTS,
     ],
     past: SET_NOT_STORED,
+    others: "commits",
     runbook: {
       reason: "the last signature is 21 blocks old",
       checks: [
@@ -131,7 +134,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
         clears: [{ series: LAST_SIGNED, from: 1_000_000 }],
       },
     },
-    evaluate: ({ observation }, limit) => evaluateSigning(observation, limit("max_blocks")),
+    evaluate: (input, limit) => withJail(evaluateSigning(input.observation, limit("max_blocks")), input),
   }),
   condition({
     name: "node-not-voting",
@@ -213,6 +216,15 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
       : cannotSee("one commit lacks its signature");
   if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
   return clear("it signs");
+}
+
+/** Says when the validator is jailed for it. */
+function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
+  if (result.kind !== "active") return result;
+  const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);
+  return window?.ifAllMissed === undefined
+    ? result
+    : { ...result, reason: `${result.reason}; jail ${allMissedText(window)} if it goes on` };
 }
 
 function evaluateVoting(

@@ -34,12 +34,12 @@ export const identity = {
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()
-    .describe("the validator's consensus address; with it, its votes in the blocks are counted too")
+    .describe("the validator's consensus address; with it, its votes and its signing window are read")
     .meta({ example: "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld" }),
   operator_address: addressField(/valoper$/, "neutronvaloper1…")
     .optional()
     .describe(
-      "the validator's operator address; with it and chain, the chain is asked what it counted and pays",
+      "the validator's operator address; with it and chain, the chain is asked what it counted and pays, and whether the validator is jailed",
     )
     .meta({ example: "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70" }),
 };

@@ -8,6 +8,7 @@ import {
   query,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { STANDING_ROW } from "./standing-panels.ts";
 
 const HEADROOM_COLORS = [
   ["red", undefined],
@@ -229,6 +230,7 @@ export const PAID: DashboardSpec = {
       ],
     },
     { title: "Chain", panels: CHAIN_PANELS },
+    STANDING_ROW,
     {
       title: "Causes",
       panels: [

@@ -26,6 +26,7 @@ import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./mon
 import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { chainSections } from "./chain-sections.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
+import { standingSection } from "./standing-section.ts";
 
 export interface PageDeps {
   readonly clock: Clock;
@@ -239,6 +240,7 @@ function validatorDetails(
 ${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
 ${chainSections(status, nowMs)}
+${standingSection(status)}
 ${plots}
 ${sourceSection(status)}
 ${monthSection(status.months)}`;

@@ -1,6 +1,7 @@
 import { type RevenueParams, SourceError } from "../sources/observation.ts";
 import { drain, forEachChunk, type PageReader, requireOk } from "../sources/page-reader.ts";
-import { responseField, toRevenueParams } from "../sources/revenue-reading.ts";
+import { responseField } from "../sources/chain-rest.ts";
+import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 import type { Coin, DisplayUnit } from "../sources/payment.ts";
 import { parseCoin } from "./payment-events.ts";

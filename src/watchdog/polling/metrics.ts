@@ -9,6 +9,7 @@ import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
 import { CHAIN_GAUGES } from "./chain-gauges.ts";
+import { STANDING_GAUGES } from "./standing-gauges.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
@@ -134,6 +135,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   ...CHAIN_GAUGES,
   ...ASSESSMENT_GAUGES,
+  ...STANDING_GAUGES,
 ];
 
 const SCRAPES = {

@@ -5,6 +5,7 @@ import type { StoredPages } from "../prometheus-api/stored-pages.ts";
 import type {
   ChainObservation,
   NodeObservation,
+  NodePage,
   Observation,
   PricesPage,
   Reached,
@@ -23,7 +24,8 @@ import {
   type Reach,
 } from "../sources/page-reader.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
-import { isNodeSample, toNodeReading } from "../sources/node-reading.ts";
+import { bestPairOf, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
+import { createVoteTracker } from "../sources/shared-misses.ts";
 import {
   priceUrls,
   readPrices,
@@ -62,7 +64,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   const deps = { ...given, read: failover.read };
   const parts = { target, limits, deps, scrape };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
-  const chain = createChainReader(target, deps.read, scrape);
+  const chain = createChainReader(target, deps.read, scrape, deps.clock);
   const payment = createPaymentReader(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
     const [seen, egress] = await Promise.all([
@@ -115,6 +117,8 @@ const CHAIN_SOURCES = [
   "chain-prices",
   "chain-revenue",
   "chain-upgrade",
+  "chain-slashing",
+  "chain-peers",
 ] as const;
 
 function endpointsOf(
@@ -177,16 +181,18 @@ function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits
   const page = (url: string, wants: (sample: Sample) => boolean, signal: AbortSignal) =>
     readMetricsPage({ url, maxBytes: limits.maxPageBytes, wants }, deps.read, signal);
   const prices = createPricesReader(node.prices, deps.read);
+  const votes = createVoteReading(consensusAddress);
   return async (chainId, signal) => {
     const [metrics, pricesSeen, oracleMetrics, sidecar] = await Promise.all([
       scrape("the node's metrics page", signal, async (inner) => {
         const { samples, clockMs } = await page(
           node.node,
-          (sample) => isNodeSample(sample, consensusAddress),
+          (sample) => isNodeSample(sample, consensusAddress, votes.pair()),
           inner,
         );
         const clockReadAtMs = deps.clock.nowMs();
-        const reading = toNodeReading(samples, { chainId, consensusAddress });
+        const options = { chainId, consensusAddress, pair: votes.pair() };
+        const reading = votes.compare(samples, toNodeReading(samples, options), deps.clock.monotonicMs());
         return clockMs === undefined ? reading : { ...reading, clockMs, clockReadAtMs };
       }),
       prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
@@ -202,6 +208,35 @@ function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits
       ),
     ]);
     return { metrics, prices: pricesSeen, oracleMetrics, sidecar };
+  };
+}
+
+/** Compares the votes of all validators on the pages of one node. */
+interface VoteReading {
+  /** Pair whose votes are read: of all pairs, the page of a large set has thousands of series. Undefined before the first page. */
+  readonly pair: () => string | undefined;
+  /** Adds the comparison to a reading. */
+  readonly compare: (samples: readonly Sample[], reading: NodePage, nowMs: number) => NodePage;
+}
+
+function createVoteReading(address: string | undefined): VoteReading {
+  let pair: string | undefined;
+  if (address === undefined) return { pair: () => undefined, compare: (_samples, reading) => reading };
+  const track = createVoteTracker(address);
+  return {
+    pair: () => pair,
+    compare: (samples, reading, nowMs) => {
+      if (reading.votes?.byValidator.has(address) !== true) {
+        pair = bestPairOf(samples, address);
+        return reading;
+      }
+      const { shared, comparison } = track(reading.votes.byValidator, nowMs);
+      return {
+        ...reading,
+        ...(shared === undefined ? {} : { sharedVotes: shared }),
+        ...(comparison === undefined ? {} : { voteComparison: comparison }),
+      };
+    },
   };
 }
 
@@ -289,6 +324,8 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
       ["chain-revenue", chain.revenue],
       ["chain-upgrade", chain.upgrade ?? NOT_CONFIGURED],
       ["chain-payment", chain.payment ?? NOT_CONFIGURED],
+      ["chain-slashing", chain.slashing ?? NOT_CONFIGURED],
+      ["chain-peers", chain.peers ?? NOT_CONFIGURED],
     ]),
   ];
 }

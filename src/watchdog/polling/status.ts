@@ -17,6 +17,8 @@ import {
 import { paymentJson } from "../payment/payment.ts";
 import type { Payment } from "../sources/payment.ts";
 import { countdownJson, countdownTo, headSeenMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+import { type Standing, standingOf } from "../policy/standing.ts";
+import { standingJson } from "../policy/standing-json.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
@@ -73,6 +75,8 @@ export interface WatchdogStatus {
   readonly months: readonly MonthStatus[];
   /** Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
+  /** At the last poll. Absent: the chain is not read. */
+  readonly standing?: Standing;
   readonly prices: PricesState;
   /** Pairs that have a price on any node, sorted. Empty when the last scrape of the prices failed. */
   readonly pairs: readonly string[];
@@ -146,6 +150,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     current: toMonth(month),
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
+    ...standingAt(last),
     prices: last === undefined ? "unknown" : pricesState(last),
     pairs: last === undefined ? [] : pairsOf(last),
     ...(last === undefined ? {} : { compared: comparedOf(input, last) }),
@@ -173,6 +178,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     polled_at: isoTimeOrNull(status.polledAtMs),
     ...monthJson(status.current),
     assessment: status.assessment === undefined ? null : assessmentJson(status.assessment),
+    standing: status.standing === undefined ? null : standingJson(status.standing),
     months: status.months.map(monthJson),
     prices: { state: status.prices, pairs: status.pairs },
     price_comparisons: status.compared === undefined ? [] : comparisonsJson(status.compared),
@@ -201,6 +207,17 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
+}
+
+/** Empty while neither the chain nor the votes of others are read. */
+function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing"> {
+  if (last === undefined) return {};
+  const { observation, assessment } = last;
+  const { slashing } = observation.chain;
+  const standing = standingOf(observation, assessment.blockTimeMs);
+  const isRead =
+    (slashing !== undefined && slashing.state !== "not-configured") || standing.votes !== undefined;
+  return isRead ? { standing } : {};
 }
 
 function pairsOf({ observation }: Pick<Evaluation, "observation">): readonly string[] {

@@ -320,7 +320,7 @@ function overlaps(a: ExplainingAlert, b: ExplainingAlert): boolean {
   return a.sinceMs < (b.resolvedAtMs ?? Infinity) && b.sinceMs < (a.resolvedAtMs ?? Infinity);
 }
 
-const SYMPTOM = /^(any|full)-reward-|^rotation-risk$|^cannot-see-/;
+const SYMPTOM = /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-/;
 
 /** True for alerts about the count, and about what cannot be seen. */
 export function isSymptom(alert: string): boolean {

@@ -1,3 +1,4 @@
+import type { JsonObject } from "../../platform/base/json.ts";
 import type { Month } from "../../platform/base/month.ts";
 import { counted, formatCents, formatCount, formatMinute } from "../../platform/base/text.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
@@ -6,6 +7,8 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import { costCents, incidentBlocks } from "./causes.ts";
 import { formatRate, monthJson } from "./month-json.ts";
+import { standingJson } from "../policy/standing-json.ts";
+import { comparisonBlocks } from "./standing-blocks.ts";
 import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import { paymentText } from "../payment/payment.ts";
 import type { ValidatorData } from "./validator-data.ts";
@@ -13,6 +16,7 @@ import type { ValidatorData } from "./validator-data.ts";
 /** `report oracle`: one month of all validators, with the course of each. A finalized month gives the same report each time. */
 export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
+  const open = validators.filter(isCompared(month));
   return {
     title: `Oracle report of ${month}`,
     outcome: monthOutcome(months),
@@ -22,10 +26,32 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
       ...summaryBlocks(months),
       ...months.flatMap(courseBlocks),
       ...missing(validators, months),
+      ...comparison(open),
     ],
-    data: { report: "oracle", month, validators: months.map(monthJson) },
+    data: {
+      report: "oracle",
+      month,
+      validators: months.map(monthJson),
+      ...(open.length === 0 ? {} : { standings: open.map(standingData) }),
+    },
     csv: summaryCsv(months),
   };
+}
+
+/** The others are those of now: they say nothing about a month that is over. */
+function isCompared(month: Month): (data: ValidatorData) => boolean {
+  return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
+}
+
+function comparison(open: readonly ValidatorData[]): readonly ReportBlock[] {
+  const blocks = comparisonBlocks(open);
+  return blocks.length === 0
+    ? []
+    : [{ kind: "heading", text: "Compared with the other validators of the set" }, ...blocks];
+}
+
+function standingData({ ledger, standing }: ValidatorData): JsonObject {
+  return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
 /** `report month-close`: why each validator is paid what it is paid, and what would have changed it. */

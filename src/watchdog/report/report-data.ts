@@ -22,6 +22,7 @@ import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
 import { CURVES, type Policy } from "../policy/assessment.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
+import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A watchdog whose data reports read. */
@@ -90,7 +91,7 @@ const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
  * of the assessment.
  */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
-  const { ledger, policy, assessment, alerts, pending = [], chain } = data;
+  const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
   // The incidents of a shift are read from the start of its day.
   const beginMs = Math.floor(range.fromMs / DAY_MS) * DAY_MS;
   const since = (beforeMs: number): [number, number] => [
@@ -121,6 +122,7 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
     alerts: alerts.map((alert) => ({ ...alert, resolvedAtMs: alert.resolvedAtMs ?? null })),
     pending,
     ...(chain === undefined ? {} : { chain: encodeChainFacts(chain) }),
+    ...(standing === undefined ? {} : { standing: standingJson(standing) }),
   };
 }
 
@@ -128,7 +130,7 @@ export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs
 export function parseValidatorData(value: unknown): ValidatorData {
   const wire = wireData.parse(value);
   const ledger = toView(wire);
-  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts, pending, chain } = wire;
+  const { policy, now: nowMs, block_time_ms: blockTimeMs, alerts, pending, chain, standing } = wire;
   return {
     ledger,
     policy,
@@ -138,6 +140,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
     ),
     ...(pending === undefined ? {} : { pending }),
     ...(chain === undefined ? {} : { chain }),
+    ...(standing === undefined ? {} : { standing }),
   };
 }
 
@@ -292,6 +295,7 @@ const wireData = z.object({
     .array(alert.pick({ alert: true, title: true, severity: true, sinceMs: true, reason: true }))
     .exactOptional(),
   chain: chainFacts.exactOptional(),
+  standing: standingSchema.exactOptional(),
 });
 
 function toView(wire: z.output<typeof wireData>): LedgerView {

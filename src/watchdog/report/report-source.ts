@@ -69,7 +69,7 @@ export function createWatchdogReports(
     const history = watchdog().alertHistory();
     return watchdog()
       .statuses()
-      .flatMap(({ validator, assessment, alerts: present, upgrade, compared, payments }) => {
+      .flatMap(({ validator, assessment, alerts: present, upgrade, compared, payments, standing }) => {
         const ledger = viewOf(validator);
         if (ledger === undefined || assessment === undefined) return [];
         const states = new Map(present.map(({ rule, state }) => [rule.condition.name, state]));
@@ -94,7 +94,17 @@ export function createWatchdogReports(
           ...(upgrade === undefined ? {} : { upgrade }),
           ...(payments === undefined ? {} : { payments }),
         };
-        return [{ ledger, policy: assessment.policy, assessment, alerts, pending, chain }];
+        return [
+          {
+            ledger,
+            policy: assessment.policy,
+            assessment,
+            alerts,
+            pending,
+            chain,
+            ...(standing === undefined ? {} : { standing }),
+          },
+        ];
       });
   };
   return {

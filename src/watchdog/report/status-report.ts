@@ -19,6 +19,9 @@ import {
   NO_CAUSE,
 } from "./causes.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
+import { standingJson } from "../policy/standing-json.ts";
+import { standingBlocks } from "./standing-blocks.ts";
+import type { ActiveAlert } from "./active-alert.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -31,25 +34,6 @@ export interface OracleNow {
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts. */
   readonly alerts: readonly ActiveAlert[];
-}
-
-/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
-export interface ActiveAlert {
-  /** Name of the condition: "sidecar-down". */
-  readonly alert: string;
-  readonly validator: string;
-  readonly severity: string;
-  readonly title: string;
-  readonly state: "pending" | "firing";
-  readonly sinceMs: number;
-  readonly reason: string;
-  /** Why the alert does not notify; null when it does. */
-  readonly quiet: string | null;
-  readonly description: string;
-  readonly impact: string;
-  readonly action: string;
-  readonly runbook: string;
-  readonly inhibits: readonly string[];
 }
 
 /** Age of the last poll above which the state says nothing about the present. */
@@ -80,17 +64,19 @@ export function statusReport(now: OracleNow): Report {
       { kind: "table", columns, rows },
       ...earlyBlocks(now.validators),
       ...chainBlocks(now.validators, now.nowMs),
+      ...standingBlocks(now.validators, now.nowMs),
       alertBlock(now.alerts),
     ],
     data: {
       report: "status",
       polled_at: now.polledAtMs === undefined ? null : isoTime(now.polledAtMs),
       store_error: now.storeProblem ?? null,
-      validators: now.validators.map(({ ledger, assessment, chain }) => ({
+      validators: now.validators.map(({ ledger, assessment, chain, standing }) => ({
         validator: ledger.validator,
         chain_id: ledger.chainId ?? null,
         ...assessmentJson(assessment),
         ...chainFactsJson(chain),
+        standing: standing === undefined ? null : standingJson(standing),
       })),
       alerts: now.alerts.map(activeAlertJson),
     },

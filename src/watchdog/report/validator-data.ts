@@ -1,6 +1,7 @@
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Assessment, Policy } from "../policy/assessment.ts";
 import type { ChainFacts } from "./chain-facts.ts";
+import type { Standing } from "../policy/standing.ts";
 
 /** An alert of one validator from its first active evaluation to its end. */
 export interface AlertEpisode {
@@ -42,4 +43,6 @@ export interface ValidatorData {
   readonly pending?: readonly PendingAlert[];
   /** Absent: an older watchdog does not say it. */
   readonly chain?: ChainFacts;
+  /** At the last poll. Absent: the chain is not read, or an older watchdog does not say it. */
+  readonly standing?: Standing;
 }

@@ -1,5 +1,5 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
@@ -9,19 +9,13 @@ import {
   type MonthEdge,
   type RevenueView,
   SourceError,
-  type ValidatorView,
 } from "./observation.ts";
-import {
-  drain,
-  forEachChunk,
-  type PageReader,
-  requireOk,
-  NOT_CONFIGURED,
-  type Scrape,
-} from "./page-reader.ts";
-import { responseField, toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
-import { requireChainId } from "./sample-values.ts";
 import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "../upgrade/upgrade-plan.ts";
+import { createRest, responseField, type Rest } from "./chain-rest.ts";
+import { type PageReader, NOT_CONFIGURED, type Scrape } from "./page-reader.ts";
+import { toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
+import { requireChainId } from "./sample-values.ts";
+import { createStandingReader } from "./standing-reader.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 /** Where the ledger is: the block up to which it counted, and its time. */
@@ -34,17 +28,21 @@ export interface CountedTo {
 export type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
-const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
 /** Deployed chains have the first path, newer oracle modules the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
-const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Creates a reader of a chain. Without a target nothing is configured. */
-export function createChainReader(target: ValidatorTarget, read: PageReader, scrape: Scrape): ChainReader {
+export function createChainReader(
+  target: ValidatorTarget,
+  read: PageReader,
+  scrape: Scrape,
+  clock: Clock,
+): ChainReader {
   const { chain } = target;
   if (chain === undefined) return async () => NOTHING;
   const rest = createRest(chain, read);
   let paths: readonly string[] = PRICES;
+  const standing = createStandingReader(target, chain, { rest, scrape, clock });
   const prices = async (signal: AbortSignal): Promise<readonly ChainPrice[]> => {
     const query = chain.pairs.map((pair) => `currency_pair_ids=${encodeURIComponent(pair)}`).join("&");
     const { text, path } = await rest.firstOf(paths, `?${query}`, signal);
@@ -61,24 +59,23 @@ export function createChainReader(target: ValidatorTarget, read: PageReader, scr
     };
   };
   return async (counted, signal) => {
-    const [headSeen, priceSeen, revenue, upgrade] = await Promise.all([
+    const [headSeen, priceSeen, revenue, upgrade, slashing] = await Promise.all([
       scrape("the latest block", signal, (inner) => head(counted, inner)),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
       scrape("the upgrade module", signal, (inner) => readUpgrade(rest, inner)),
+      standing?.slashing(signal),
     ]);
     const block = headSeen.state === "up" ? headSeen.value.block : undefined;
-    const { consensusAddress: address } = target;
-    const validator =
-      address === undefined
-        ? NOT_CONFIGURED
-        : await scrape("the validator set", signal, (inner) => readValidator(address, block, rest, inner));
+    const { validator, peers } = (await standing?.inSet(block, signal)) ?? { validator: NOT_CONFIGURED };
     return {
       head: headSeen.state === "up" ? { ...headSeen, value: headSeen.value.head } : headSeen,
       validator,
       prices: priceSeen,
       revenue,
       upgrade,
+      ...(slashing === undefined ? {} : { slashing }),
+      ...(peers === undefined ? {} : { peers }),
     };
   };
 }
@@ -93,49 +90,6 @@ const NOTHING: ChainObservation = {
 interface HeadRead {
   readonly block: BlockJson;
   readonly head: ChainHead;
-}
-
-interface Rest {
-  readonly get: (path: string, signal: AbortSignal) => Promise<string>;
-  /** Undefined when the chain does not have the path: 404 and 501. */
-  readonly find: (path: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** The first path that the chain has. */
-  readonly firstOf: (
-    paths: readonly string[],
-    query: string,
-    signal: AbortSignal,
-  ) => Promise<{ readonly text: string; readonly path: string }>;
-}
-
-function createRest({ rest }: ChainTarget, read: PageReader): Rest {
-  const find = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
-    const page = await read(new URL(path, rest).href, signal);
-    if (page.status === 404 || page.status === 501) {
-      await drain(page);
-      return undefined;
-    }
-    await requireOk(page);
-    const chunks: Uint8Array[] = [];
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return Buffer.concat(chunks).toString("utf8");
-  };
-  const get = async (path: string, signal: AbortSignal): Promise<string> => {
-    const text = await find(path, signal);
-    if (text === undefined)
-      throw new SourceError({ code: "http-status" }, `the chain has no ${path.split("?")[0]}`);
-    return text;
-  };
-  return {
-    find,
-    get,
-    firstOf: async (paths, query, signal) => {
-      for (const path of paths) {
-        const text = await find(path + query, signal);
-        if (text !== undefined) return { text, path };
-      }
-      throw new SourceError({ code: "http-status" }, `the chain has none of ${paths.join(", ")}`);
-    },
-  };
 }
 
 /**
@@ -159,24 +113,6 @@ async function findMonthEdge(
     else after = middle;
   }
   return { month, firstHeight: after };
-}
-
-async function readValidator(
-  address: string,
-  block: BlockJson | undefined,
-  rest: Rest,
-  signal: AbortSignal,
-): Promise<ValidatorView> {
-  const members = toValidatorSet(responseField(await rest.get(VALIDATORS, signal)));
-  const own = members.find((one) => one.address === address);
-  if (own === undefined) return { size: members.length, isInSet: false, votingPower: 0n };
-  const signedLatest = block?.signers.has(toBase64(decodeBech32(address).bytes));
-  return {
-    size: members.length,
-    isInSet: true,
-    votingPower: own.votingPower,
-    ...(signedLatest === undefined ? {} : { signedLatest }),
-  };
 }
 
 async function readRevenue(
@@ -214,13 +150,6 @@ interface BlockJson {
   readonly signers: ReadonlySet<string>;
 }
 
-/** A member of the validator set. */
-interface MemberJson {
-  /** Bech32 consensus address. */
-  readonly address: string;
-  readonly votingPower: bigint;
-}
-
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
 function toBlock(root: JsonField): BlockJson {
   const block = root.member("block").required();
@@ -236,18 +165,6 @@ function toBlock(root: JsonField): BlockJson {
         .map((signature) => signature.member("validator_address").asText()),
     ),
   };
-}
-
-/** Reads `/cosmos/base/tendermint/v1beta1/validatorsets/latest`. */
-function toValidatorSet(root: JsonField): readonly MemberJson[] {
-  return root
-    .member("validators")
-    .required()
-    .elements()
-    .map((validator) => ({
-      address: validator.member("address").required().asText(),
-      votingPower: validator.member("voting_power").asInt64(),
-    }));
 }
 
 /** Reads `…/get_prices` for these pairs, in their order. */

@@ -1,3 +1,4 @@
+import { decodeBech32, upperHex } from "../../platform/base/bytes.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type NodePage, SourceError, type VoteReports } from "./observation.ts";
 import {
@@ -60,13 +61,20 @@ export interface NodeReadingOptions {
   readonly chainId?: string | undefined;
   /** Validator whose vote extensions are read. The page has lines for every validator and pair. */
   readonly consensusAddress?: string | undefined;
+  /** Pair whose votes of all validators are read. Absent: not chosen yet. */
+  readonly pair?: string | undefined;
 }
 
-/** Returns true if {@link toNodeReading} needs a sample. */
-export function isNodeSample({ name, labels }: Sample, consensusAddress?: string): boolean {
+/** Returns true if {@link toNodeReading} needs a sample. `pair`: the one whose votes of all validators are read. */
+export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
   if (!name.startsWith("app_"))
     return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
-  if (name === REPORTS) return consensusAddress !== undefined && labels.get("validator") === consensusAddress;
+  if (name === REPORTS) {
+    if (consensusAddress === undefined) return false;
+    return (
+      labels.get("validator") === consensusAddress || (pair !== undefined && labels.get("ticker") === pair)
+    );
+  }
   if (name === ABCI_REQUESTS) return labels.get("abci_method") === "extend_vote";
   return name === RESPONSES || name.startsWith(LATENCY) || BUILD_INFO.test(name);
 }
@@ -80,6 +88,14 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
   // Process metrics have no chain_id label.
   const own = samples.filter(({ labels }) => (labels.get("chain_id") ?? chain) === chain);
   const first = (pattern: RegExp): Sample | undefined => own.find(({ name }) => pattern.test(name));
+  // A local chain's node signs for several validators.
+  const ofValidator = (pattern: RegExp): Sample | undefined => {
+    const all = own.filter(({ name }) => pattern.test(name));
+    const address = all.length > 1 ? hexOf(options.consensusAddress) : undefined;
+    return address === undefined
+      ? all[0]
+      : all.find(({ labels }) => labels.get("validator_address") === address);
+  };
   const start = own.find(({ name }) => name === PROCESS_START);
   const extendVotes = countBy(
     own.filter(({ name, labels }) => name === ABCI_REQUESTS && labels.get("abci_method") === "extend_vote"),
@@ -94,13 +110,19 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     version: versionOf(own),
     isSyncing: isTrue(first(SYNCING)),
     peers: numberOf(first(PEERS)),
-    votingPower: countOf(first(POWER)),
-    lastSignedHeight: countOf(first(LAST_SIGNED)),
-    missedBlocks: countOf(first(MISSED)),
+    votingPower: countOf(ofValidator(POWER)),
+    lastSignedHeight: countOf(ofValidator(LAST_SIGNED)),
+    missedBlocks: countOf(ofValidator(MISSED)),
     extendVotes: extendVotes.size === 0 ? undefined : extendVotes,
     oracleLatency: histogramOf(own, LATENCY),
     reports: reportsOf(own, options.consensusAddress),
+    votes: votesOf(own, options.pair),
   });
+}
+
+/** A consensus address as CometBFT's metrics have it. */
+function hexOf(address: string | undefined): string | undefined {
+  return address === undefined ? undefined : upperHex(decodeBech32(address).bytes);
 }
 
 /** Longest version of one program. Longer texts are none. */
@@ -127,21 +149,48 @@ function heightOf(own: readonly Sample[]): bigint | undefined {
 /** Vote extensions of the validator: the pair with the most prices says how many votes had any. */
 function reportsOf(own: readonly Sample[], address: string | undefined): NodePage["reports"] {
   if (address === undefined) return undefined;
-  const pairs = new Map<string, Record<string, bigint>>();
+  const best = bestPair(own, address);
+  return best && new Map([[address, best[1]]]);
+}
+
+/** Votes of all validators for one pair. */
+function votesOf(own: readonly Sample[], pair: string | undefined): NodePage["votes"] {
+  if (pair === undefined) return undefined;
+  const byValidator = countReports(own, "validator", ({ labels }) => labels.get("ticker") === pair);
+  return byValidator.size === 0 ? undefined : { pair, byValidator };
+}
+
+/** Returns the pair of which a validator had most prices, as the node prints it. Undefined without a vote of the validator. */
+export function bestPairOf(samples: readonly Sample[], address: string): string | undefined {
+  return bestPair(samples, address)?.[0];
+}
+
+function bestPair(own: readonly Sample[], address: string): readonly [string, VoteReports] | undefined {
+  const pairs = [...countReports(own, "ticker", ({ labels }) => labels.get("validator") === address)];
+  const [first, ...rest] = pairs;
+  return first && rest.reduce((most, one) => (one[1].withPrice > most[1].withPrice ? one : most), first);
+}
+
+/** Counts of the reports that are wanted, by a label. */
+function countReports(
+  own: readonly Sample[],
+  label: "ticker" | "validator",
+  isWanted: (sample: Sample) => boolean,
+): ReadonlyMap<string, VoteReports> {
+  const counts = new Map<string, Record<string, bigint>>();
   for (const sample of own) {
-    if (sample.name !== REPORTS || sample.labels.get("validator") !== address) continue;
-    const pair = sample.labels.get("ticker") ?? "";
-    const counts = pairs.get(pair) ?? {};
-    counts[sample.labels.get("status") ?? ""] = requireEvents(sample);
-    pairs.set(pair, counts);
+    if (sample.name !== REPORTS || !isWanted(sample)) continue;
+    const key = sample.labels.get(label) ?? "";
+    const known = counts.get(key) ?? {};
+    known[sample.labels.get("status") ?? ""] = requireEvents(sample);
+    counts.set(key, known);
   }
-  if (pairs.size === 0) return undefined;
-  const reports = [...pairs.values()].map((counts): VoteReports => {
-    const { with_price: withPrice = 0n, missing_price: missing = 0n, absent = 0n } = counts;
-    return { withPrice, absent, total: withPrice + missing + absent };
-  });
-  const best = reports.reduce((most, one) => (one.withPrice > most.withPrice ? one : most));
-  return new Map([[address, best]]);
+  return new Map(
+    [...counts].map(([key, { with_price: withPrice = 0n, missing_price: missing = 0n, absent = 0n }]) => [
+      key,
+      { withPrice, absent, total: withPrice + missing + absent },
+    ]),
+  );
 }
 
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {

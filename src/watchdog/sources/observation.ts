@@ -3,6 +3,7 @@ import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
 import type { Payment } from "./payment.ts";
 import type { UpgradeView } from "../upgrade/upgrade-plan.ts";
+import type { PeerComparison, PeersView, SharedMisses, SlashingView } from "./standing-views.ts";
 import type { SourceName } from "./targets.ts";
 
 /**
@@ -101,6 +102,18 @@ export interface NodePage {
   readonly oracleLatency?: Histogram;
   /** Counts of every validator's vote extensions in the blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
+  /** Counts of the votes of all validators with a price of one pair. Only of a page that was scraped. */
+  readonly votes?: VotesOfPair;
+  /** The validator's votes among those of the others. */
+  readonly sharedVotes?: SharedMisses;
+  readonly voteComparison?: PeerComparison;
+}
+
+/** The pair of which the validator had most prices, and the counts of all validators for it, by consensus address. */
+interface VotesOfPair {
+  /** As the node prints it: "btc/usd". */
+  readonly pair: string;
+  readonly byValidator: ReadonlyMap<string, VoteReports>;
 }
 
 /** Vote extensions of one validator since the start of the node that reports them. */
@@ -183,6 +196,9 @@ export interface ChainObservation {
   readonly upgrade?: Seen<UpgradeView>;
   /** Result of a search for the last month's payment. Absent and "not-configured": nothing is searched now. */
   readonly payment?: Seen<Payment>;
+  /** Absent: not configured. */
+  readonly slashing?: Seen<SlashingView>;
+  readonly peers?: Seen<PeersView>;
 }
 
 /** The latest block. */
@@ -210,6 +226,8 @@ export interface ValidatorView {
   readonly votingPower: bigint;
   /** True if the latest commit has the validator's signature; absent outside the set. */
   readonly signedLatest?: boolean;
+  /** Who else missed the latest commits; absent outside the set. */
+  readonly commits?: SharedMisses;
 }
 
 /** A price that the chain stores. */

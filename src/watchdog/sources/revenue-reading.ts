@@ -1,22 +1,6 @@
 import { parseDec18 } from "../../platform/base/decimal.ts";
-import { JsonField } from "../../platform/base/json.ts";
-import { type RevenueParams, type RevenueStats, SourceError } from "./observation.ts";
-
-/** Starts the check of a response. Errors name the field. */
-export function responseField(text: string): JsonField {
-  try {
-    return new JsonField(JSON.parse(text), "", fieldError);
-  } catch {
-    throw fieldError("", "JSON");
-  }
-}
-
-function fieldError(path: string, expected: string): SourceError {
-  return new SourceError(
-    { code: "not-a-chain" },
-    `the response is not a chain's: ${path === "" ? "it" : path} is not ${expected}`,
-  );
-}
+import type { JsonField } from "../../platform/base/json.ts";
+import type { RevenueParams, RevenueStats } from "./observation.ts";
 
 /** Reads `/neutron/revenue/params`. */
 export function toRevenueParams(root: JsonField): RevenueParams {

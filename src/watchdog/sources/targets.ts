@@ -4,9 +4,9 @@ export interface ValidatorTarget {
   readonly name: string;
   /** The chain that its nodes must be on. Absent: the chain of the first reading. */
   readonly chainId?: string;
-  /** Bech32, such as neutronvalcons1…. Without it, blocks are not searched for the validator's votes. */
+  /** Bech32, such as neutronvalcons1…. Without it, neither its votes nor its signing window are read. */
   readonly consensusAddress?: string;
-  /** Bech32, such as neutronvaloper1…. Without it, the chain is not asked what it pays. */
+  /** Bech32, such as neutronvaloper1…. Without it, the chain is not asked what it pays, nor whether the validator is jailed. */
   readonly operatorAddress?: string;
   /** At least one. */
   readonly nodes: readonly NodeTarget[];
@@ -84,6 +84,8 @@ export const SOURCE_NAMES = [
   "chain-revenue",
   "chain-upgrade",
   "chain-payment",
+  "chain-slashing",
+  "chain-peers",
 ] as const;
 
 /** One of {@link SOURCE_NAMES}. */

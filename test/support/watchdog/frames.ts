@@ -14,6 +14,11 @@ import type {
 } from "../../../src/watchdog/sources/observation.ts";
 import type { Payment } from "../../../src/watchdog/sources/payment.ts";
 import type { SidecarPrices } from "../../../src/watchdog/prices/price-comparison.ts";
+import type {
+  SharedMisses,
+  SigningInfo,
+  SlashingReading,
+} from "../../../src/watchdog/sources/standing-views.ts";
 import { type Assessment, type Headroom, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
 /** What the conditions see at one time, without the history. */
@@ -93,6 +98,7 @@ function healthyNode(atMs: number, blocks: bigint): NodeObservation {
       isSyncing: false,
       votingPower: 10n,
       lastSignedHeight: blocks,
+      sharedVotes: { seen: 30, missed: 0, others: 19, missing: 0 },
       oracleLatency: latencyOf(blocks, 0n),
     }),
     prices: up({
@@ -142,6 +148,24 @@ function healthyChain(atMs: number, height: bigint): ChainObservation {
     prices: up([{ pair: "BTC/USD", height, blockTimeMs: atMs - 1000, price: BTC_USD, decimals: 5 }]),
     revenue: up({ programme: "none" }),
     upgrade: up({ plan: undefined, hasModule: true }),
+    slashing: up(healthySlashing(height)),
+  };
+}
+
+/** A window of 10,000 blocks, of which 9,500 can be missed. */
+function healthySlashing(height: bigint): SlashingReading {
+  return {
+    kind: "slashing",
+    params: { windowBlocks: 10_000n, minSigned: 50_000_000_000_000_000n, jailMs: 600_000 },
+    info: {
+      startHeight: height - 50_000n,
+      indexOffset: 50_000n,
+      missedBlocks: 12n,
+      jailedUntilMs: 0,
+      isTombstoned: false,
+    },
+    isJailed: false,
+    growth: { missed: 0n, blocks: 60n },
   };
 }
 
@@ -208,12 +232,12 @@ export function withPage(change: (page: NodePage) => Partial<NodePage>): Change 
 
 /** Removes optional values of the first node's metrics page. */
 export function withoutPageValues(
-  ...names: readonly ("height" | "clockMs" | "lastSignedHeight" | "oracleLatency")[]
+  ...names: readonly ("height" | "clockMs" | "lastSignedHeight" | "oracleLatency" | "sharedVotes")[]
 ): Change {
   return withNode(({ metrics }) => {
     if (metrics.state !== "up") return { metrics };
-    const { height, clockMs, lastSignedHeight, oracleLatency, ...required } = metrics.value;
-    const optional = { height, clockMs, lastSignedHeight, oracleLatency };
+    const { height, clockMs, lastSignedHeight, oracleLatency, sharedVotes, ...required } = metrics.value;
+    const optional = { height, clockMs, lastSignedHeight, oracleLatency, sharedVotes };
     const kept = Object.entries(optional).filter(
       ([name, value]) => value !== undefined && !names.some((removed) => removed === name),
     );
@@ -245,6 +269,37 @@ export function withChain(change: (chain: ChainObservation) => Partial<ChainObse
       observation: { ...observation, chain: { ...observation.chain, ...change(observation.chain) } },
     };
   };
+}
+
+/** Changes what the slashing module shows. */
+export function withSlashing(change: (reading: SlashingReading) => Partial<SlashingReading>): Change {
+  return withChain(({ slashing }) =>
+    slashing?.state === "up" && slashing.value.kind === "slashing"
+      ? { slashing: { ...slashing, value: { ...slashing.value, ...change(slashing.value) } } }
+      : {},
+  );
+}
+
+/** Removes optional values of the slashing module's reading. */
+export function withoutSlashing(...names: readonly ("info" | "isJailed" | "growth")[]): Change {
+  return withChain(({ slashing }) => {
+    if (slashing?.state !== "up" || slashing.value.kind !== "slashing") return {};
+    const { kind, params, ...optional } = slashing.value;
+    const kept = Object.entries(optional).filter(([name]) => !names.some((removed) => removed === name));
+    return { slashing: { ...slashing, value: { kind, params, ...Object.fromEntries(kept) } } };
+  });
+}
+
+/** Changes the validator's signing info. */
+export function withSigningInfo(change: Partial<SigningInfo>): Change {
+  return withSlashing(({ info }) => (info === undefined ? {} : { info: { ...info, ...change } }));
+}
+
+/** Changes who misses votes. */
+export function withSharedVotes(change: Partial<SharedMisses>): Change {
+  return withPage(({ sharedVotes }) =>
+    sharedVotes === undefined ? {} : { sharedVotes: { ...sharedVotes, ...change } },
+  );
 }
 
 /** Changes the assessment. */

@@ -32,8 +32,9 @@ function reader(more: { readonly consensusAddress?: string; readonly module?: st
   const { module = "neutron", ...address } = more;
   const chain = { rest: "http://chain:1317", module, pairs: ["BTC/USD"] };
   const target = { name: "v", nodes: [], egress: [], chain, ...address };
-  const scrape = createScrape(1000, createManualClock(0));
-  return createChainReader(target, recorded, scrape)(undefined, new AbortController().signal);
+  const clock = createManualClock(0);
+  const scrape = createScrape(1000, clock);
+  return createChainReader(target, recorded, scrape, clock)(undefined, new AbortController().signal);
 }
 
 describe("the recorded REST of a chain", () => {

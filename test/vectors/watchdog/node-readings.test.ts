@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { countObservation, EMPTY_LEDGER } from "../../../src/watchdog/ledger/ledger.ts";
 import { formatPercent, successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
-import { isNodeSample, toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
+import { bestPairOf, isNodeSample, toNodeReading } from "../../../src/watchdog/sources/node-reading.ts";
 import {
   parsePrices,
   toOracleReading,
@@ -115,6 +115,28 @@ describe("what else a node's page says", () => {
     expect(oracleLatency).toMatchObject({ count: 1133n, sum: 14_896 });
     // The first 8 failures, while the sidecar drained, came at once; the 14 others are above the last bound.
     expect(oracleLatency?.buckets.get(512)).toBe(1119n);
+  });
+
+  it("is the votes of all validators for one pair, where one is chosen", () => {
+    const samples = samplesOf("metrics/node-26660-healthy.prom");
+    expect(bestPairOf(samples, OWN)).toBe("atom/usd");
+    expect(bestPairOf(samples, "neutronvalcons1other")).toBeUndefined();
+    const wanted = samples.filter((sample) => isNodeSample(sample, OWN, "atom/usd"));
+    // One line of the other validator, which has one for each of its pairs.
+    const own = samples.filter((sample) => isNodeSample(sample, OWN));
+    expect(wanted.length - own.length).toBe(1);
+    const { votes, reports } = toNodeReading(wanted, { consensusAddress: OWN, pair: "atom/usd" });
+    // The other one left the set after 101 blocks without its vote.
+    expect(votes).toEqual({
+      pair: "atom/usd",
+      byValidator: new Map([
+        [
+          "neutronvalcons180garstngpxj6r4nmh0vgre9m7qs0ngzq3yv2s",
+          { withPrice: 0n, absent: 101n, total: 101n },
+        ],
+        [OWN, reports?.get(OWN)],
+      ]),
+    });
   });
 
   it("is the validator's votes in the blocks, and nothing of other validators", () => {

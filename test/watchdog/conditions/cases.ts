@@ -1,3 +1,4 @@
+import { JAIL_CASES } from "./jail-cases.ts";
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
 import {
   all,
@@ -406,6 +407,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
     },
     missing: { "the node's page": blindNode },
   },
+  ...JAIL_CASES,
   ...rewardCases("full", "full-reward"),
   ...rewardCases("none", "any-reward"),
   "rotation-risk": {

@@ -6,7 +6,8 @@ import { chainPolicy } from "../../../src/watchdog/policy/assessment.ts";
 import type { Payment } from "../../../src/watchdog/sources/payment.ts";
 import type { RevenueView, Seen } from "../../../src/watchdog/sources/observation.ts";
 import { createScrape, type PageReader } from "../../../src/watchdog/sources/page-reader.ts";
-import { responseField, toRevenueParams } from "../../../src/watchdog/sources/revenue-reading.ts";
+import { responseField } from "../../../src/watchdog/sources/chain-rest.ts";
+import { toRevenueParams } from "../../../src/watchdog/sources/revenue-reading.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const OPERATOR = "neutronvaloper18zawa74y4xv6xg3zv0cstmfl9y38ecurgt4e70";

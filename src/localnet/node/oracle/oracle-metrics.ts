@@ -23,6 +23,8 @@ export interface OracleMetricsOptions {
   readonly chainId: string;
   /** Bech32 consensus address. */
   readonly validator: string;
+  /** Bech32 consensus addresses of the other validators of the set, and whether they are absent. */
+  readonly others?: () => ReadonlyMap<string, boolean>;
 }
 
 /**
@@ -34,8 +36,8 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
   const chain = { chain_id: options.chainId };
   // Tickers seen so far. A later vote without one of them reports it as `missing_price`.
   const tracked = new Set<string>();
-  const countReport = (ticker: string, status: string): void =>
-    families.reports.inc({ ...chain, validator: options.validator, ticker, status });
+  const countReport = (ticker: string, status: string, validator = options.validator): void =>
+    families.reports.inc({ ...chain, validator, ticker, status });
   return {
     observePreBlockError: () => {
       for (const abci_method of ["extend_vote", "pre_blocker"])
@@ -60,6 +62,9 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
+        // Each of the others has a sidecar of its own, which always has prices.
+        for (const [other, isAbsent] of options.others?.() ?? [])
+          countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }
     },
   };

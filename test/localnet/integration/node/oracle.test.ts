@@ -1,5 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { afterEach, describe, expect, it } from "vitest";
+import { encodeBech32 } from "../../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createOracleClient } from "../../../../src/localnet/node/oracle/oracle-client.ts";
@@ -118,6 +119,40 @@ describe("a node with a sidecar", () => {
     expect(page).toMatch(
       /app_report_status_per_validator\{chain_id="kv-1",validator="kvvalcons1[a-z0-9]+",ticker="btc\/usd",status="with_price"\} \d+/,
     );
+    await node.stop();
+  });
+
+  it("counts the votes of all validators: the others' sidecars always have prices, and who is absent does not vote", async () => {
+    const node = await startTestNode({
+      powers: [11n, 10n, 10n, 10n, 10n],
+      startHalted: false,
+      oracle: { address: await sidecar({ "/connect/oracle/v2/prices": PRICES }), timeoutMs: 20_000 },
+      metrics: { host: "127.0.0.1", port: 0, portOption: "--metrics-port" },
+    });
+    const [own, other, third] = (node.view.validators(1n)?.validators ?? []).map(({ address }) => address);
+    node.control.setAbsent([other ?? expect.unreachable("no second validator")]);
+    const readPage = async (): Promise<string> => {
+      const from = node.view.status().latestHeight;
+      await expect.poll(() => node.view.status().latestHeight, { timeout: 5000 }).toBeGreaterThan(from + 5n);
+      node.control.halt();
+      const text = await metricsOf(node.ports.get("metrics"));
+      node.control.resume();
+      return text;
+    };
+    let page = await readPage();
+    const count = (address: Uint8Array | undefined, status: string): number => {
+      const name = encodeBech32("kvvalcons", address ?? new Uint8Array());
+      const line = new RegExp(`validator="${name}",ticker="btc/usd",status="${status}"\\} (\\d+)`).exec(page);
+      return Number(line?.[1] ?? 0);
+    };
+    expect([count(own, "absent"), count(third, "absent")]).toEqual([0, 0]);
+    expect(count(other, "absent")).toBeGreaterThan(3);
+    expect(count(own, "with_price")).toBe(count(third, "with_price"));
+    expect(count(other, "with_price") + count(other, "absent")).toBe(count(own, "with_price"));
+    node.control.setAbsent([own ?? expect.unreachable("no validator")]);
+    page = await readPage();
+    expect(count(own, "absent")).toBeGreaterThan(3);
+    expect(count(third, "absent")).toBe(0);
     await node.stop();
   });
 

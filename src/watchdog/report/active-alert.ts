@@ -1,5 +1,23 @@
 import { z } from "zod";
-import type { ActiveAlert } from "./status-report.ts";
+
+/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
+export interface ActiveAlert {
+  /** Name of the condition: "sidecar-down". */
+  readonly alert: string;
+  readonly validator: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly state: "pending" | "firing";
+  readonly sinceMs: number;
+  readonly reason: string;
+  /** Why the alert does not notify; null when it does. */
+  readonly quiet: string | null;
+  readonly description: string;
+  readonly impact: string;
+  readonly action: string;
+  readonly runbook: string;
+  readonly inhibits: readonly string[];
+}
 
 const wireAlert = z.object({
   name: z.string(),

@@ -1,0 +1,77 @@
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import { standingOf } from "../policy/standing.ts";
+import type { SharedMisses } from "../sources/standing-views.ts";
+import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
+import { LOSS_ALERTS } from "./consequences.ts";
+
+/** With one other validator, half of them is one machine. */
+const MIN_OTHERS = 2;
+
+/** The condition of an oracle that fails for many validators together: the validator's own sidecar is then not the cause. */
+export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "network-votes-missing",
+    severity: "critical",
+    title: "Oracle votes of many validators are missing",
+    when: "the validator missed at least half of its oracle votes of the last half minute, and so did at least `min_others` of the other validators",
+    description:
+      "The oracle fails for many validators together. The cause is something that they share: the market map, a release, the network, or a price provider that all of them need.",
+    impact:
+      "Every missed vote counts, also one that all miss. Whether the programme makes up for it is decided by the DAO.",
+    action:
+      "Ask in the validators' channel before you change anything. Restart your own sidecar only if others say that it helps.",
+    for: "20s",
+    resolveFor: "30s",
+    thresholds: {
+      min_others: {
+        unit: "percent",
+        initial: 50,
+        description: "share of the other validators that miss too",
+      },
+    },
+    inhibits: [
+      "sidecar-down",
+      "oracle-calls-failing",
+      "sidecar-slow",
+      "all-prices-missing",
+      "major-pairs-missing",
+      "empty-prices-counted",
+      "stale-price-timestamp",
+      "websocket-providers-failing",
+      ...LOSS_ALERTS,
+    ],
+    past: { notStored: "votes of other validators" },
+    runbook: {
+      reason: "14 of the 19 other validators miss votes too; the validator missed 28 of its last 30 votes",
+      checks: [
+        check(
+          "Read the validators' channel and the chain's announcements: an upgrade, a change of the market map, an outage of a provider or of a network?",
+        ),
+        see(
+          "Does the own sidecar still have prices? If not, its log names the providers that fail:",
+          "prices",
+          '{"prices":{"BTC/USD":"9345012345","ETH/USD":"1780123456"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
+        ),
+      ],
+      fix: [
+        "If a new market map broke the sidecars, wait for the next one, or start the sidecar with the version that others recommend.",
+        "If a provider or a network fails for everybody, wait: the votes come back with it. Check then that the own sidecar recovers.",
+        "If the others recover and this validator does not, the cause is its own: follow [sidecar-down](sidecar-down.md) or [oracle-calls-failing](oracle-calls-failing.md).",
+      ],
+      after: [
+        "Save the times and the number of validators from the report: the DAO may need them to decide on the month's pay.",
+      ],
+    },
+    evaluate: ({ observation, assessment }, limit) =>
+      evaluateNetworkVotes(standingOf(observation, assessment?.blockTimeMs).votes, limit("min_others")),
+  }),
+];
+
+function evaluateNetworkVotes(shared: SharedMisses | undefined, minOthers: number): ConditionResult {
+  if (shared === undefined) return cannotSee("the votes of the other validators cannot be seen");
+  const { seen, missed, others, missing } = shared;
+  if (missed * 2 < seen) return clear(`the validator missed ${missed} of its last ${seen} votes`);
+  if (others < MIN_OTHERS) return clear("the set has fewer than two other validators");
+  const reason = `${missing} of the ${others} other validators miss votes too; the validator missed ${missed} of its last ${seen} votes`;
+  return missing * 100 >= others * minOthers ? active(reason, missing) : clear(reason);
+}

@@ -1,0 +1,268 @@
+import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import type { Standing, WindowStanding } from "../policy/standing.ts";
+import { standingOf } from "../policy/standing.ts";
+import { allMissedText, presentText, releaseText, windowText } from "../policy/standing-texts.ts";
+import {
+  active,
+  cannotSee,
+  clear,
+  type Condition,
+  condition,
+  type ConditionInput,
+  type ConditionResult,
+} from "./condition.ts";
+import { VOTE_ALERTS } from "./consequences.ts";
+
+const WINDOWS_NOT_STORED = { notStored: "signing windows" };
+
+/** Alerts of a validator that takes no part, since it is jailed. */
+const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
+
+const STATUS_SAMPLE =
+  "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier   Pay  Full pay is lost after an outage of  All pay is lost after an outage of";
+
+/** Conditions of the validator's jail, and of the signing window that leads to it. */
+export const SLASHING_CONDITIONS: readonly Condition[] = [
+  condition({
+    name: "validator-tombstoned",
+    severity: "critical",
+    title: "Validator tombstoned",
+    when: "the chain's slashing module has tombstoned the validator",
+    description:
+      "The chain has evidence that two blocks of one height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
+    impact: "The validator earns nothing any more under this key.",
+    action:
+      "Stop every process that has the key before anything else. Then find the second signer, and ask the DAO about a validator with a new key.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {},
+    inhibits: ["validator-jailed", ...OUT_ALERTS],
+    past: WINDOWS_NOT_STORED,
+    runbook: {
+      reason: "the chain has tombstoned its key: it can never be released",
+      checks: [
+        check(
+          "`neutrond q slashing signing-info CONSENSUS_ADDRESS`: `tombstoned: true`. The evidence names the height: search the logs of all signers for it.",
+        ),
+        check(
+          "List every process that had the key: the node, a remote signer, its standby, and backups that somebody may have restored.",
+        ),
+      ],
+      fix: [
+        "Stop all of them. A second double sign costs nothing more, but a signer that goes on hides the cause.",
+        "Create a validator with a new consensus key, and tell the DAO and the delegators.",
+      ],
+      after: [
+        "Write down how two signers came to run with one key, and what makes it impossible from now on: a remote signer with a high-water mark, for instance.",
+        "Set `consensus_address` and `operator_address` to those of the new validator.",
+      ],
+    },
+    evaluate: (input) => {
+      const { jail, windowNote = "" } = standing(input);
+      if (jail.state === "tombstoned")
+        return active("the chain has tombstoned its key: it can never be released");
+      return jail.state === "unknown" && windowNote !== ""
+        ? cannotSee(windowNote)
+        : clear("it is not tombstoned");
+    },
+  }),
+  condition({
+    name: "validator-jailed",
+    severity: "critical",
+    title: "Validator jailed",
+    when: "the chain has jailed the validator; without `operator_address`, until the time at which it can be released",
+    description:
+      "The chain removed the validator from the set, since it missed too many blocks of its signing window, or since its own stake is too small.",
+    impact: "The validator earns nothing until it is released: the month's pay falls in proportion.",
+    action:
+      "Repair node and signer first, and then send the unjail transaction of the reason: a validator that still does not sign is jailed and slashed again.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {},
+    inhibits: OUT_ALERTS,
+    past: WINDOWS_NOT_STORED,
+    runbook: {
+      reason:
+        'it can be released from 2026-11-22 06:03:38 UTC on, in 590 s, by "neutrond tx slashing unjail --from neutron1… --chain-id neutron-1 --gas auto --gas-adjustment 1.5 --gas-prices 0.0053untrn"',
+      checks: [
+        check(
+          "`neutrond q slashing signing-info CONSENSUS_ADDRESS` says until when it is jailed, `neutrond q staking validator VALOPER` whether it still is.",
+        ),
+        check(
+          "Read the node's and the signer's log of the hour before: why did it not sign? Nothing is gained by a release before that is repaired.",
+        ),
+      ],
+      fix: [
+        "Bring node and signer back, and wait until the node has caught up.",
+        "When the time has come, send the transaction that the alert names with the operator's key. The chain rejects it earlier with `validator still jailed`.",
+        "If the chain answers `validator's self delegation less than minimum`, delegate to it from the operator's account first.",
+      ],
+      after: [
+        "The window begins again, empty. Check that the validator signs, and that `relaywatch status` shows misses no more.",
+        "Tell the delegators: the slash cost them too.",
+      ],
+    },
+    evaluate: (input) => evaluateJailed(input),
+  }),
+  condition({
+    name: "jail-near",
+    severity: "critical",
+    title: "Jail is near",
+    when: "the validator misses blocks, and at the present rate it is jailed within `jailed_within`, or `min_used` of the misses that the window allows are used",
+    description:
+      "The validator's signing window fills. When more of its blocks are missed than the chain allows, the validator is slashed and jailed.",
+    impact:
+      "The jail costs a part of the stake, its own and the delegators', and all pay until somebody releases the validator.",
+    action: "Make the validator sign, whatever else is wrong: every signed block moves the jail away.",
+    for: "30s",
+    resolveFor: "1m",
+    thresholds: {
+      jailed_within: {
+        unit: "duration",
+        initial: 3_600_000,
+        description: "time until jail at the present rate",
+      },
+      min_used: {
+        unit: "percent",
+        initial: 90,
+        description: "used share of the allowed misses, while blocks are missed",
+      },
+    },
+    inhibits: ["jail-risk"],
+    past: WINDOWS_NOT_STORED,
+    runbook: {
+      reason:
+        "jail in 41 min (2,460 blocks): 48 of the last 60 blocks missed; 7,532 of the 9,500 misses that a window of 10,000 blocks allows, 1,968 left",
+      checks: [
+        check("Does the page say that the validator is alone? Then the cause is its own node or signer."),
+        check(
+          "Read the signer's log, and the round trip between signer and node: single misses come from votes that arrive late.",
+        ),
+      ],
+      fix: [
+        "Restart the signer, or move it to a healthy node. Never let two signers run with the same key.",
+        "If the machine is overloaded, stop everything else on it, also the sidecar: an oracle vote is worth less than the stake.",
+      ],
+      after: [
+        "Old misses leave the window one by one, as it moves on: for a whole window, a further outage is shorter to jail than usual.",
+      ],
+    },
+    evaluate: (input, limit) =>
+      evaluateWindow(input, {
+        withinMs: limit("jailed_within"),
+        minUsed: limit("min_used"),
+        needsMisses: true,
+      }),
+  }),
+  condition({
+    name: "jail-risk",
+    severity: "warning",
+    title: "Signing window fills",
+    when: "`min_used` of the misses that the signing window allows are used, or at the present rate the validator is jailed within `jailed_within`",
+    description:
+      "The validator missed so many of the last blocks that a further outage leads to jail sooner than usual.",
+    impact: "None yet. A jail costs a part of the stake and all pay until somebody releases the validator.",
+    action:
+      "Find out which blocks were missed, and postpone maintenance until they have left the window. The status shows how long a total outage may last until jail.",
+    for: "5m",
+    resolveFor: "10m",
+    thresholds: {
+      jailed_within: {
+        unit: "duration",
+        initial: 86_400_000,
+        description: "time until jail at the present rate",
+      },
+      min_used: { unit: "percent", initial: 50, description: "used share of the allowed misses" },
+    },
+    inhibits: [],
+    past: WINDOWS_NOT_STORED,
+    runbook: {
+      reason:
+        "5,012 of the 9,500 misses that a window of 10,000 blocks allows, 4,488 left; if every block were missed from now on, jail in 1 h 14 min (4,489 blocks)",
+      checks: [
+        see(
+          "How long may the next outage be? See the lines about the signing window:",
+          "status",
+          STATUS_SAMPLE,
+        ),
+        check(
+          "Does the number of misses still grow? `oracle_watchdog_slashing_missed_blocks` on the dashboard shows it.",
+        ),
+      ],
+      fix: [
+        "If it grows, treat it as a validator that does not sign: see [not-signing](not-signing.md).",
+        "If it does not grow, wait. The misses leave the window in the order in which they came.",
+      ],
+      after: ["Do the postponed maintenance when less than a tenth of the allowed misses is used."],
+    },
+    evaluate: (input, limit) =>
+      evaluateWindow(input, {
+        withinMs: limit("jailed_within"),
+        minUsed: limit("min_used"),
+        needsMisses: false,
+      }),
+  }),
+];
+
+function standing({ observation, assessment }: ConditionInput): Standing {
+  return standingOf(observation, assessment?.blockTimeMs);
+}
+
+function evaluateJailed(input: ConditionInput): ConditionResult {
+  const { jail, windowNote } = standing(input);
+  const { head } = input.observation.chain;
+  const nowMs = head.state === "up" ? head.value.blockTimeMs : input.observation.atMs;
+  switch (jail.state) {
+    case "active":
+      return clear("it is not jailed");
+    case "tombstoned":
+      return active("the chain has tombstoned its key: it can never be released");
+    case "jailed":
+      return active(releaseText(jail, nowMs));
+    case "unknown":
+      return cannotSee(
+        windowNote ?? "it is not in the set; without operator_address, nobody knows whether it is jailed",
+      );
+  }
+}
+
+interface WindowLimits {
+  readonly withinMs: number;
+  /** Percent. */
+  readonly minUsed: number;
+  /** A window that does not fill any more is no reason. */
+  readonly needsMisses: boolean;
+}
+
+function evaluateWindow(
+  input: ConditionInput,
+  { withinMs, minUsed, needsMisses }: WindowLimits,
+): ConditionResult {
+  const { window, windowNote, jail } = standing(input);
+  const { validator } = input.observation.chain;
+  if (window === undefined) return cannotSee(windowNote ?? "the signing window cannot be read");
+  if (jail.state === "jailed" || jail.state === "tombstoned") return cannotSee("the validator is jailed");
+  if (validator.state === "up" && !validator.value.isInSet)
+    return cannotSee("the validator is not in the set");
+  if (window.ifAllMissed === undefined) return clear("the chain jails nobody for downtime");
+  const { kind } = window.atPresentRate;
+  const isFull = usedPercent(window) >= minUsed;
+  const isNear = window.presentMs !== undefined && window.presentMs <= withinMs;
+  if (isNear || (isFull && (!needsMisses || kind === "jail")))
+    return active(windowReason(window), usedPercent(window));
+  // After a start of the watchdog, too few readings say how quickly the window fills.
+  if (kind === "unknown" || (kind === "jail" && window.presentMs === undefined))
+    return cannotSee(`${windowText(window)}; the present rate of misses is not known yet`);
+  return clear(windowText(window));
+}
+
+/** Share of the allowed misses that is used, percent, at most 100. */
+function usedPercent({ missed, allowed }: WindowStanding): number {
+  if (missed >= allowed) return missed === 0n ? 0 : 100;
+  return Number((missed * 10_000n) / allowed) / 100;
+}
+
+function windowReason(window: WindowStanding): string {
+  if (window.atPresentRate.kind === "jail") return `jail ${presentText(window)}; ${windowText(window)}`;
+  return `${windowText(window)}; if every block were missed from now on, jail ${allMissedText(window)}`;
+}

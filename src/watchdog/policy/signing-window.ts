@@ -1,0 +1,97 @@
+import { mulDec18 } from "../../platform/base/decimal.ts";
+import type { MissGrowth, SigningInfo, SlashingParams } from "../sources/standing-views.ts";
+import type { SuccessRate } from "./reward-tier.ts";
+
+/** A validator's signing window, exact. */
+export interface SigningWindow {
+  readonly windowBlocks: bigint;
+  /** Blocks of the window that are counted: fewer than a window after the validator entered the set. */
+  readonly counted: bigint;
+  readonly missed: bigint;
+  /** Most missed blocks of a window without jail. */
+  readonly allowed: bigint;
+  /** Further misses without jail. */
+  readonly left: bigint;
+  /** Undefined before the first counted block. */
+  readonly signed: SuccessRate | undefined;
+  /** Blocks until jail if every one is missed from now on; undefined when the parameters jail nobody for downtime. */
+  readonly ifAllMissed: BlockRange | undefined;
+  /** Blocks until jail at the present rate of misses. */
+  readonly atPresentRate: PresentRate;
+}
+
+/** Bounds of a number of blocks. The chain does not tell which blocks of the window were missed. */
+interface BlockRange {
+  readonly least: bigint;
+  readonly most: bigint;
+}
+
+/** "unknown": too few readings. "never": at this rate the window never has too many misses. */
+export type PresentRate =
+  | { readonly kind: "unknown" }
+  | { readonly kind: "never" }
+  | { readonly kind: "jail"; readonly blocks: bigint; readonly growth: MissGrowth };
+
+/** Input of {@link signingWindow}. */
+export interface WindowInput {
+  readonly params: SlashingParams;
+  readonly info: SigningInfo;
+  /** Latest height of the chain. Undefined: not known; the validator is then treated as long enough in the set. */
+  readonly height: bigint | undefined;
+  readonly growth: MissGrowth | undefined;
+}
+
+/**
+ * Computes how full a signing window is. A validator is jailed in a block above `start + window` when more blocks of its window are
+ * missed than `window - min · window`, with the product rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
+ * types/params.go).
+ */
+export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
+  const { windowBlocks } = params;
+  const { missedBlocks: missed, indexOffset, startHeight } = info;
+  const allowed = allowedMisses(params);
+  const counted = indexOffset < windowBlocks ? indexOffset : windowBlocks;
+  const needed = missed > allowed ? 1n : allowed + 1n - missed;
+  // The first block in which the validator can be jailed at all.
+  const earliest = height === undefined ? 1n : startHeight + windowBlocks + 1n - height;
+  const isJailable = allowed < windowBlocks;
+  return {
+    windowBlocks,
+    counted,
+    missed,
+    allowed,
+    left: missed < allowed ? allowed - missed : 0n,
+    signed: counted === 0n ? undefined : { good: missed < counted ? counted - missed : 0n, total: counted },
+    // A miss in the place of an old miss does not count, and after a whole window every place is a miss.
+    ifAllMissed: isJailable
+      ? { least: most(needed, earliest), most: most(least(needed + missed, windowBlocks), earliest) }
+      : undefined,
+    atPresentRate: isJailable ? presentRate(needed, earliest, growth, windowBlocks) : { kind: "never" },
+  };
+}
+
+/** Returns the most missed blocks of a window without jail. */
+export function allowedMisses({ windowBlocks, minSigned }: SlashingParams): bigint {
+  return windowBlocks - mulDec18(minSigned, windowBlocks);
+}
+
+/** All misses of now leave the window after one window: what takes longer never comes to pass. */
+function presentRate(
+  needed: bigint,
+  earliest: bigint,
+  growth: MissGrowth | undefined,
+  windowBlocks: bigint,
+): PresentRate {
+  if (growth === undefined) return { kind: "unknown" };
+  if (growth.missed <= 0n) return { kind: "never" };
+  const blocks = (needed * growth.blocks + growth.missed - 1n) / growth.missed;
+  return blocks > windowBlocks ? { kind: "never" } : { kind: "jail", blocks: most(blocks, earliest), growth };
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
+
+function most(a: bigint, b: bigint): bigint {
+  return a > b ? a : b;
+}

@@ -1,0 +1,168 @@
+import type { Observation } from "../sources/observation.ts";
+import type {
+  PeerComparison,
+  SharedMisses,
+  SlashingReading,
+  SlashingView,
+  UnjailTerms,
+} from "../sources/standing-views.ts";
+import { type SigningWindow, signingWindow } from "./signing-window.ts";
+
+/** A validator's standing on the chain: jail, signing window, and the others of its set. */
+export interface Standing {
+  readonly jail: Jail;
+  readonly window: WindowStanding | undefined;
+  /** Why there is no window, as the last part of a sentence; undefined when there is one. */
+  readonly windowNote: string | undefined;
+  /** Who else missed the latest commits. Undefined: not known. */
+  readonly commits: SharedMisses | undefined;
+  /** Who else missed the latest oracle votes. Undefined: not known. */
+  readonly votes: SharedMisses | undefined;
+  readonly peers: PeersStanding;
+}
+
+/** "unknown": what was read does not say it. */
+export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
+
+/** Whether the validator is jailed. */
+export interface Jail {
+  readonly state: (typeof JAIL_STATES)[number];
+  /** Only of a jailed one: from this time on, it can be released. */
+  readonly untilMs?: number;
+  /** Only of a jailed one: the command that releases it. */
+  readonly command?: string;
+}
+
+/** A signing window with its times. */
+export interface WindowStanding extends SigningWindow {
+  /** Time until jail if every block is missed from now on, at the earliest. Undefined: never, or no block time is known. */
+  readonly allMissedMs: number | undefined;
+  /** The same at the present rate of misses. Undefined also when the rate is not known. */
+  readonly presentMs: number | undefined;
+}
+
+/** A comparison, and the time at which the others were read. */
+export type DatedComparison = PeerComparison & { readonly atMs: number };
+
+/** The validator among the others. */
+export interface PeersStanding {
+  readonly comparisons: readonly DatedComparison[];
+  /** Why a comparison is missing. */
+  readonly notes: readonly string[];
+}
+
+/** Computes the standing at a poll. `blockTimeMs`: the mean time between blocks; undefined: not known. Pure. */
+export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
+  const { chain, nodes, atMs } = observation;
+  const view = readingOf(chain.slashing);
+  const pages = nodes.flatMap(({ metrics }) => (metrics.state === "up" ? [metrics.value] : []));
+  const head = chain.head.state === "up" ? chain.head.value : undefined;
+  const nowMs = head?.blockTimeMs ?? atMs;
+  const window =
+    typeof view === "string" || view.info === undefined
+      ? undefined
+      : windowStanding(
+          signingWindow({
+            params: view.params,
+            info: view.info,
+            height: head?.height,
+            growth: view.growth,
+          }),
+          blockTimeMs,
+        );
+  return {
+    jail:
+      typeof view === "string"
+        ? { state: "unknown" }
+        : jailOf(view, { nowMs, chainId: head?.chainId, isInSet: isInSet(observation) }),
+    window,
+    windowNote:
+      typeof view === "string"
+        ? view
+        : view.info === undefined
+          ? "the chain has no signing info of this address: it was never in the set"
+          : undefined,
+    commits: chain.validator.state === "up" ? chain.validator.value.commits : undefined,
+    votes: pages.find(({ sharedVotes }) => sharedVotes !== undefined)?.sharedVotes,
+    peers: peersOf(observation, pages.find(({ voteComparison }) => voteComparison)?.voteComparison),
+  };
+}
+
+function isInSet({ chain }: Observation): boolean | undefined {
+  return chain.validator.state === "up" ? chain.validator.value.isInSet : undefined;
+}
+
+/** The reading, or why there is none. */
+function readingOf(seen: Observation["chain"]["slashing"]): SlashingReading | string {
+  if (seen === undefined || seen.state === "not-configured")
+    return "it needs chain.rest and consensus_address in the configuration";
+  if (seen.state === "error") return `the slashing module cannot be read: ${seen.failure.text}`;
+  return isReading(seen.value) ? seen.value : "not available: the chain has no slashing module";
+}
+
+function isReading(view: SlashingView): view is SlashingReading {
+  return view.kind === "slashing";
+}
+
+function windowStanding(window: SigningWindow, blockTimeMs: number | undefined): WindowStanding {
+  const timeOf = (blocks: bigint | undefined): number | undefined =>
+    blocks === undefined || blockTimeMs === undefined ? undefined : Math.round(Number(blocks) * blockTimeMs);
+  const { ifAllMissed, atPresentRate } = window;
+  return {
+    ...window,
+    allMissedMs: timeOf(ifAllMissed?.least),
+    presentMs: timeOf(atPresentRate.kind === "jail" ? atPresentRate.blocks : undefined),
+  };
+}
+
+interface JailContext {
+  readonly nowMs: number;
+  readonly chainId: string | undefined;
+  readonly isInSet: boolean | undefined;
+}
+
+/** The staking module decides. Without it, a jail that has not ended yet is certain, and so is a place in the set. */
+function jailOf(
+  { info, isJailed, unjail }: SlashingReading,
+  { nowMs, chainId, isInSet: inSet }: JailContext,
+): Jail {
+  if (info?.isTombstoned === true) return { state: "tombstoned" };
+  const isHeld = info !== undefined && info.jailedUntilMs > nowMs;
+  if (!(isJailed ?? isHeld)) return { state: isJailed === false || inSet === true ? "active" : "unknown" };
+  return {
+    state: "jailed",
+    ...(info === undefined ? {} : { untilMs: info.jailedUntilMs }),
+    ...(unjail === undefined ? {} : { command: unjailCommand(unjail, chainId) }),
+  };
+}
+
+/** The command in the words of a Cosmos SDK program. Parts that another host sent are quoted for a shell. */
+function unjailCommand({ program, from, gasPrice }: UnjailTerms, chainId: string | undefined): string {
+  return [
+    `${program} tx slashing unjail --from ${from ?? "OPERATOR"}`,
+    ...(chainId === undefined ? [] : [`--chain-id ${shellWord(chainId)}`]),
+    "--gas auto --gas-adjustment 1.5",
+    ...(gasPrice === undefined ? [] : [`--gas-prices ${shellWord(gasPrice)}`]),
+  ].join(" ");
+}
+
+function shellWord(text: string): string {
+  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
+}
+
+/** What the chain pays by is better than the counters of a node, which begin with its process. */
+function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
+  const { peers } = chain;
+  const view = peers?.state === "up" ? peers.value : undefined;
+  const ofChain = (view?.comparisons ?? []).map((one) => ({ ...one, atMs: view?.atMs ?? atMs }));
+  const isPaid = ofChain.some(({ measure }) => measure === "votes");
+  return {
+    comparisons: votes === undefined || isPaid ? ofChain : [...ofChain, { ...votes, atMs }],
+    notes: [...(view?.notes ?? []), ...(view === undefined ? [noteOf(peers)] : [])],
+  };
+}
+
+function noteOf(peers: Observation["chain"]["peers"]): string {
+  if (peers?.state === "error") return `the other validators cannot be read: ${peers.failure.text}`;
+  return "the other validators are not read yet, or chain.rest and consensus_address are not configured";
+}

@@ -1,0 +1,172 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import type { JsonField } from "../../platform/base/json.ts";
+import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { type Rest, responseField } from "./chain-rest.ts";
+import { SourceError } from "./observation.ts";
+import { comparePeers } from "./peer-comparison.ts";
+import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
+import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
+import type { ChainTarget, ValidatorTarget } from "./targets.ts";
+
+/** Time between two readings. What is compared covers weeks. */
+const EVERY_MS = 10 * MINUTE_MS;
+/** Time after a failed reading until the next one. */
+const RETRY_MS = MINUTE_MS;
+/** Age up to which the last reading is shown while no new one succeeds. */
+const MAX_AGE_MS = HOUR_MS;
+
+/** Reads how the validator compares with the others of the set, or returns the last reading. Throws {@link SourceError}. */
+export type PeersReader = (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersView>;
+
+/**
+ * Creates a reader of all validators of the set: signing infos, page by page, and the statistics of the revenue module. It reads
+ * every ten minutes. A reading that fails is repeated after a minute; until then, the last one is returned for up to an hour.
+ */
+export function createPeersReader(
+  target: ValidatorTarget & { readonly consensusAddress: string },
+  { module }: ChainTarget,
+  rest: Rest,
+  clock: Clock,
+): PeersReader {
+  let last: { readonly view: PeersView; readonly atMs: number } | undefined;
+  let failure: { readonly error: unknown; readonly atMs: number } | undefined;
+  const readAll = async (set: ReadonlySet<string>, signal: AbortSignal): Promise<PeersView> => {
+    const results = [
+      ...(await compareSigning(target.consensusAddress, set, rest, signal)),
+      ...(await comparePay(target.operatorAddress, module, rest, signal)),
+    ];
+    return {
+      atMs: clock.nowMs(),
+      comparisons: results.filter((result) => typeof result !== "string"),
+      notes: results.filter((result) => typeof result === "string"),
+    };
+  };
+  return async (set, signal) => {
+    const nowMs = clock.monotonicMs();
+    const isCurrent = last !== undefined && nowMs - last.atMs < EVERY_MS;
+    if (isCurrent && last !== undefined) return last.view;
+    const isWaiting = failure !== undefined && nowMs - failure.atMs < RETRY_MS;
+    if (!isWaiting)
+      try {
+        last = { view: await readAll(set, signal), atMs: nowMs };
+        failure = undefined;
+        return last.view;
+      } catch (error) {
+        failure = { error, atMs: nowMs };
+      }
+    if (last !== undefined && nowMs - last.atMs < MAX_AGE_MS) return last.view;
+    throw failure?.error;
+  };
+}
+
+/** A comparison, or why there is none. */
+type Compared = PeerComparison | string;
+
+/** Signing infos of one page, and the most pages. The module keeps the infos of validators that left. */
+const PAGE = 500;
+const MAX_PAGES = 20;
+
+/** Compares the shares of signed blocks in the signing windows of the set. */
+async function compareSigning(
+  address: string,
+  set: ReadonlySet<string>,
+  rest: Rest,
+  signal: AbortSignal,
+): Promise<readonly Compared[]> {
+  const text = await rest.find(`${SLASHING}/params`, signal);
+  if (text === undefined) return ["the chain has no slashing module"];
+  const params = toSlashingParams(responseField(text));
+  const shares = new Map<string, Share>();
+  for (const field of await readSigningInfos(rest, signal)) {
+    const { indexOffset, missedBlocks } = toSigningInfo(field);
+    const total = indexOffset < params.windowBlocks ? indexOffset : params.windowBlocks;
+    const good = missedBlocks < total ? total - missedBlocks : 0n;
+    const of = field.member("address").asText();
+    if (total > 0n && set.has(of)) shares.set(of, { good, total });
+  }
+  return [comparisonOf("signing", "signing window", shares, address)];
+}
+
+async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readonly JsonField[]> {
+  const infos: JsonField[] = [];
+  let key = "";
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = `pagination.limit=${PAGE}${key === "" ? "" : `&pagination.key=${encodeURIComponent(key)}`}`;
+    const root = responseField(await rest.get(`${SLASHING}/signing_infos?${query}`, signal));
+    infos.push(...root.member("info").elements());
+    key = root.member("pagination").orEmpty().member("next_key").asText();
+    if (key === "") return infos;
+  }
+  throw new SourceError({ code: "too-large" }, `the chain has more than ${PAGE * MAX_PAGES} signing infos`);
+}
+
+/** Compares what the chain pays by: blocks and votes of its payment period. */
+async function comparePay(
+  operator: string | undefined,
+  module: string,
+  rest: Rest,
+  signal: AbortSignal,
+): Promise<readonly Compared[]> {
+  const text = await rest.find(`/${module}/revenue/validators_stats`, signal).catch((error: unknown) => {
+    // The chain answers 500 while it has no price to pay with.
+    if (error instanceof SourceError && error.facts.code === "http-status") return "";
+    throw error;
+  });
+  if (text === undefined) return ["the chain has no revenue module"];
+  if (text === "") return ["the revenue module has no statistics now"];
+  if (operator === undefined) return ["the configuration has no operator_address"];
+  const all = responseField(text).member("stats").elements().map(toPayShares);
+  const of = (measure: "blocks" | "votes"): Compared =>
+    comparisonOf(
+      measure,
+      "payment period",
+      new Map(all.flatMap((one) => (one.total === 0n ? [] : [[one.operator, one[measure]]]))),
+      operator,
+    );
+  return [of("blocks"), of("votes")];
+}
+
+interface PayShares {
+  readonly operator: string;
+  readonly total: bigint;
+  readonly blocks: Share;
+  readonly votes: Share;
+}
+
+/** Reads an entry of `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
+function toPayShares(stats: JsonField): PayShares {
+  const info = stats.member("validator_info").required();
+  const total = asCount(info.member("in_active_valset_for_blocks_in_period"));
+  const share = (name: string): Share => {
+    const good = asCount(info.member(name));
+    if (good > total) throw info.error(info.member(name).path, "at most the blocks in the active set");
+    return { good, total };
+  };
+  return {
+    operator: info.member("val_oper_address").asText(),
+    total,
+    blocks: share("commited_blocks_in_period"),
+    votes: share("commited_oracle_votes_in_period"),
+  };
+}
+
+const MEASURE_NAMES: Readonly<Record<Measure, string>> = {
+  signing: "signed blocks",
+  blocks: "paid blocks",
+  votes: "paid votes",
+};
+
+function comparisonOf(
+  measure: Measure,
+  since: string,
+  shares: ReadonlyMap<string, Share>,
+  address: string,
+): Compared {
+  const own = shares.get(address);
+  if (own === undefined) return `the chain counts no ${MEASURE_NAMES[measure]} of this validator`;
+  const others = [...shares].filter(([other]) => other !== address).map(([, share]) => share);
+  const compared = comparePeers(own, others);
+  return compared === undefined
+    ? `the set has no other validator to compare ${MEASURE_NAMES[measure]} with`
+    : { measure, since, ...compared };
+}

@@ -1,0 +1,120 @@
+import type { VoteReports } from "./observation.ts";
+import { comparePeers } from "./peer-comparison.ts";
+import type { PeerComparison, SharedMisses } from "./standing-views.ts";
+
+/** A validator of the set. */
+export interface Member {
+  /** Bech32 consensus address. */
+  readonly address: string;
+  readonly votingPower: bigint;
+}
+
+/** Commits that are compared: those of the last polls. */
+const COMMITS = 10;
+
+/** A commit, and who of the set did not sign it. */
+interface Commit {
+  readonly height: bigint;
+  readonly missing: ReadonlySet<string>;
+}
+
+/**
+ * Creates a function that takes the validators that did not sign the latest commit, and says how many others missed the commits that
+ * `own` missed in the last ten polls. Without a miss of its own, they are compared over all ten.
+ */
+export function createCommitTracker(
+  own: string,
+): (commit: Commit, members: readonly Member[]) => SharedMisses {
+  let commits: readonly Commit[] = [];
+  return (commit, members) => {
+    if (commits.at(-1)?.height !== commit.height) commits = [...commits, commit].slice(-COMMITS);
+    const ofOwn = commits.filter(({ missing }) => missing.has(own));
+    const compared = ofOwn.length > 0 ? ofOwn : commits;
+    const others = members.filter(({ address }) => address !== own);
+    const missing = others.filter(({ address }) =>
+      isHalf(compared.filter((one) => one.missing.has(address)).length, compared.length),
+    );
+    return {
+      seen: commits.length,
+      missed: ofOwn.length,
+      others: others.length,
+      missing: missing.length,
+      power: { others: powerOf(others), missing: powerOf(missing) },
+    };
+  };
+}
+
+function isHalf(missed: number, of: number): boolean {
+  return missed > 0 && missed * 2 >= of;
+}
+
+function powerOf(members: readonly Member[]): bigint {
+  return members.reduce((sum, { votingPower }) => sum + votingPower, 0n);
+}
+
+/** Time over which votes are compared. */
+const VOTES_MS = 30_000;
+/** Polls can be further apart: the last two are then compared, up to this time. */
+const MAX_VOTES_MS = 300_000;
+/** Shortest time between two stored readings: at most seven are stored. */
+const STEP_MS = 5000;
+
+/** Votes of a validator among those of the others, by the counters of one node. */
+export interface VoteComparison {
+  readonly shared?: SharedMisses;
+  /** Since the start of the node. */
+  readonly comparison?: PeerComparison;
+}
+
+/** Counts of votes by validator, for one pair of prices. */
+export type VotesByValidator = ReadonlyMap<string, VoteReports>;
+
+/**
+ * Creates a function that takes each reading of the counters of all validators' votes, and compares the votes of `own` in the last half
+ * minute with those of the others. A vote without a price of the pair is a miss. Counters that fell began again.
+ */
+export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
+  let samples: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];
+  return (votes, nowMs) => {
+    const before = samples.at(-1);
+    if (before !== undefined && hasFallen(before.votes.get(own), votes.get(own))) samples = [];
+    const base =
+      samples.find(({ atMs }) => nowMs - atMs <= VOTES_MS) ??
+      samples.findLast(({ atMs }) => nowMs - atMs <= MAX_VOTES_MS);
+    if (nowMs - (samples.at(-1)?.atMs ?? -Infinity) >= STEP_MS)
+      samples = [...samples.filter(({ atMs }) => nowMs - atMs <= VOTES_MS), { atMs: nowMs, votes }];
+    return base === undefined ? {} : compareVotes(own, base.votes, votes);
+  };
+}
+
+function hasFallen(before: VoteReports | undefined, now: VoteReports | undefined): boolean {
+  return before !== undefined && (now === undefined || now.total < before.total);
+}
+
+function compareVotes(own: string, before: VotesByValidator, now: VotesByValidator): VoteComparison {
+  // A validator whose counts do not grow is not in the set any more.
+  const active = [...now].flatMap(([address, { total, withPrice }]) => {
+    const start = before.get(address);
+    const seen = Number(total - (start?.total ?? 0n));
+    const missed = seen - Number(withPrice - (start?.withPrice ?? 0n));
+    return seen <= 0 ? [] : [{ address, seen, missed, share: { good: withPrice, total } }];
+  });
+  const self = active.find(({ address }) => address === own);
+  if (self === undefined) return {};
+  const others = active.filter(({ address }) => address !== own);
+  const compared = comparePeers(
+    self.share,
+    others.map(({ share }) => share),
+  );
+  return {
+    shared: {
+      seen: self.seen,
+      missed: self.missed,
+      others: others.length,
+      missing: others.filter(({ seen, missed }) => isHalf(missed, seen)).length,
+    },
+    ...(compared === undefined
+      ? {}
+      : { comparison: { measure: "votes", since: "start of the node", ...compared } }),
+  };
+}

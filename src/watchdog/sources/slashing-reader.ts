@@ -1,0 +1,117 @@
+import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
+import type { JsonField } from "../../platform/base/json.ts";
+import { MINUTE_MS } from "../../platform/base/time.ts";
+import { type Rest, responseField } from "./chain-rest.ts";
+import { createGrowthTracker } from "./miss-growth.ts";
+import { SourceError } from "./observation.ts";
+import { asFraction, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
+import type { SigningInfo, SlashingParams, SlashingView, UnjailTerms } from "./standing-views.ts";
+import type { ChainTarget, ValidatorTarget } from "./targets.ts";
+
+const STAKING = "/cosmos/staking/v1beta1";
+
+/** Age up to which parameters are used. They change by governance only. */
+const PARAMS_MS = 10 * MINUTE_MS;
+
+/** Reads the slashing module once. Throws {@link SourceError}. */
+export type SlashingReader = (signal: AbortSignal) => Promise<SlashingView>;
+
+/**
+ * Creates a reader of the slashing module: the parameters every ten minutes, the validator's signing info and its jail at each call.
+ * That a chain has no such module is remembered for as long as parameters are.
+ */
+export function createSlashingReader(
+  { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
+  { module }: ChainTarget,
+  rest: Rest,
+  clock: Clock,
+): SlashingReader {
+  let known: { readonly params: SlashingParams | undefined; readonly atMs: number } | undefined;
+  const growth = createGrowthTracker();
+  const paramsNow = async (signal: AbortSignal): Promise<SlashingParams | undefined> => {
+    const nowMs = clock.monotonicMs();
+    if (known !== undefined && nowMs - known.atMs < PARAMS_MS) return known.params;
+    const text = await rest.find(`${SLASHING}/params`, signal);
+    known = { params: text === undefined ? undefined : toSlashingParams(responseField(text)), atMs: nowMs };
+    return known.params;
+  };
+  return async (signal) => {
+    const params = await paramsNow(signal);
+    if (params === undefined) return { kind: "none" };
+    const [info, isJailed] = await Promise.all([
+      readInfo(consensusAddress, rest, signal),
+      operatorAddress === undefined ? undefined : readJailed(operatorAddress, rest, signal),
+    ]);
+    const grown = info && growth(info, clock.monotonicMs());
+    const needsTerms = isJailed ?? (info !== undefined && info.jailedUntilMs > clock.nowMs());
+    const unjail = needsTerms ? await readTerms(operatorAddress, module, rest, signal) : undefined;
+    return {
+      kind: "slashing",
+      params,
+      ...(info === undefined ? {} : { info }),
+      ...(isJailed === undefined ? {} : { isJailed }),
+      ...(grown === undefined ? {} : { growth: grown }),
+      ...(unjail === undefined ? {} : { unjail }),
+    };
+  };
+}
+
+/** Undefined for an address that was never in the set. */
+async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promise<SigningInfo | undefined> {
+  const text = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
+  if (text === undefined) return undefined;
+  const field = responseField(text).member("val_signing_info").required();
+  return toSigningInfo(field, address);
+}
+
+/** Undefined for an operator that the staking module does not know. */
+async function readJailed(operator: string, rest: Rest, signal: AbortSignal): Promise<boolean | undefined> {
+  const text = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
+  return text === undefined
+    ? undefined
+    : responseField(text).member("validator").required().member("jailed").asBoolean();
+}
+
+async function readTerms(
+  operator: string | undefined,
+  module: string,
+  rest: Rest,
+  signal: AbortSignal,
+): Promise<UnjailTerms> {
+  const gasPrice = await readGasPrice(rest, signal).catch((error: unknown) => {
+    // A command without a price is better than none, and than no reading of the jail.
+    if (error instanceof SourceError) return undefined;
+    throw error;
+  });
+  return {
+    program: `${module}d`,
+    ...(operator === undefined ? {} : { from: accountOf(operator) }),
+    ...(gasPrice === undefined ? {} : { gasPrice }),
+  };
+}
+
+async function readGasPrice(rest: Rest, signal: AbortSignal): Promise<string | undefined> {
+  const text = await rest.find("/feemarket/v1/gas_prices", signal);
+  return text === undefined ? undefined : toGasPrice(responseField(text));
+}
+
+/** The account of an operator: the same bytes under the prefix without "valoper". */
+function accountOf(operator: string): string {
+  const { prefix, bytes } = decodeBech32(operator);
+  return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
+}
+
+/** Share that is added to the price of the fee market, which can rise until the transaction is in a block. */
+const PRICE_MARGIN: Dec18 = (DEC18_ONE * 11n) / 10n;
+const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
+
+function toGasPrice(root: JsonField): string | undefined {
+  const [first] = root.member("prices").elements();
+  if (first === undefined) return undefined;
+  const denom = first.member("denom").asText();
+  if (!DENOM.test(denom)) throw first.error(first.member("denom").path, "a denomination");
+  const price = (asFraction(first.member("amount")) * PRICE_MARGIN) / DEC18_ONE;
+  return `${formatDec18(price).replace(/\.?0+$/, "")}${denom}`;
+}

@@ -1,0 +1,114 @@
+import { decodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import type { JsonField } from "../../platform/base/json.ts";
+import { type Rest, responseField } from "./chain-rest.ts";
+import type { Seen, ValidatorView } from "./observation.ts";
+import type { Scrape } from "./page-reader.ts";
+import { createPeersReader } from "./peers-reader.ts";
+import { createCommitTracker, type Member } from "./shared-misses.ts";
+import { createSlashingReader } from "./slashing-reader.ts";
+import type { PeersView, SlashingView } from "./standing-views.ts";
+import type { ChainTarget, ValidatorTarget } from "./targets.ts";
+
+const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
+
+/** The part of the latest block that says who signed. */
+interface SignedBlock {
+  readonly height: bigint;
+  /** Addresses of the validators that signed the block before, base64. */
+  readonly signers: ReadonlySet<string>;
+}
+
+/** Reads the standing of the validator: its signing window, its place in the set, and the others of the set. */
+export interface StandingReader {
+  readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingView>>;
+  /**
+   * `block`: the latest one; undefined when it cannot be read. The others are those of the set at the call before, so that no poll waits
+   * for both; the first call does not read them.
+   */
+  readonly inSet: (
+    block: SignedBlock | undefined,
+    signal: AbortSignal,
+  ) => Promise<{ readonly validator: Seen<ValidatorView>; readonly peers?: Seen<PeersView> }>;
+}
+
+interface StandingDeps {
+  readonly rest: Rest;
+  readonly scrape: Scrape;
+  readonly clock: Clock;
+}
+
+/** Creates the reader of a validator. Undefined without its consensus address. */
+export function createStandingReader(
+  target: ValidatorTarget,
+  chain: ChainTarget,
+  { rest, scrape, clock }: StandingDeps,
+): StandingReader | undefined {
+  const { consensusAddress } = target;
+  if (consensusAddress === undefined) return undefined;
+  const own = { ...target, consensusAddress };
+  const slashing = createSlashingReader(own, chain, rest, clock);
+  const peers = createPeersReader(own, chain, rest, clock);
+  const viewOf = createSetView(consensusAddress);
+  let set: ReadonlySet<string> | undefined;
+  const readSet = async (block: SignedBlock | undefined, signal: AbortSignal): Promise<ValidatorView> => {
+    const members = toMembers(responseField(await rest.get(VALIDATORS, signal)));
+    set = new Set(members.map(({ address }) => address));
+    return viewOf(members, block);
+  };
+  return {
+    slashing: (signal) => scrape("the slashing module", signal, slashing),
+    inSet: async (block, signal) => {
+      const known = set;
+      const [validator, others] = await Promise.all([
+        scrape("the validator set", signal, (inner) => readSet(block, inner)),
+        known && scrape("the other validators", signal, (inner) => peers(known, inner)),
+      ]);
+      return { validator, ...(others === undefined ? {} : { peers: others }) };
+    },
+  };
+}
+
+/** Creates a function that finds the validator in each reading of its set, and who else missed its commits. */
+function createSetView(
+  address: string,
+): (members: readonly Member[], block: SignedBlock | undefined) => ValidatorView {
+  const track = createCommitTracker(address);
+  let keys: ReadonlyMap<string, string> = new Map();
+  return (members, block) => {
+    const own = members.find((one) => one.address === address);
+    if (own === undefined) return { size: members.length, isInSet: false, votingPower: 0n };
+    const view = { size: members.length, isInSet: true, votingPower: own.votingPower };
+    if (block === undefined) return view;
+    // Decoding a set of addresses takes longer than the rest of a poll, and the set hardly changes.
+    keys = new Map(members.map((one) => [one.address, keys.get(one.address) ?? signerOf(one.address)]));
+    const missing = new Set(
+      members.flatMap((one) => (block.signers.has(keys.get(one.address) ?? "") ? [] : [one.address])),
+    );
+    return {
+      ...view,
+      signedLatest: !missing.has(address),
+      commits: track({ height: block.height, missing }, members),
+    };
+  };
+}
+
+/** The address as commits have it. */
+function signerOf(address: string): string {
+  return toBase64(decodeBech32(address).bytes);
+}
+
+/** Reads `/cosmos/base/tendermint/v1beta1/validatorsets/latest`. */
+function toMembers(root: JsonField): readonly Member[] {
+  return root
+    .member("validators")
+    .required()
+    .elements()
+    .map((validator) => {
+      const address = validator.member("address").required();
+      if (!BECH32.test(address.asText())) throw address.error(address.path, "a bech32 address");
+      return { address: address.asText(), votingPower: validator.member("voting_power").asInt64() };
+    });
+}
+
+const BECH32 = /^[a-z0-9]{1,60}1[a-z0-9]{6,90}$/;

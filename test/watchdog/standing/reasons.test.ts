@@ -1,0 +1,129 @@
+import { describe, expect, it } from "vitest";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
+import { evaluateConditions } from "../../../src/watchdog/conditions/conditions.ts";
+import { advanceHistory, EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
+import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import { causesOf } from "../../../src/watchdog/report/causes.ts";
+import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import {
+  all,
+  type Change,
+  failed,
+  healthyFrame,
+  START_MS,
+  up,
+  withChain,
+  withFailingCalls,
+  withNode,
+  withPage,
+  withPrices,
+  withSharedVotes,
+  withoutPageValues,
+} from "../../support/watchdog/frames.ts";
+
+const { rules, majorPairs } = alertsSchema.parse({});
+
+/** The reason of a condition after ten polls in which a change holds. */
+function reasonOf(name: string, change: Change): string | undefined {
+  let history = EMPTY_HISTORY;
+  let reason: string | undefined;
+  for (let atMs = START_MS; atMs <= START_MS + 100_000; atMs += 10_000) {
+    const frame = change(healthyFrame(atMs));
+    history = advanceHistory(history, frame.observation, 60_000);
+    const result = evaluateConditions(rules, { ...frame, history, majorPairs }).get(name);
+    reason = result?.kind === "active" ? result.reason : undefined;
+  }
+  return reason;
+}
+
+const bad: Change = (frame) => ({ ...frame, recent: { ...frame.recent, "5m": { ...NO_BLOCKS, bad: 300n } } });
+const callsFail = all(withFailingCalls(START_MS), bad);
+const blind = withNode(() => ({ prices: failed() }));
+const noPrices = withPrices(() => ({ pairs: [] }));
+const alone = withSharedVotes({ missed: 30, missing: 0 });
+const together = withSharedVotes({ missed: 30, missing: 14 });
+
+describe("the reason of an alert about votes", () => {
+  it.each([
+    ["oracle-calls-failing", callsFail],
+    ["sidecar-down", all(callsFail, blind)],
+    ["all-prices-missing", noPrices],
+    ["empty-prices-counted", noPrices],
+  ])("%s says whether the validator is alone", (name, change) => {
+    const before = reasonOf(name, all(change, withoutPageValues("sharedVotes")));
+    expect(before).toBeDefined();
+    expect(before).not.toContain("other validator");
+    expect(reasonOf(name, all(change, alone))).toBe(
+      `${before}; alone: none of the 19 other validators misses votes`,
+    );
+    expect(reasonOf(name, all(change, together))).toBe(
+      `${before}; not alone: 14 of the 19 other validators miss votes too`,
+    );
+  });
+});
+
+describe("the reason of not-signing", () => {
+  const silent = withPage(({ lastSignedHeight = 0n }) => ({ lastSignedHeight: lastSignedHeight - 21n }));
+  const withCommits = (missing: number): Change =>
+    withChain(() => ({
+      validator: up({
+        size: 20,
+        isInSet: true,
+        votingPower: 10n,
+        signedLatest: false,
+        commits: { seen: 10, missed: 10, others: 19, missing, power: { others: 190n, missing: 60n } },
+      }),
+    }));
+
+  it("says who else misses, and when the validator is jailed", () => {
+    expect(reasonOf("not-signing", all(silent, withCommits(6)))).toBe(
+      "the last signature is 21 blocks old; jail in 2 h 38 min (9,489 blocks) if it goes on; not alone: 6 of the 19 other validators miss commits too, with 31 % of their power",
+    );
+    expect(reasonOf("not-signing", all(silent, withCommits(0)))).toContain(
+      " if it goes on; alone: none of the 19 other validators misses commits",
+    );
+  });
+
+  it("has neither without a chain", () => {
+    const none = withChain(() => ({ slashing: failed(), validator: failed() }));
+    expect(reasonOf("not-signing", all(silent, none))).toBe("the last signature is 21 blocks old");
+  });
+});
+
+describe("an oracle that fails for many validators", () => {
+  const inhibitsOf = (name: string): readonly string[] =>
+    CONDITIONS.find((one) => one.name === name)?.inhibits ?? [];
+
+  it("is the cause of the blocks, and not the own sidecar", () => {
+    const alert = (name: string) => ({
+      alert: name,
+      sinceMs: START_MS,
+      resolvedAtMs: START_MS + 600_000,
+      inhibits: inhibitsOf(name),
+    });
+    const lost = { startMs: START_MS, counts: { ...NO_BLOCKS, bad: 300n }, estimated: NO_BLOCKS };
+    const causes = (...names: readonly string[]) =>
+      causesOf([lost], { alerts: names.map(alert), events: [], misses: [], minutes: [] }, 600_000);
+    expect(causes("sidecar-down", "oracle-calls-failing")).toEqual([{ cause: "sidecar-down", bad: 300n }]);
+    expect(causes("sidecar-down", "oracle-calls-failing", "network-votes-missing")).toEqual([
+      { cause: "network-votes-missing", bad: 300n },
+    ]);
+  });
+
+  it("a signing window that fills is never the cause of a block", () => {
+    expect(inhibitsOf("validator-jailed")).toEqual(
+      expect.arrayContaining([
+        "not-signing",
+        "not-in-validator-set",
+        "jail-near",
+        "jail-risk",
+        "oracle-calls-failing",
+      ]),
+    );
+    const alert = { alert: "jail-near", sinceMs: START_MS, inhibits: inhibitsOf("jail-near") };
+    const lost = { startMs: START_MS, counts: { ...NO_BLOCKS, bad: 300n }, estimated: NO_BLOCKS };
+    expect(causesOf([lost], { alerts: [alert], events: [], misses: [], minutes: [] })).toEqual([
+      { cause: "no known cause", bad: 300n },
+    ]);
+  });
+});
