@@ -103,6 +103,7 @@ describe("watchdog configuration", () => {
       reports,
       prometheus,
       backfill,
+      statusPage,
       ...rest
     } = parse(readFileSync(example, "utf8"));
     expect(prometheus).toEqual({
@@ -116,6 +117,13 @@ describe("watchdog configuration", () => {
         maxPoints: 500_000,
       },
       staleMs: 60_000,
+    });
+    expect(statusPage).toEqual({
+      listen: { host: "127.0.0.1", port: 9995 },
+      hosts: ["status.example"],
+      title: "Oracle status",
+      validators: [{ name: "default", title: "Example validator", components: ["prices", "votes"] }],
+      hasAmounts: false,
     });
     expect(backfill).toEqual({ afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 900_000 });
     const { channels, runbooks, deadMan, links, ...times } = notify;
@@ -274,6 +282,45 @@ describe("watchdog configuration", () => {
     expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a usable URL");
     expect(() => parse("links: {relayer: 'http://r.example/?a=1'}")).toThrow("links.relayer: has a query");
     expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
+  });
+
+  it("has no status page without its section, and with it all validators without amounts", () => {
+    expect(parse("{}").statusPage).toBeUndefined();
+    expect(parse("status_page: {}").statusPage).toEqual({
+      listen: { host: "127.0.0.1", port: 9995 },
+      title: "Oracle status",
+      validators: [{ name: "default", title: "Validator", components: ["prices"] }],
+      hasAmounts: false,
+    });
+    const several = "validators: [{name: a, nodes: [{name: n}]}, {name: b, nodes: [{name: n}]}]";
+    expect(
+      parse(`status_page: {validators: [{name: b, title: B one}]}\n${several}`).statusPage?.validators,
+    ).toEqual([{ name: "b", title: "B one", components: ["prices"] }]);
+    const voting = "consensus_address: neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld";
+    expect(parse(`status_page: {}\n${voting}`).statusPage?.validators[0]?.components).toEqual([
+      "prices",
+      "votes",
+    ]);
+  });
+
+  it.each([
+    [
+      "validators: [{name: a}]",
+      "status_page.validators.0.name: is not a validator of this file (expected default)",
+    ],
+    ["validators: [{name: default}, {name: default}]", "status_page.validators.1.name: is used twice"],
+    ['title: "a\\nb"', "status_page.title: has control characters"],
+    ["components: [signing]", "status_page.components.0"],
+    ["url: x", "status_page"],
+  ])("refuses a status page with %s", (text, error) => {
+    expect(() => parse(`status_page: {${text}}`)).toThrow(error);
+  });
+
+  it("refuses a status page of all validators when one page cannot have them", () => {
+    const all = Array.from({ length: 51 }, (_, index) => `{name: v${index}, nodes: [{name: n}]}`).join(", ");
+    expect(() => parse(`status_page: {}\nvalidators: [${all}]`)).toThrow(
+      "status_page.validators: is missing, and there are 51 validators (expected a list of at most 50)",
+    );
   });
 
   it("refuses the keys for one validator beside several, and names that are not unique", () => {

@@ -12,7 +12,7 @@ import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
-import type { ExplainingAlert } from "../report/causes.ts";
+import { explainingAlerts } from "../report/causes.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
 import {
   conditionSection,
@@ -256,21 +256,5 @@ function monthPlots(status: WatchdogStatus, { ledger, nowMs, history }: PlotsInp
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;
   return html`<h3>This month</h3><div class="plots">${monthStrip(stripOf(ledger, current.month, least, nowMs), current.month)}${
     assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
-  }</div>${worstHours(ledger, current.month, explaining(status, history))}`;
-}
-
-/** Alerts of a validator that explain its bad blocks. */
-function explaining(
-  { validator, alerts }: WatchdogStatus,
-  history: PlotsInput["history"],
-): readonly ExplainingAlert[] {
-  const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
-  return history
-    .filter((past) => past.validator === validator)
-    .map(({ alert, sinceMs, resolvedAtMs }) => ({
-      alert,
-      sinceMs,
-      resolvedAtMs,
-      inhibits: inhibits.get(alert) ?? [],
-    }));
+  }</div>${worstHours(ledger, current.month, explainingAlerts(status, history))}`;
 }

@@ -139,7 +139,8 @@ export function tierNow({ assessment, current }: WatchdogStatus): Tier | undefin
   return assessment === undefined ? current.tier : assessment.tier;
 }
 
-function whyBlind(
+/** Returns why nothing can be said about the present; undefined while a node can be read. */
+export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,
 ): string | undefined {

@@ -7,6 +7,8 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Policy, rewardCents } from "../policy/assessment.ts";
+import type { PastAlert } from "../alerts/alert-state.ts";
+import type { WatchdogStatus } from "../polling/status.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Time with many bad blocks. */
@@ -34,6 +36,22 @@ export type ExplainingAlert = Pick<AlertEpisode, "alert" | "sinceMs" | "inhibits
   /** Absent while it fires. */
   readonly resolvedAtMs?: number | undefined;
 };
+
+/** Returns the alerts of a validator that explain its bad blocks. */
+export function explainingAlerts(
+  { validator, alerts }: Pick<WatchdogStatus, "validator" | "alerts">,
+  history: readonly PastAlert[],
+): readonly ExplainingAlert[] {
+  const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
+  return history
+    .filter((past) => past.validator === validator)
+    .map(({ alert, sinceMs, resolvedAtMs }) => ({
+      alert,
+      sinceMs,
+      resolvedAtMs,
+      inhibits: inhibits.get(alert) ?? [],
+    }));
+}
 
 /** Alerts and events that explain bad blocks, and which blocks those are. */
 export interface Explanations {

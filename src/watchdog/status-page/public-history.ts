@@ -1,0 +1,80 @@
+import { MINUTE_MS } from "../../platform/base/time.ts";
+import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import type { Policy } from "../policy/assessment.ts";
+import {
+  costedIncidents,
+  type CostedIncident,
+  type ExplainingAlert,
+  explanationsOf,
+} from "../report/causes.ts";
+import { COMPONENT_SOURCES } from "./status-page-config.ts";
+
+/** Incidents and counts of a range of days. */
+export interface PublicHistory {
+  readonly days: ReadonlyMap<LedgerSource, readonly Rollup[]>;
+  /** Oldest first. */
+  readonly incidents: readonly CostedIncident[];
+}
+
+/** What a history is read from. */
+export interface HistorySource {
+  readonly ledger: LedgerView;
+  readonly policy: Policy;
+  readonly alerts: readonly ExplainingAlert[];
+}
+
+/** No day and no incident. */
+export const NO_HISTORY: PublicHistory = { days: new Map(), incidents: [] };
+
+/** Shorter halts and gaps are no incidents. */
+const LEAST_EVENT_MS = 5 * MINUTE_MS;
+
+/** Reads the history of [fromMs, toMs): times with many bad blocks, and halts and gaps beside them. */
+export function readHistory(source: HistorySource, fromMs: number, toMs: number): PublicHistory {
+  const { ledger, alerts } = source;
+  const hours = ledger.hours(fromMs, toMs);
+  const costed = costedIncidents(source, hours, explanationsOf(ledger, alerts, fromMs, toMs));
+  const events = ledger.events(fromMs, toMs).flatMap((event): readonly CostedIncident[] => {
+    const { kind } = event;
+    const begin = event.fromMs;
+    if ((kind !== "halt" && kind !== "gap") || begin < fromMs || event.toMs - begin < LEAST_EVENT_MS)
+      return [];
+    const isKnown = costed.some((one) => one.fromMs < event.toMs && begin < one.toMs);
+    return isKnown ? [] : [{ fromMs: begin, toMs: event.toMs, bad: 0n, cause: kind, costCents: 0n }];
+  });
+  return {
+    days: new Map(
+      Object.values(COMPONENT_SOURCES).map((name) => [name, ledger.days(fromMs, toMs, name)] as const),
+    ),
+    incidents: [...costed, ...events].toSorted((a, b) => a.fromMs - b.fromMs),
+  };
+}
+
+/** Time between the end of one and the begin of the next part of an incident that ranges over the cut. */
+const JOIN_MS = MINUTE_MS;
+
+/** Joins the histories before and after a time. An incident that ranges over it is one. */
+export function joinHistories(past: PublicHistory, recent: PublicHistory): PublicHistory {
+  const sources = new Set([...past.days.keys(), ...recent.days.keys()]);
+  const days = new Map(
+    [...sources].map((source) => [
+      source,
+      [...(past.days.get(source) ?? []), ...(recent.days.get(source) ?? [])],
+    ]),
+  );
+  const last = past.incidents.at(-1);
+  const [first, ...rest] = recent.incidents;
+  if (last === undefined || first === undefined || !continues(last, first))
+    return { days, incidents: [...past.incidents, ...recent.incidents] };
+  const joined = {
+    ...last,
+    toMs: first.toMs,
+    bad: last.bad + first.bad,
+    costCents: last.costCents + first.costCents,
+  };
+  return { days, incidents: [...past.incidents.slice(0, -1), joined, ...rest] };
+}
+
+function continues(last: CostedIncident, next: CostedIncident): boolean {
+  return last.cause === next.cause && next.fromMs - last.toMs <= JOIN_MS;
+}
