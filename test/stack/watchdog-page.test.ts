@@ -84,7 +84,7 @@ describe("the watchdog's page", () => {
     state.input = pageOf([buildValidator(TROUBLED)]);
     await page.getByText("Losing: sidecar down").waitFor();
     expect(await page.locator("[aria-live]").allTextContents()).toEqual(["✕ Losing: sidecar down"]);
-    expect(await page.title()).toBe("(2) Losing: sidecar down – oracle watchdog");
+    expect(await page.title()).toBe("(1) Losing: sidecar down – oracle watchdog");
     expect(await page.locator(".verdict").getAttribute("class")).toBe("verdict bad");
   });
 

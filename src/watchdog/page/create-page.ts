@@ -23,7 +23,7 @@ import {
   type ValidatorEntry,
 } from "./sections.ts";
 import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
-import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
+import { causesOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 
 export interface PageDeps {
@@ -176,7 +176,7 @@ export function watchdogPage(input: WatchdogPageInput): PageContent {
   const names = statuses.map(({ validator }) => validator);
   const silent = silenceSection(silences, maintenance, names, nowMs);
   const { headline } = all.length === 1 ? (all[0]?.pay ?? fleetPayStatus(all)) : fleetPayStatus(all);
-  const firing = statuses.reduce((sum, { alerts }) => sum + firingOf(alerts).length, 0);
+  const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return {
     title: `${firing > 0 ? `(${firing}) ` : ""}${headline} – oracle watchdog`,
     // What was polled longest ago decides how old the page is.

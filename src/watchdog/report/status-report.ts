@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { consequencesText, mutedBy, underCauses } from "../alerts/under-causes.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
@@ -149,6 +150,7 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
 
 function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
   if (alerts.length === 0) return { kind: "text", text: "No alert is pending or fires." };
+  const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
   return {
     kind: "table",
     columns: [
@@ -159,13 +161,13 @@ function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
       { title: "Since (UTC)" },
       { title: "Reason" },
     ],
-    rows: alerts.map((alert) => [
+    rows: groups.map(({ alert, consequences }) => [
       alert.title,
       alert.validator,
       alert.severity,
       alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
       formatMinute(alert.sinceMs),
-      alert.reason,
+      [alert.reason, consequencesText(consequences)].filter((text) => text !== "").join("; "),
     ]),
   };
 }
@@ -316,8 +318,9 @@ function rootBlocks({ root, caused }: Root): readonly ReportBlock[] {
   ];
 }
 
-function causedText({ title, state }: ActiveAlert): string {
-  return state === "pending" ? `${title} (pending)` : title;
+function causedText({ title, state, quiet }: ActiveAlert): string {
+  if (state === "pending") return `${title} (pending)`;
+  return mutedBy(quiet) === undefined ? title : `${title} (muted)`;
 }
 
 function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {

@@ -268,7 +268,7 @@ describe("why", () => {
     const { exitCode, out } = await cli("why");
     expect(exitCode).toBe(1);
     expect(out).toContain("validator-02: Sidecar down (critical)");
-    expect(out).toContain("- It also explains: All prices missing.");
+    expect(out).toContain("- It also explains: All prices missing (muted).");
     expect(out).toContain("- Action: Restart it.");
     expect(out).not.toContain("validator-02: All prices missing");
     expect(out).toContain("validator-01: All prices missing is pending since 2026-10-20 03:00");
@@ -325,7 +325,15 @@ describe("alerts", () => {
     world.alerts = [SIDECAR_DOWN, NO_PRICES];
     const { exitCode, out } = await cli("alerts", "list");
     expect(exitCode).toBe(1);
-    expect(out).toContain(
+    expect(out).toBe(
+      [
+        "validator-02  sidecar-down  critical  firing since 2026-10-20 03:00 UTC: port 8080 refuses connections",
+        "  also: all-prices-missing (muted)",
+      ].join("\n"),
+    );
+    // Without its cause, as with another watchdog's rules, a muted alert has its own line.
+    world.alerts = [NO_PRICES];
+    expect((await cli("alerts", "list")).out).toContain(
       "all-prices-missing  critical  firing since 2026-10-20 03:00 UTC: port 8080 refuses connections (muted by",
     );
     expect((await cli("alerts", "list", "--validator", "validator-01")).exitCode).toBe(0);
@@ -368,7 +376,7 @@ describe("alerts", () => {
     const open = { acknowledged: null, escalated_at: "2026-10-20T03:15:00.000Z", escalates_at: null };
     world.alerts = [
       { ...SIDECAR_DOWN, acknowledged: by },
-      { ...NO_PRICES, ...open },
+      { ...NO_PRICES, ...open, quiet: null },
     ];
     const { out } = await cli("alerts", "list");
     expect(out).toContain("; acknowledged at 2026-10-20 04:00 UTC by ann: new disk");

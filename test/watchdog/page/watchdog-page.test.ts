@@ -254,7 +254,10 @@ describe("the watchdog's page", () => {
     expect(text).toContain(
       'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 525 s, unless it ends before.',
     );
-    expect(text).toContain("Not notified: muted by sidecar-down.");
+    expect(text).toMatch(
+      /To do:<\/strong> Start the sidecar[^\n]*<br><small class="muted">Also: <span id="condition-default-oracle-calls-failing"><a href="https:\/\/example\.org\/runbooks\/oracle-calls-failing\.md">[^<]+<\/a>: 100 % of 150 blocks failed \(muted\)<\/span>\.<\/small><\/li>/,
+    );
+    expect(text.match(/<li id="condition-/g)).toHaveLength(3);
     expect(text).toContain(`<a href="https://example.org/runbooks/sidecar-down.md">Runbook</a>`);
     expect(text).toMatch(
       /<strong>Sidecar down<\/strong>.*Every failed call is a missed oracle vote.*To do:<\/strong> Start the sidecar/s,
@@ -362,7 +365,7 @@ describe("the watchdog's page", () => {
     ]);
     expect(sections[1]?.content.text).toContain(`<details id="validator-1-details"><summary>`);
     expect(sections[3]?.content.text).toContain(`<details id="validator-3-details" open><summary>`);
-    expect(title).toBe("(3) 1 validator of 3: lost; 1 paid in full – oracle watchdog");
+    expect(title).toBe("(2) 1 validator of 3: lost; 1 paid in full – oracle watchdog");
     expect(textOf(pageOf([named("a", HEALTHY), named("b", HEALTHY)]))).toContain(
       "All 2 validators are paid in full",
     );
