@@ -22,6 +22,7 @@ import {
   fleetPayStatus,
   type ValidatorEntry,
 } from "./sections.ts";
+import { dayPlot, lastDayOf } from "./day-plot.ts";
 import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
 import { causesOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
@@ -249,12 +250,12 @@ interface PlotsInput extends Pick<AlertingState, "history"> {
   readonly nowMs: number;
 }
 
-/** The month hour by hour, its rate with the forecast, and its worst hours with their causes. */
+/** The last 24 hours, the month hour by hour, its rate with the forecast, and its worst hours with their causes. */
 function monthPlots(status: WatchdogStatus, { ledger, nowMs, history }: PlotsInput): Html {
   const { assessment, current } = status;
   if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;
-  return html`<h3>This month</h3><div class="plots">${monthStrip(stripOf(ledger, current.month, least, nowMs), current.month)}${
+  return html`<h3>Last 24 hours and this month</h3><div class="plots">${dayPlot(lastDayOf(ledger, least, nowMs))}${monthStrip(stripOf(ledger, current.month, least, nowMs), current.month)}${
     assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
   }</div>${worstHours(ledger, current.month, explainingAlerts(status, history))}`;
 }

@@ -15,7 +15,7 @@ import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from 
  * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
  * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no block.
  */
-type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
+export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 /** One day of a strip. */
 export interface StripDay {
@@ -52,7 +52,8 @@ export function stripOf(
   });
 }
 
-function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
+/** Returns the state of an hour, or of another short time. */
+export function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
   if (rollup === undefined) return "none";
   const { counts, estimated } = rollup;
   const total = counts.good + counts.bad;
