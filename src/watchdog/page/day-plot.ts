@@ -58,30 +58,32 @@ const STEP = WIDTH / SLOTS;
 const TOP = 6;
 const BASE = 62;
 const HEIGHT = BASE + 18;
+const BAR = short(STEP * 0.8);
+const STATES = ["good", "weak", "bad", "unknown", "estimated"] as const;
 /** Heights of bars by state: states differ in form, not in colour alone. */
-const BARS = [
-  ["good", 0.4, "b-good"],
-  ["weak", 0.7, "b-weak"],
-  ["bad", 1, "b-bad"],
-  ["unknown", 1, "b-hollow"],
-  ["estimated", 0.4, "b-hollow"],
-] as const;
+const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; readonly style: string }>> = {
+  good: { height: short((BASE - TOP) * 0.4), style: "b-good" },
+  weak: { height: short((BASE - TOP) * 0.7), style: "b-weak" },
+  bad: { height: short(BASE - TOP), style: "b-bad" },
+  unknown: { height: short(BASE - TOP), style: "b-hollow" },
+  estimated: { height: short((BASE - TOP) * 0.4), style: "b-hollow" },
+};
 
 /** Draws the last 24 hours: a bar for each quarter of an hour. */
 export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
   const first = slots.findIndex((state) => state !== "none");
   const before = first === -1 ? SLOTS : first;
   const summary = daySummary(slots, counts);
-  const paths = BARS.map(([state, share, style]) => {
-    const height = short((BASE - TOP) * share);
-    const bars = slots.flatMap((one, index) =>
-      one === state ? [`M${short(index * STEP)} ${BASE}v-${height}h${short(STEP * 0.8)}v${height}z`] : [],
-    );
-    return bars.length === 0 ? "" : html`<path class="${style}" d="${bars.join("")}"/>`;
-  });
+  const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
+  for (const [index, state] of slots.entries())
+    if (state !== "none")
+      paths[state] += `M${short(index * STEP)} ${BASE}v-${BARS[state].height}h${BAR}v${BARS[state].height}z`;
+  const bars = STATES.map((state) =>
+    paths[state] === "" ? "" : html`<path class="${BARS[state].style}" d="${paths[state]}"/>`,
+  );
   return html`<figure><figcaption>Last 24 hours, by quarter of an hour (UTC): ${summary}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Last 24 hours, by quarter of an hour: ${summary}">
-${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${paths}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
+${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${bars}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
 ${hourLabels(fromMs)}
 </svg></figure>`;
 }

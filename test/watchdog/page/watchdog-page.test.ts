@@ -1,7 +1,7 @@
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { describe, expect, it } from "vitest";
 import type { WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
-import { monthStrip, stripOf } from "../../../src/watchdog/page/month-plots.ts";
+import { monthStrip, type StripDay, stripOf, stripPart } from "../../../src/watchdog/page/month-plots.ts";
 import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
 import {
@@ -16,6 +16,8 @@ import {
   TROUBLED,
   type ValidatorScene,
 } from "../../support/pages/watchdog-scenes.ts";
+
+const MONTH = { fromMs: Date.UTC(2026, 10, 1), toMs: SCENE_MS + 1 };
 
 const EVIL = `<script>alert("x")</script>&'`;
 
@@ -378,8 +380,8 @@ describe("the watchdog's page", () => {
 });
 
 describe("the month strip", () => {
-  const strip = (scene: ValidatorScene) =>
-    stripOf(buildValidator(scene).ledger, "2026-11", SPECIFIED_LEAST, SCENE_MS);
+  const strip = (scene: ValidatorScene) => stripOf(buildValidator(scene).ledger, SPECIFIED_LEAST, MONTH);
+  const drawn = (days: readonly StripDay[]): string => monthStrip([stripPart(days)], "2026-11").text;
 
   it("has a state for each hour: good, weak, bad, unknown, estimated, none", () => {
     const days = strip({
@@ -398,18 +400,18 @@ describe("the month strip", () => {
       ...ledger,
       hours: (from: number, to: number) => ledger.hours(Math.max(from, SCENE_MS - 3 * 86_400_000), to),
     };
-    const days = stripOf(recent, "2026-11", SPECIFIED_LEAST, SCENE_MS);
+    const days = stripOf(recent, SPECIFIED_LEAST, MONTH);
     expect(days[3]).toMatchObject({ hours: [], state: "bad" });
-    expect(monthStrip(days, "2026-11").text).toContain("h286v10");
+    expect(drawn(days)).toContain("h286v10");
   });
 
   it("counts one hour in the singular", () => {
-    const { text } = monthStrip(strip({ hour: (index) => (index === 25 ? 0.051 : 0) }), "2026-11");
+    const text = drawn(strip({ hour: (index) => (index === 25 ? 0.051 : 0) }));
     expect(text).toContain("; 1 hour below any pay, 0 below full pay, 0 unknown");
   });
 
   it("says in words what it shows, and has another form for each state", () => {
-    const { text } = monthStrip(strip(TROUBLED), "2026-11");
+    const text = drawn(strip(TROUBLED));
     expect(text).toMatch(
       /aria-label="2026-11, hour by hour: .* 14 hours below any pay, 0 below full pay, 5 unknown"/,
     );
