@@ -130,6 +130,8 @@ describe("watchdog configuration", () => {
     expect(links).toEqual({
       watchdog: "http://127.0.0.1:9998/",
       relayer: "http://127.0.0.1:9999/",
+      localnet: "http://127.0.0.1:9997/",
+      status_page: "https://status.example/",
       grafana: "http://127.0.0.1:3000/",
     });
     const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");

@@ -1,4 +1,5 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
+import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { badge, type Column, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
@@ -7,7 +8,7 @@ import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { type CauseGroup, mutedBy, underCauses } from "../alerts/under-causes.ts";
 import { runbookFile } from "../conditions/condition.ts";
-import { conditionId, runbookPath } from "../notify/event-links.ts";
+import { conditionId } from "../notify/event-links.ts";
 import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";

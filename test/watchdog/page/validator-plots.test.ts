@@ -153,6 +153,6 @@ describe("the page", () => {
       createWatchdogPage(config, { ...deps, ledger, version: "0", statuses }).render(world.built.status);
       return reads;
     };
-    expect([presentReads(50), presentReads(51)]).toEqual([0, 1]);
+    expect([presentReads(50), presentReads(51)].map((reads) => reads > 0)).toEqual([false, true]);
   });
 });
