@@ -154,7 +154,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Condi
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
     const phase = state.phase === "firing" ? "muted" : state.phase;
-    return html`${index > 0 && ", "}<span id="${conditionId(validator, name)}">${runbook(name, runbooks, title)}: ${state.reason} (${phase})</span>`;
+    return html`${index > 0 && ", "}<span id="${conditionId(validator, name)}" title="${state.reason}">${runbook(name, runbooks, title)} (${phase})</span>`;
   });
   return html`<small class="muted">Also: ${parts}.</small>`;
 }

@@ -80,7 +80,7 @@ export function statusReport(now: OracleNow): Report {
       ...storeBlocks(now),
       { kind: "table", columns, rows },
       ...earlyBlocks(now.validators),
-      alertBlock(now.alerts),
+      ...alertBlocks(now.alerts),
     ],
     data: {
       report: "status",
@@ -148,28 +148,33 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
   });
 }
 
-function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
-  if (alerts.length === 0) return { kind: "text", text: "No alert is pending or fires." };
+/** Alerts as a table, and below it the muted ones under their causes. */
+function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
+  if (alerts.length === 0) return [{ kind: "text", text: "No alert is pending or fires." }];
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
-  return {
-    kind: "table",
-    columns: [
-      { title: "Alert" },
-      { title: "Validator" },
-      { title: "Severity" },
-      { title: "State" },
-      { title: "Since (UTC)" },
-      { title: "Reason" },
-    ],
-    rows: groups.map(({ alert, consequences }) => [
-      alert.title,
-      alert.validator,
-      alert.severity,
-      alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
-      formatMinute(alert.sinceMs),
-      [alert.reason, consequencesText(consequences)].filter((text) => text !== "").join("; "),
-    ]),
-  };
+  const items = groups.flatMap(({ alert: { title, validator }, consequences }) =>
+    consequences.length === 0 ? [] : [`${validator}, ${title}; ${consequencesText(consequences)}.`],
+  );
+  const columns = [
+    { title: "Alert" },
+    { title: "Validator" },
+    { title: "Severity" },
+    { title: "State" },
+    { title: "Since (UTC)" },
+    { title: "Reason" },
+  ];
+  const rows = groups.map(({ alert }) => [
+    alert.title,
+    alert.validator,
+    alert.severity,
+    alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
+    formatMinute(alert.sinceMs),
+    alert.reason,
+  ]);
+  return [
+    { kind: "table", columns, rows },
+    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
+  ];
 }
 
 function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {

@@ -1,5 +1,6 @@
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import type { MissRange } from "../ledger/miss-ranges.ts";
 import type { Policy } from "../policy/assessment.ts";
 import {
   costedIncidents,
@@ -33,7 +34,10 @@ const LEAST_EVENT_MS = 5 * MINUTE_MS;
 export function readHistory(source: HistorySource, fromMs: number, toMs: number): PublicHistory {
   const { ledger, alerts } = source;
   const hours = ledger.hours(fromMs, toMs);
-  const costed = costedIncidents(source, hours, explanationsOf(ledger, alerts, fromMs, toMs));
+  const explanations = explanationsOf(ledger, alerts, fromMs, toMs);
+  const costed = costedIncidents(source, hours, explanations).flatMap((one) =>
+    splitIncident(one, explanations.misses),
+  );
   const events = ledger.events(fromMs, toMs).flatMap((event): readonly CostedIncident[] => {
     const { kind } = event;
     const begin = event.fromMs;
@@ -48,6 +52,34 @@ export function readHistory(source: HistorySource, fromMs: number, toMs: number)
     ),
     incidents: [...costed, ...events].toSorted((a, b) => a.fromMs - b.fromMs),
   };
+}
+
+/** Time without a bad block that ends an incident. */
+const QUIET_MS = 2 * MINUTE_MS;
+
+/** Reports join the outages of consecutive hours. Splits them where blocks were good in between, as far as the blocks are known. */
+function splitIncident(incident: CostedIncident, misses: readonly MissRange[]): readonly CostedIncident[] {
+  const own = misses.filter(({ fromMs, toMs }) => fromMs < incident.toMs && toMs > incident.fromMs);
+  const known = own.reduce((sum, { bad }) => sum + bad, 0n);
+  const runs: MissRange[][] = [];
+  for (const range of own) {
+    const last = runs.at(-1);
+    const before = last?.at(-1);
+    if (last === undefined || before === undefined || range.fromMs - before.toMs > QUIET_MS)
+      runs.push([range]);
+    else last.push(range);
+  }
+  if (known !== incident.bad || runs.length < 2) return [incident];
+  return runs.map((run) => {
+    const bad = run.reduce((sum, range) => sum + range.bad, 0n);
+    return {
+      fromMs: run[0]?.fromMs ?? incident.fromMs,
+      toMs: run.at(-1)?.toMs ?? incident.toMs,
+      bad,
+      cause: incident.cause,
+      costCents: (incident.costCents * bad) / incident.bad,
+    };
+  });
 }
 
 /** Time between the end of one and the begin of the next part of an incident that ranges over the cut. */

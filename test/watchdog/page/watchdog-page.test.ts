@@ -257,7 +257,7 @@ describe("the watchdog's page", () => {
       'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 525 s, unless it ends before.',
     );
     expect(text).toMatch(
-      /To do:<\/strong> Start the sidecar[^\n]*<br><small class="muted">Also: <span id="condition-default-oracle-calls-failing"><a href="https:\/\/example\.org\/runbooks\/oracle-calls-failing\.md">[^<]+<\/a>: 100 % of 150 blocks failed \(muted\)<\/span>\.<\/small><\/li>/,
+      /To do:<\/strong> Start the sidecar[^\n]*<br><small class="muted">Also: <span id="condition-default-oracle-calls-failing" title="100 % of 150 blocks failed"><a href="https:\/\/example\.org\/runbooks\/oracle-calls-failing\.md">[^<]+<\/a> \(muted\)<\/span>\.<\/small><\/li>/,
     );
     expect(text.match(/<li id="condition-/g)).toHaveLength(3);
     expect(text).toContain(`<a href="https://example.org/runbooks/sidecar-down.md">Runbook</a>`);

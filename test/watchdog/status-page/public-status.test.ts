@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { DAY_MS, HOUR_MS } from "../../../src/platform/base/time.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import type { MissRange } from "../../../src/watchdog/ledger/miss-ranges.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
 import { type OpenAlert, presentOf } from "../../../src/watchdog/status-page/present-state.ts";
@@ -16,7 +17,7 @@ import { publicValidator } from "../../../src/watchdog/status-page/public-status
 import { publicCause } from "../../../src/watchdog/status-page/public-words.ts";
 import { EVENTFUL, EVENTFUL_ALERTS, ledgerScene } from "../../support/pages/status-page-scenes.ts";
 import { SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
-import { rollup } from "../../support/watchdog/ledger-view.ts";
+import { ledgerViewOf, rollup } from "../../support/watchdog/ledger-view.ts";
 
 const FIRST = firstDayMs(SCENE_MS);
 const ALERTS = EVENTFUL_ALERTS.map((alert) => ({ ...alert, inhibits: [] }));
@@ -100,6 +101,27 @@ describe("the history of the status page", () => {
       );
       expect(joined.days).toEqual(whole.days);
     }
+  });
+
+  it("has two outages of one hour as two, when their blocks are known", () => {
+    const hourMs = FIRST + 80 * DAY_MS;
+    const miss = (minute: number, bad: bigint, good = 0n) => {
+      const toMs = hourMs + minute * 60_000;
+      return { fromMs: toMs - 20_000, toMs, good, bad };
+    };
+    const outages = [miss(5, 10n), miss(6, 10n), miss(20, 20n)];
+    const ledger = (misses: readonly MissRange[]) =>
+      ledgerViewOf({ hours: [rollup(hourMs, { good: 1000n, bad: 40n })], misses });
+    const timesOf = (misses: readonly MissRange[]) =>
+      readHistory({ ...source, ledger: ledger(misses), alerts: [] }, FIRST, SCENE_MS).incidents.map(
+        ({ fromMs, toMs, bad }) => [(fromMs - hourMs) / 1000, (toMs - hourMs) / 1000, bad],
+      );
+    expect(timesOf(outages)).toEqual([
+      [280, 360, 20n],
+      [1180, 1200, 20n],
+    ]);
+    // Not all are known: the hour is.
+    expect(timesOf(outages.slice(1))).toEqual([[0, 3600, 40n]]);
   });
 
   it("has halts and gaps that no incident explains, when they lasted", () => {
