@@ -286,6 +286,21 @@ describe("watchdog configuration", () => {
     expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
   });
 
+  it("names the currency of the reward, which changes nothing else of the policy", () => {
+    expect(parse("policy: {currency: USD}").validators[0]?.policy.policy).toEqual({
+      ...SPECIFIED_POLICY,
+      currency: "USD",
+    });
+    expect(parse("policy: {currency: EUR, reward: 10}").validators[0]?.policy.policy).toMatchObject({
+      currency: "EUR",
+      fullRewardCents: 1000n,
+      source: "configuration",
+    });
+    expect(() => parse("policy: {currency: 'U S D'}")).toThrow(
+      "policy.currency: is not the name of a currency",
+    );
+  });
+
   it("has no status page without its section, and with it all validators without amounts", () => {
     expect(parse("{}").statusPage).toBeUndefined();
     expect(parse("status_page: {}").statusPage).toEqual({

@@ -1,5 +1,6 @@
 import { Command } from "commander";
-import { parseActiveAlerts, type OracleNow, statusReport, whyReport } from "../report/status-report.ts";
+import { parseActiveAlerts } from "../report/active-alerts.ts";
+import { type OracleNow, statusReport, whyReport } from "../report/status-report.ts";
 import { forecastReport } from "../report/forecast-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";

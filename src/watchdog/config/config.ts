@@ -22,6 +22,7 @@ import {
   toBackfill,
   toPrometheusConfig,
 } from "./prometheus-config.ts";
+import { policy } from "./policy-config.ts";
 import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "../silences/maintenance.ts";
 import {
@@ -34,7 +35,6 @@ import type { SourceLimits } from "../sources/targets.ts";
 import {
   chain,
   identity,
-  policy,
   refuseTwoForms,
   source,
   sources,

@@ -188,7 +188,11 @@ export function costCents(policy: Policy, { good, bad }: BlockCounts, missed: bi
 }
 
 /** An incident, and the pay that its month would have had without its bad blocks, less the pay that it has. */
-export type CostedIncident = Incident & { readonly costCents: bigint };
+export type CostedIncident = Incident & {
+  readonly costCents: bigint;
+  /** Absent: the currency has no name. */
+  readonly currency?: string;
+};
 
 /** Returns the incidents of some hours with their cost. */
 export function costedIncidents(
@@ -199,7 +203,12 @@ export function costedIncidents(
   const months = new Map(ledger.months().map(({ month, counts }) => [month, counts]));
   return incidentsOf(hours, explanations).map((incident) => {
     const counts = months.get(monthOf(incident.fromMs)) ?? NO_BLOCKS;
-    return { ...incident, costCents: costCents(policy, counts, incident.bad) };
+    const { currency } = policy;
+    return {
+      ...incident,
+      costCents: costCents(policy, counts, incident.bad),
+      ...(currency === undefined ? {} : { currency }),
+    };
   });
 }
 
@@ -223,13 +232,13 @@ export function incidentBlocks(incidents: readonly CostedIncident[]): readonly R
   ] as const;
   const rows = worst
     .toSorted((a, b) => a.fromMs - b.fromMs)
-    .map(({ fromMs, toMs, blocks, bad, cause, costCents: cost }) => [
+    .map(({ fromMs, toMs, blocks, bad, cause, costCents: cost, currency }) => [
       formatMinute(fromMs),
       formatRoundedDuration(toMs - fromMs),
       ...(hasBlocks ? [blocks === undefined ? "–" : `${blocks.from}–${blocks.to}`] : []),
       formatCount(bad),
-      formatCents(cost),
-      formatCents(costPerHour(cost, toMs - fromMs)),
+      formatCents(cost, currency),
+      formatCents(costPerHour(cost, toMs - fromMs), currency),
       cause,
     ]);
   return [

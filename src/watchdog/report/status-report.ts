@@ -1,5 +1,5 @@
-import { z } from "zod";
-import { consequencesText, mutedBy, underCauses } from "../alerts/under-causes.ts";
+import { mutedBy } from "../alerts/under-causes.ts";
+import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
@@ -34,25 +34,6 @@ export interface OracleNow {
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
-export interface ActiveAlert {
-  /** Name of the condition: "sidecar-down". */
-  readonly alert: string;
-  readonly validator: string;
-  readonly severity: string;
-  readonly title: string;
-  readonly state: "pending" | "firing";
-  readonly sinceMs: number;
-  readonly reason: string;
-  /** Why the alert does not notify; null when it does. */
-  readonly quiet: string | null;
-  readonly description: string;
-  readonly impact: string;
-  readonly action: string;
-  readonly runbook: string;
-  readonly inhibits: readonly string[];
-}
-
 /** Age of the last poll above which the state says nothing about the present. */
 const STALE_MS = 120_000;
 
@@ -62,7 +43,9 @@ export function statusReport(now: OracleNow): Report {
     ledger.validator,
     formatRate(assessment.rate),
     assessment.tier ?? "–",
-    assessment.rewardCents === undefined ? "–" : formatCents(assessment.rewardCents),
+    assessment.rewardCents === undefined
+      ? "–"
+      : formatCents(assessment.rewardCents, assessment.policy.currency),
     ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
   ]);
   const columns = [
@@ -146,39 +129,6 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
     const text = `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`;
     return [{ kind: "text", text }];
   });
-}
-
-/** Alerts as a table, and below it the muted ones under their causes. */
-function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
-  if (alerts.length === 0) return [{ kind: "text", text: "No alert is pending or fires." }];
-  const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
-  const items = groups.flatMap(({ alert: { title, validator }, consequences }) =>
-    consequences.length === 0 ? [] : [`${validator}, ${title}; ${consequencesText(consequences)}.`],
-  );
-  const columns = [
-    { title: "Alert" },
-    { title: "Validator" },
-    { title: "Severity" },
-    { title: "State" },
-    { title: "Since (UTC)" },
-    { title: "Reason" },
-  ];
-  const rows = groups.map(({ alert }) => [
-    alert.title,
-    alert.validator,
-    alert.severity,
-    alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
-    formatMinute(alert.sinceMs),
-    alert.reason,
-  ]);
-  return [
-    { kind: "table", columns, rows },
-    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
-  ];
-}
-
-function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
-  return { name: alert, since: isoTime(sinceMs), ...rest };
 }
 
 /** Encodes an assessment. Amounts and counts are decimal strings. */
@@ -372,35 +322,9 @@ function causeText({ ledger, assessment, policy }: ValidatorData, sums: readonly
     // Estimated blocks are not in the hours.
     ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),
   ];
-  const lost = bad === 0n ? "" : `, cost ${formatCents(cost)} of ${formatCents(policy.fullRewardCents)}`;
+  const lost =
+    bad === 0n
+      ? ""
+      : `, cost ${formatCents(cost, policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
   return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${lost}.`;
-}
-
-const wireAlert = z.object({
-  name: z.string(),
-  validator: z.string(),
-  severity: z.string(),
-  title: z.string(),
-  state: z.string(),
-  since: z.string().nullable(),
-  reason: z.string().nullable(),
-  quiet: z.string().nullable(),
-  description: z.string(),
-  impact: z.string(),
-  action: z.string(),
-  runbook: z.string(),
-  inhibits: z.array(z.string()),
-});
-
-const wireAlerts = z.object({ alerts: z.array(wireAlert) });
-
-/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
-export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
-  return wireAlerts
-    .parse(body)
-    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
-      if (state !== "pending" && state !== "firing") return [];
-      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
-    })
-    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
 }

@@ -78,6 +78,7 @@ function splitIncident(incident: CostedIncident, misses: readonly MissRange[]): 
       bad,
       cause: incident.cause,
       costCents: (incident.costCents * bad) / incident.bad,
+      ...(incident.currency === undefined ? {} : { currency: incident.currency }),
     };
   });
 }

@@ -1,4 +1,4 @@
-import { formatCents, formatDuration } from "../../platform/base/text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { html, type Html, rawElement } from "../../platform/web/html.ts";
 import { contentPolicy, timeText } from "../../platform/web/page-shell.ts";
@@ -128,7 +128,7 @@ function validatorSection(one: PublicValidator): Html {
 <p>${badge(TONES[present.state], WORDS[present.state])} ${present.state !== "operational" && `${present.text}. `}<span class="muted">${
     seenAtMs === undefined ? "Not seen yet." : html`Last seen ${timeText(seenAtMs)}.`
   }</span></p>
-${pay !== undefined && html`<p>Pay of ${pay.month} if it ended now: ${formatCents(pay.cents)} of ${formatCents(pay.fullCents)}.</p>`}
+${pay !== undefined && html`<p>Pay of ${pay.month} if it ended now: ${pay.soFar} of ${pay.of}.</p>`}
 ${components.map((component) => componentRow(component, title))}
 ${incidentTable(incidents, title)}</section>
 `;
@@ -204,7 +204,7 @@ function daysInWords(days: readonly PublicDay[]): string {
 
 function incidentTable(incidents: readonly PublicIncident[], title: string): Html {
   if (incidents.length === 0) return html`<p class="muted">No incident is known.</p>`;
-  const hasCost = incidents.some(({ costCents }) => costCents !== undefined);
+  const hasCost = incidents.some(({ cost }) => cost !== undefined);
   const columns: readonly Column<PublicIncident>[] = [
     { name: "begin", cell: ({ fromMs }) => timeText(fromMs) },
     { name: "end", cell: ({ toMs }) => (toMs === undefined ? badge("bad", "goes on") : timeText(toMs)) },
@@ -219,7 +219,7 @@ function incidentTable(incidents: readonly PublicIncident[], title: string): Htm
           {
             name: "cost",
             isNumber: true,
-            cell: ({ costCents }: PublicIncident) => (costCents === undefined ? "–" : formatCents(costCents)),
+            cell: ({ cost = "–" }: PublicIncident) => cost,
           },
         ]
       : []),

@@ -24,8 +24,8 @@ export interface PublicIncident {
   /** Undefined while it goes on. */
   readonly toMs: number | undefined;
   readonly cause: string;
-  /** Hundredths of the currency unit. Absent unless amounts are shown. */
-  readonly costCents?: bigint;
+  /** "12.50 USD". Absent unless amounts are shown. */
+  readonly cost?: string;
 }
 
 /** What the page says of one validator: nothing that is not here is on it. */
@@ -39,7 +39,7 @@ export interface PublicValidator {
   /** Newest first. */
   readonly incidents: readonly PublicIncident[];
   /** The month's pay so far. Absent unless amounts are shown. */
-  readonly pay?: { readonly month: string; readonly cents: bigint; readonly fullCents: bigint };
+  readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
 /** Incidents of a validator: the newest ones. */
@@ -80,9 +80,14 @@ export function publicValidator(input: PublicInput): PublicValidator {
     components,
     incidents: publicIncidents(history.incidents, present, { hasAmounts, nowMs }),
     ...(hasAmounts && assessment !== undefined && cents !== undefined
-      ? { pay: { month: assessment.month, cents, fullCents: assessment.policy.fullRewardCents } }
+      ? { pay: payOf(assessment, cents) }
       : {}),
   };
+}
+
+function payOf({ month, policy }: Assessment, cents: bigint): NonNullable<PublicValidator["pay"]> {
+  const { currency, fullRewardCents } = policy;
+  return { month, soFar: formatCents(cents, currency), of: formatCents(fullRewardCents, currency) };
 }
 
 function publicIncidents(
@@ -92,11 +97,11 @@ function publicIncidents(
 ): readonly PublicIncident[] {
   const isOpen = (toMs: number): boolean => state === "outage" && toMs >= nowMs - ONGOING_MS;
   const listed = incidents.map(
-    ({ fromMs, toMs, cause, costCents }): PublicIncident => ({
+    ({ fromMs, toMs, cause, costCents, currency }): PublicIncident => ({
       fromMs,
       toMs: isOpen(toMs) ? undefined : Math.min(toMs, nowMs),
       cause: publicCause(cause),
-      ...(hasAmounts ? { costCents } : {}),
+      ...(hasAmounts ? { cost: formatCents(costCents, currency) } : {}),
     }),
   );
   // An outage that has just begun may have no bad block yet.
@@ -138,19 +143,19 @@ export function publicJson(status: PublicStatus): JsonObject {
       text: one.present.text,
       seen_at: isoTimeOrNull(one.seenAtMs),
       components: one.components.map(componentJson),
-      incidents: one.incidents.map(({ fromMs, toMs, cause, costCents }) => ({
+      incidents: one.incidents.map(({ fromMs, toMs, cause, cost }) => ({
         from: isoTime(fromMs),
         to: isoTimeOrNull(toMs),
         cause,
-        ...(costCents === undefined ? {} : { cost: formatCents(costCents) }),
+        ...(cost === undefined ? {} : { cost }),
       })),
       ...(one.pay === undefined
         ? {}
         : {
             pay: {
               month: one.pay.month,
-              so_far: formatCents(one.pay.cents),
-              of: formatCents(one.pay.fullCents),
+              so_far: one.pay.soFar,
+              of: one.pay.of,
             },
           }),
     })),

@@ -216,6 +216,45 @@ describe("status", () => {
     );
   });
 
+  it("has muted alerts below their cause, and no row for them", async () => {
+    seeMonth();
+    world.alerts = [SIDECAR_DOWN, NO_PRICES];
+    const { out } = await cli("status", "--validator", "validator-02");
+    expect(out).toContain("- validator-02, Sidecar down; also: All prices missing (muted).");
+    expect(out).not.toMatch(/^All prices missing/m);
+    // As data, all are there.
+    const json = JSON.parse((await cli("status", "--json", "--validator", "validator-02")).out);
+    expect(json.alerts).toHaveLength(2);
+  });
+
+  it("and other reports have the currency that the policy names, beside every amount", async () => {
+    seeMonth();
+    const named = world.validators.map((data) => {
+      const policy = { ...data.policy, currency: "USD" };
+      return { ...data, policy, assessment: { ...data.assessment, policy } };
+    });
+    const reports = [
+      ["status"],
+      ["why"],
+      ["forecast"],
+      ["what-if", "--outage", "4h"],
+      ["report", "handover", "--since", "720h"],
+      ["report", "month-close", "--month", "2026-10"],
+      ["report", "oracle", "--month", "2026-10"],
+    ] as const;
+    for (const command of reports) {
+      world.validators = named;
+      const { out } = await cli(...command);
+      // Burn rates are near zero or one; amounts are not.
+      const numbers = out.match(/(?<![\d.])\d[\d,]*\.\d\d(?!\d|,| %)[^\n]{0,4}/g) ?? [];
+      const amounts = numbers.filter((number) => !/^[01]\./.test(number));
+      expect([command, amounts.filter((amount) => !amount.includes(" USD"))]).toEqual([command, []]);
+      expect([command, out.includes(" USD")]).toEqual([command, true]);
+      seeMonth();
+      expect([command, (await cli(...command)).out.includes("USD")]).toEqual([command, false]);
+    }
+  });
+
   it("cannot see when the last poll is old", async () => {
     seeMonth();
     world.polledAtMs = NOW - 600_000;

@@ -1,10 +1,6 @@
 import { describe, expect, it } from "vitest";
-import {
-  type ActiveAlert,
-  type OracleNow,
-  statusReport,
-  whyReport,
-} from "../../../src/watchdog/report/status-report.ts";
+import type { ActiveAlert } from "../../../src/watchdog/report/active-alerts.ts";
+import { type OracleNow, statusReport, whyReport } from "../../../src/watchdog/report/status-report.ts";
 import { forecastReport } from "../../../src/watchdog/report/forecast-report.ts";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { renderReport } from "../../../src/platform/report/render/render-report.ts";

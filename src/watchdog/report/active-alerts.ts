@@ -1,0 +1,88 @@
+import { z } from "zod";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { formatMinute } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
+import { consequencesText, underCauses } from "../alerts/under-causes.ts";
+
+/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
+export interface ActiveAlert {
+  /** Name of the condition: "sidecar-down". */
+  readonly alert: string;
+  readonly validator: string;
+  readonly severity: string;
+  readonly title: string;
+  readonly state: "pending" | "firing";
+  readonly sinceMs: number;
+  readonly reason: string;
+  /** Why the alert does not notify; null when it does. */
+  readonly quiet: string | null;
+  readonly description: string;
+  readonly impact: string;
+  readonly action: string;
+  readonly runbook: string;
+  readonly inhibits: readonly string[];
+}
+
+/** Alerts as a table, and below it the muted ones under their causes. */
+export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
+  if (alerts.length === 0) return [{ kind: "text", text: "No alert is pending or fires." }];
+  const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
+  const items = groups.flatMap(({ alert: { title, validator }, consequences }) =>
+    consequences.length === 0 ? [] : [`${validator}, ${title}; ${consequencesText(consequences)}.`],
+  );
+  const columns = [
+    { title: "Alert" },
+    { title: "Validator" },
+    { title: "Severity" },
+    { title: "State" },
+    { title: "Since (UTC)" },
+    { title: "Reason" },
+  ];
+  const rows = groups.map(({ alert }) => [
+    alert.title,
+    alert.validator,
+    alert.severity,
+    alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
+    formatMinute(alert.sinceMs),
+    alert.reason,
+  ]);
+  return [
+    { kind: "table", columns, rows },
+    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
+  ];
+}
+
+/** Encodes an alert of a report. */
+export function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
+  return { name: alert, since: isoTime(sinceMs), ...rest };
+}
+
+const wireAlert = z.object({
+  name: z.string(),
+  validator: z.string(),
+  severity: z.string(),
+  title: z.string(),
+  state: z.string(),
+  since: z.string().nullable(),
+  reason: z.string().nullable(),
+  quiet: z.string().nullable(),
+  description: z.string(),
+  impact: z.string(),
+  action: z.string(),
+  runbook: z.string(),
+  inhibits: z.array(z.string()),
+});
+
+const wireAlerts = z.object({ alerts: z.array(wireAlert) });
+
+/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
+export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
+  return wireAlerts
+    .parse(body)
+    .alerts.flatMap(({ name, state, since, reason, ...rest }): readonly ActiveAlert[] => {
+      if (state !== "pending" && state !== "firing") return [];
+      return [{ ...rest, alert: name, state, sinceMs: Date.parse(since ?? ""), reason: reason ?? "" }];
+    })
+    .toSorted((a, b) => Number(b.state === "firing") - Number(a.state === "firing") || a.sinceMs - b.sinceMs);
+}
