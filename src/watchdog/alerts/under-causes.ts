@@ -16,12 +16,15 @@ export interface CauseGroup<T> {
   readonly consequences: readonly T[];
 }
 
-/** Sorts muted alerts under the alert that causes them. One whose cause is not in the list stands alone. Keeps the order. */
+function keyOf(validator: string, name: string): string {
+  return `${name} ${validator}`;
+}
+
+/** Sorts muted alerts under the alert that causes them. One whose cause is not in the list is a group of its own. Keeps the order. */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,
 ): readonly CauseGroup<T>[] {
-  const keyOf = (validator: string, name: string): string => `${name} ${validator}`;
   const byKey = new Map(
     alerts.map((alert) => {
       const { validator, name } = read(alert);
@@ -35,7 +38,7 @@ export function underCauses<T>(
       const cause = mutedBy(quiet);
       const next = cause === undefined ? undefined : byKey.get(keyOf(validator, cause));
       if (next === undefined) return one;
-      // A set visits what is added to it while it is visited. Alerts that mute each other stand alone.
+      // A set visits what is added to it while it is visited. Alerts that mute each other are groups of their own.
       if (passed.has(next)) return alert;
       passed.add(next);
     }

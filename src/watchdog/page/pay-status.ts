@@ -126,7 +126,7 @@ function earlyText({ assessment, current }: WatchdogStatus): string {
 }
 
 /** Firing alerts that mean something for pay, the most severe first; those that others cause last. */
-export function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
+function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   const order = { critical: 0, warning: 1, info: 2 } as const;
   const rank = ({ rule, state }: AlertStatus): number =>
     order[rule.severity] * 2 + (mutedBy(state?.quietReason) === undefined ? 0 : 1);

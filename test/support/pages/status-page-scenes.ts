@@ -10,7 +10,7 @@ import { SCENE_MS } from "./watchdog-scenes.ts";
 const BLOCKS = 1_800n;
 
 /** Result of all blocks of an hour but a share: `[bad, unknown]` of a hundred. Undefined: no block was counted. */
-export type HourShares = readonly [bad: bigint, unknown: bigint] | undefined;
+type HourShares = readonly [bad: bigint, unknown: bigint] | undefined;
 
 /** What a ledger of the last 90 days has. */
 export interface LedgerScene {
@@ -102,10 +102,10 @@ export const EVENTFUL: LedgerScene = {
 
 /** The alerts of {@link EVENTFUL}. */
 export const EVENTFUL_ALERTS: readonly PastAlert[] = [
-  pastAlert("sidecar-down", dayMs(20) + 3 * HOUR_MS, dayMs(20) + 5 * HOUR_MS),
-  pastAlert("oracle-calls-failing", dayMs(70) + 23 * HOUR_MS, dayMs(71) + HOUR_MS),
+  pastAlert("sidecar-down", dayAt(20) + 3 * HOUR_MS, dayAt(20) + 5 * HOUR_MS),
+  pastAlert("oracle-calls-failing", dayAt(70) + 23 * HOUR_MS, dayAt(71) + HOUR_MS),
 ];
 
-function dayMs(day: number): number {
+function dayAt(day: number): number {
   return firstDayMs(SCENE_MS) + day * DAY_MS;
 }
