@@ -138,13 +138,13 @@ function openTraffic(
 
 /** The page is a part of the control API. */
 function openPage(
-  { parts, controlToken }: LocalnetDaemonOptions,
+  { parts, controlToken, links = {} }: LocalnetDaemonOptions,
   { build, clock }: DaemonContext,
   up: Promise<RunningLocalnet | undefined>,
 ): ContractPage | undefined {
   if (controlToken === undefined || !parts.includes("local")) return undefined;
   const node = up.then((running) => running?.chains.local ?? unreachable("a page without the local chain"));
-  return createContractPage({ node, version: build.version, clock });
+  return createContractPage({ node, version: build.version, clock, links });
 }
 
 function openWatch(

@@ -56,9 +56,13 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
     });
     isFirst = false;
     current = watchdog;
-    const { ready } = watchdog;
-    ready.then(
-      (address) => onReady(watchdog, [{ name: "oracle-watchdog", url: httpUrl(address) }]),
+    const { ready, publicReady } = watchdog;
+    Promise.all([ready, publicReady]).then(
+      ([own, open]) =>
+        onReady(watchdog, [
+          { name: "oracle-watchdog", url: httpUrl(own) },
+          ...(open === undefined ? [] : [{ name: "status page", url: httpUrl(open) }]),
+        ]),
       () => {},
     );
     const schedule = createReportService(next.reports, next.notify.channels, {

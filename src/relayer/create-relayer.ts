@@ -6,6 +6,7 @@ import type { Service } from "../platform/base/service.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
+import { RELAYER_RUNBOOKS } from "./monitoring/relayer-runbooks.ts";
 import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
@@ -275,7 +276,7 @@ export async function createRelayer(
   const token = controlTokenOf(config.http.token, config.state_dir);
   const page = createRelayerPage(pageDeps, { hasToken: token !== undefined, links: config.links }, context);
   const control = controlRoutes({ ...lasting, logLevel: context.logLevel });
-  const routes = [...page, ...relayerRoutes(api), ...control];
+  const routes = [...page, RELAYER_RUNBOOKS, ...relayerRoutes(api), ...control];
   const http = createHttp(config.http, { routes, token }, context, lasting.serve);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(

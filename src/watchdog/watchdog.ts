@@ -8,7 +8,7 @@ import type { ListenAddress } from "../platform/config/config-fields.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
 import { controlRoutes } from "../platform/http/control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
-import { createHttpService } from "../platform/http/route-server.ts";
+import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
 import { controlTokenOf } from "../platform/process/private-file.ts";
@@ -26,7 +26,7 @@ import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { toEscalation } from "./alerts/notifications.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
-import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
+import { createWatchdogPage, longestPollMs, type WatchdogPage } from "./page/create-page.ts";
 import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
 import { createPoller } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/status.ts";
@@ -36,6 +36,8 @@ import { type Backfiller, createBackfiller } from "./prometheus-api/backfill.ts"
 import { createFleet } from "./prometheus-api/fleet.ts";
 import { createStoredHistory, type StoredPages } from "./prometheus-api/stored-pages.ts";
 import { createHttpPageReader, type HttpPageReader, type Reach, reachTcp } from "./sources/page-reader.ts";
+import { createStatusPage, type StatusPage } from "./status-page/status-page.ts";
+import type { StatusPageConfig } from "./status-page/status-page-config.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState, type StateStore } from "./state/state-store.ts";
@@ -80,6 +82,8 @@ export interface WatchdogDeps {
 export interface Watchdog extends Service {
   /** The bound address of the HTTP server; rejects when the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
+  /** The bound address of the public status page; undefined without one. Rejects when it cannot listen. */
+  readonly publicReady: Promise<ListenAddress | undefined>;
   /** One for each validator, in the order of the configuration. */
   readonly statuses: () => readonly WatchdogStatus[];
   /** Status of the first validator. */
@@ -123,6 +127,19 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     alerting: () => keeper.current().alerting,
     reloadStatus: () => deps.reloader?.status(),
   });
+  const publicPage =
+    config.statusPage &&
+    createStatusPage(config.statusPage, {
+      clock: deps.clock,
+      logger: deps.logger,
+      ledger,
+      storedLedger: deps.storedLedger ?? ledger,
+      alertHistory: () => keeper.current().alerting.history,
+      pollMs: longestPollMs(config),
+      intervalMs: config.intervalMs,
+    });
+  const publicServer =
+    config.statusPage && publicPage && createPublicServer(config.statusPage, deps, publicPage);
   const peersOf = (validator: string, chainId: string | undefined): readonly SidecarPrices[] =>
     loops
       .map((loop) => loop.sidecars())
@@ -142,7 +159,10 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       keeper,
       metrics,
       peersOf,
-      onPoll: page.render,
+      onPoll: (status) => {
+        page.render(status);
+        publicPage?.update(status);
+      },
       ...(backfill === undefined ? {} : { backfill }),
     });
   });
@@ -156,7 +176,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     metrics,
   });
   const isAlive = (): boolean => loops.every((loop) => loop.isAlive());
-  const parts = { config, deps, keeper, notifier, loops, isAlive, statuses, page, metrics };
+  const parts = { config, deps, keeper, notifier, loops, isAlive, statuses, page, publicServer, metrics };
   const run = async (signal: AbortSignal): Promise<void> => {
     try {
       keeper.open(
@@ -179,6 +199,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     name: "oracle-watchdog",
     run,
     ready: ready.promise,
+    publicReady: publicServer?.ready ?? Promise.resolve(undefined),
     statuses,
     status: () => firstOf(statuses()),
     ledger,
@@ -196,6 +217,8 @@ interface Parts {
   readonly isAlive: () => boolean;
   readonly statuses: () => readonly WatchdogStatus[];
   readonly page: WatchdogPage;
+  /** Of the status page; undefined without one. */
+  readonly publicServer: HttpService | undefined;
   readonly metrics: WatchdogMetrics;
 }
 
@@ -204,7 +227,7 @@ function firstOf<T>([first]: readonly T[]): T {
 }
 
 function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly Service[] {
-  const { config, deps, keeper, notifier, loops, isAlive, statuses, page, metrics } = parts;
+  const { config, deps, keeper, notifier, loops, isAlive, statuses, page, publicServer, metrics } = parts;
   const reloadStatus = (): ReloadStatus | undefined => deps.reloader?.status();
   const token = controlTokenOf(config.token, config.stateDir);
   const serve = deps.serve ?? ((options) => createHttpService(options, deps));
@@ -241,7 +264,28 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
   });
   server.ready.then(ready.resolve, ready.reject);
   const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
-  return [server, ...polling, ...notifier.services];
+  return [server, ...(publicServer === undefined ? [] : [publicServer]), ...polling, ...notifier.services];
+}
+
+/** The server of the public status page, which has no other route. */
+function createPublicServer(
+  { listen, hosts }: StatusPageConfig,
+  deps: Pick<WatchdogDeps, "logger">,
+  { routes }: Pick<StatusPage, "routes">,
+): HttpService {
+  const server = createHttpService(
+    {
+      name: "oracle-watchdog status page",
+      listen,
+      access: hosts === undefined ? {} : { hosts },
+      portOption: "status_page.listen",
+      routes,
+    },
+    deps,
+  );
+  // Its service ends with the same error.
+  server.ready.catch(() => {});
+  return server;
 }
 
 /** What the watchdog reads from Prometheus. */

@@ -40,6 +40,7 @@ export async function benchWatchdog({ quick }: BenchSettings): Promise<readonly 
   await clock.advance(polls * INTERVAL_MS);
   const usedMs = processorMs() - startMs;
   const memory = process.memoryUsage().rss;
+  const cold = await benchFirstRequest(`http://127.0.0.1:${port}`);
   const replies = await benchReplies(
     `http://127.0.0.1:${port}`,
     () => clock.advance(INTERVAL_MS),
@@ -52,9 +53,22 @@ export async function benchWatchdog({ quick }: BenchSettings): Promise<readonly 
   return [
     { name: "watchdog of 200 nodes", value: usedMs / (polls * INTERVAL_MS), unit: "cores", note },
     { name: "one poll of one node", value: usedMs / polls / NODES, unit: "ms", note },
+    {
+      name: `first GET / of ${NODES} validators`,
+      value: cold,
+      unit: "ms",
+      note: "processor time, the first request since the start",
+    },
     ...replies,
     { name: "memory of the watchdog", value: memory / 1_000_000, unit: "MB", note: "rss at the end" },
   ];
+}
+
+/** Processor time of the first request of the page. */
+async function benchFirstRequest(url: string): Promise<number> {
+  const startMs = processorMs();
+  await requestBytes(`${url}/`);
+  return processorMs() - startMs;
 }
 
 const PATHS = ["/", "/metrics", "/api/status", "/api/alerts"] as const;

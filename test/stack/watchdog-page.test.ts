@@ -84,18 +84,19 @@ describe("the watchdog's page", () => {
     state.input = pageOf([buildValidator(TROUBLED)]);
     await page.getByText("Losing: sidecar down").waitFor();
     expect(await page.locator("[aria-live]").allTextContents()).toEqual(["✕ Losing: sidecar down"]);
-    expect(await page.title()).toBe("(2) Losing: sidecar down – oracle watchdog");
+    expect(await page.title()).toBe("(1) Losing: sidecar down – oracle watchdog");
     expect(await page.locator(".verdict").getAttribute("class")).toBe("verdict bad");
   });
 
   it("has plots with words for people who do not see them, and headings in order", async () => {
     const { page } = await show(pageOf([buildValidator(TROUBLED)]));
     expect(await page.getByRole("img", { name: /hour by hour: .* 14 hours below any pay/ }).count()).toBe(1);
+    expect(await page.getByRole("img", { name: /^Last 24 hours, by quarter of an hour: / }).count()).toBe(1);
     expect(await page.getByRole("img", { name: /forecast: .*80 % band/ }).count()).toBe(1);
     expect(await page.getByRole("heading", { level: 3 }).allTextContents()).toEqual([
       "Conditions",
       "Headroom",
-      "This month",
+      "Last 24 hours and this month",
       "Sources",
       "Months",
     ]);

@@ -103,6 +103,7 @@ describe("watchdog configuration", () => {
       reports,
       prometheus,
       backfill,
+      statusPage,
       ...rest
     } = parse(readFileSync(example, "utf8"));
     expect(prometheus).toEqual({
@@ -117,11 +118,20 @@ describe("watchdog configuration", () => {
       },
       staleMs: 60_000,
     });
+    expect(statusPage).toEqual({
+      listen: { host: "127.0.0.1", port: 9995 },
+      hosts: ["status.example"],
+      title: "Oracle status",
+      validators: [{ name: "default", title: "Example validator", components: ["prices", "votes"] }],
+      hasAmounts: false,
+    });
     expect(backfill).toEqual({ afterMs: 60_000, longestMs: 31 * 86_400_000, giveUpMs: 900_000 });
     const { channels, runbooks, deadMan, links, ...times } = notify;
     expect(links).toEqual({
       watchdog: "http://127.0.0.1:9998/",
       relayer: "http://127.0.0.1:9999/",
+      localnet: "http://127.0.0.1:9997/",
+      status_page: "https://status.example/",
       grafana: "http://127.0.0.1:3000/",
     });
     const { notify: defaults, maintenance: _, validators: __, reports: ownReports, ...others } = parse("");
@@ -295,6 +305,60 @@ describe("watchdog configuration", () => {
     expect(() => parse("links: {grafana: 'grafana.example'}")).toThrow("links.grafana: is not a usable URL");
     expect(() => parse("links: {relayer: 'http://r.example/?a=1'}")).toThrow("links.relayer: has a query");
     expect(() => parse("links: {prometheus: 'http://p.example/'}")).toThrow("links");
+  });
+
+  it("names the currency of the reward, which changes nothing else of the policy", () => {
+    expect(parse("policy: {currency: USD}").validators[0]?.policy.policy).toEqual({
+      ...SPECIFIED_POLICY,
+      currency: "USD",
+    });
+    expect(parse("policy: {currency: EUR, reward: 10}").validators[0]?.policy.policy).toMatchObject({
+      currency: "EUR",
+      fullRewardCents: 1000n,
+      source: "configuration",
+    });
+    expect(() => parse("policy: {currency: 'U S D'}")).toThrow(
+      "policy.currency: is not the name of a currency",
+    );
+  });
+
+  it("has no status page without its section, and with it all validators without amounts", () => {
+    expect(parse("{}").statusPage).toBeUndefined();
+    expect(parse("status_page: {}").statusPage).toEqual({
+      listen: { host: "127.0.0.1", port: 9995 },
+      title: "Oracle status",
+      validators: [{ name: "default", title: "Validator", components: ["prices"] }],
+      hasAmounts: false,
+    });
+    const several = "validators: [{name: a, nodes: [{name: n}]}, {name: b, nodes: [{name: n}]}]";
+    expect(
+      parse(`status_page: {validators: [{name: b, title: B one}]}\n${several}`).statusPage?.validators,
+    ).toEqual([{ name: "b", title: "B one", components: ["prices"] }]);
+    const voting = "consensus_address: neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld";
+    expect(parse(`status_page: {}\n${voting}`).statusPage?.validators[0]?.components).toEqual([
+      "prices",
+      "votes",
+    ]);
+  });
+
+  it.each([
+    [
+      "validators: [{name: a}]",
+      "status_page.validators.0.name: is not a validator of this file (expected default)",
+    ],
+    ["validators: [{name: default}, {name: default}]", "status_page.validators.1.name: is used twice"],
+    ['title: "a\\nb"', "status_page.title: has control characters"],
+    ["components: [signing]", "status_page.components.0"],
+    ["url: x", "status_page"],
+  ])("refuses a status page with %s", (text, error) => {
+    expect(() => parse(`status_page: {${text}}`)).toThrow(error);
+  });
+
+  it("refuses a status page of all validators when one page cannot have them", () => {
+    const all = Array.from({ length: 51 }, (_, index) => `{name: v${index}, nodes: [{name: n}]}`).join(", ");
+    expect(() => parse(`status_page: {}\nvalidators: [${all}]`)).toThrow(
+      "status_page.validators: is missing, and there are 51 validators (expected a list of at most 50)",
+    );
   });
 
   it("refuses the keys for one validator beside several, and names that are not unique", () => {

@@ -36,14 +36,26 @@ it("pages lead to each other and to their dashboard, as far as the URLs are conf
   const links = {
     watchdog: "https://w.example/",
     relayer: "https://r.example/",
+    localnet: "https://l.example/",
+    status_page: "https://s.example/",
     grafana: "https://g.example/",
   };
   expect(pageLinks(links, "watchdog", "uid")).toEqual([
     { path: "https://r.example/", text: "relayer" },
+    { path: "https://l.example/", text: "localnet" },
+    { path: "https://s.example/", text: "public status page" },
     { path: "https://g.example/d/uid", text: "dashboard" },
   ]);
   expect(pageLinks(links, "relayer", "uid").map(({ text }) => text)).toEqual([
     "oracle watchdog",
+    "localnet",
+    "public status page",
+    "dashboard",
+  ]);
+  expect(pageLinks(links, "localnet", "uid").map(({ text }) => text)).toEqual([
+    "oracle watchdog",
+    "relayer",
+    "public status page",
     "dashboard",
   ]);
   expect(pageLinks({}, "watchdog", "uid")).toEqual([]);

@@ -7,6 +7,7 @@ import { formatOptions, printReport, type ReportFormatOptions } from "../../plat
 import { relayerReportCommand } from "../../relayer/cli/report-command.ts";
 import { lastMonth, monthOption } from "../../watchdog/cli/month-option.ts";
 import { oracleOptions, type OracleOptions, readOracle } from "../../watchdog/cli/oracle-source.ts";
+import { statusPageCommand } from "../../watchdog/cli/status-page.ts";
 import { handoverReport } from "../../watchdog/report/handover.ts";
 import { monthCloseReport, monthReport } from "../../watchdog/report/month-report.ts";
 
@@ -27,6 +28,7 @@ export function reportCommand(context: CliContext): Command {
       ),
     )
     .addCommand(handoverCommand(context))
+    .addCommand(statusPageCommand(context))
     .addCommand(relayerReportCommand(context));
 }
 

@@ -26,6 +26,7 @@ import {
   portOffsetOption,
 } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
+import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
@@ -131,6 +132,12 @@ function createParts(
   const stateDir = (name: string): string | undefined =>
     options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
+  // All pages are here, so they link to each other without a setting.
+  const links: PublicLinks = {
+    watchdog: addressOf(ports.watchdog),
+    relayer: addressOf(ports.relayer),
+    localnet: addressOf(ports.control),
+  };
   const chainIds = { local: chains.local.chainId, remote: chains.remote.chainId };
   let state: UpParts = {
     chainIds,
@@ -152,6 +159,7 @@ function createParts(
         keepBlocks: options.keepBlocks,
         access,
         controlToken: controlToken(options.portOffset),
+        links,
       },
       { ...daemon, signal },
       (ready) => {
@@ -165,28 +173,29 @@ function createParts(
   const relayer = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
-    await runIcqRelayer(
-      localnetRelayerConfig(ports, stateDir("relayer"), access, {
-        chainIds,
-        mnemonic: accountNamed(chains.local, roles.icqRelayer).mnemonic,
-        prefix: chains.local.bech32Prefix,
-        denom: chains.local.denom,
-      }).config,
-      { ...daemon, signal },
-      (running, endpoints) => {
-        state = { ...state, relayer: running };
-        printEndpoints(endpoints);
-      },
-    );
+    const { config: relayerConfig } = localnetRelayerConfig(ports, stateDir("relayer"), access, {
+      chainIds,
+      mnemonic: accountNamed(chains.local, roles.icqRelayer).mnemonic,
+      prefix: chains.local.bech32Prefix,
+      denom: chains.local.denom,
+    });
+    await runIcqRelayer({ ...relayerConfig, links }, { ...daemon, signal }, (running, endpoints) => {
+      state = { ...state, relayer: running };
+      printEndpoints(endpoints);
+    });
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     await raceAbort(chainsUp.promise, signal);
     const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
+    const localnetOfWatchdog = { chainId: chainIds.local, ports };
+    const { config } = localnetWatchdogConfig(
+      options.portOffset,
+      stateDir("watchdog"),
+      access.hosts,
+      localnetOfWatchdog,
+    );
     await runOracleWatchdog(
-      localnetWatchdogConfig(options.portOffset, stateDir("watchdog"), access.hosts, {
-        chainId: chainIds.local,
-        ports,
-      }).config,
+      { ...config, notify: { ...config.notify, links } },
       { ...daemon, signal },
       (running, endpoints) => {
         state = { ...state, watchdog: running };

@@ -1,6 +1,7 @@
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { type Check, runbookText } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { conditionChecks } from "../../watchdog/monitoring/condition-runbook.ts";
 import { ALERTS } from "./rules.ts";
@@ -72,10 +73,9 @@ function promql(alert: AlertSpec | undefined): string {
 
 /** Replaces templates by words. */
 function plain(description: string): string {
-  return description
-    .replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, "")
-    .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "`$1`")
-    .replaceAll(/\{\{ \$value[^}]*\}\}/g, "…");
+  return withoutTemplates(
+    description.replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, ""),
+  );
 }
 
 function impact(alert: AlertSpec, condition: Condition | undefined): string {

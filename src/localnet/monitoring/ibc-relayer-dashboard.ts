@@ -8,6 +8,7 @@ const EMPTY = "No IBC relayer is running, or nothing is pending";
 /** The IBC relayer of a localnet. */
 export const IBC_RELAYER: DashboardSpec = {
   uid: DASHBOARDS.ibcRelayer,
+  pages: ["localnet"],
   file: "ibc-relayer.json",
   title: "IBC relayer",
   description:

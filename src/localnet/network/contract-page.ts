@@ -3,6 +3,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { errorReply, type HttpReply, type HttpRoute } from "../../platform/http/http-route.ts";
+import { DASHBOARDS, pageLinks, type PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { type Html, html, type HtmlPart } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent } from "../../platform/web/page-shell.ts";
@@ -149,6 +150,8 @@ interface ContractPageDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly version: string;
   readonly clock: Clock;
+  /** Pages of the daemons beside the localnet. */
+  readonly links: PublicLinks;
 }
 
 /** The page, its routes, and the service that reads the chain for it. */
@@ -160,7 +163,7 @@ export interface ContractPage extends Service {
 const MAX_KEPT = 16;
 
 /** Creates `GET /`, `GET /live` and `GET /profiles/HASH` of the control API. */
-export function createContractPage({ node, version, clock }: ContractPageDeps): ContractPage {
+export function createContractPage({ node, version, clock, links }: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
   const kept = new Map<string, ProfileReport>();
@@ -187,6 +190,7 @@ export function createContractPage({ node, version, clock }: ContractPageDeps): 
         links: [
           { path: "/chains", text: "Chains as JSON" },
           { path: "/faults", text: "faults" },
+          ...pageLinks(links, "localnet", DASHBOARDS.ibcRelayer),
         ],
       },
       content: (query) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),

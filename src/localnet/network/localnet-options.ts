@@ -1,4 +1,5 @@
 import type { Ports } from "../../platform/base/localnet-defaults.ts";
+import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
@@ -47,6 +48,8 @@ export interface LocalnetDaemonOptions {
   readonly access: Required<HttpAccess>;
   /** Token of the control API. Without it, there is no control API. */
   readonly controlToken: Secret | undefined;
+  /** Pages of the daemons beside it, which its page links to. Absent: not known. */
+  readonly links?: PublicLinks;
 }
 
 /** All servers of a localnet listen on loopback. */

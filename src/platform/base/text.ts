@@ -25,10 +25,11 @@ export function formatCount(count: bigint | number, separator = ","): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, separator);
 }
 
-/** Formats hundredths of the currency unit: "2,958.00". */
-export function formatCents(cents: bigint): string {
+/** Formats hundredths of the currency unit: "2,958.00 USD", and "2,958.00" of a currency without a name. */
+export function formatCents(cents: bigint, currency?: string, separator?: string): string {
   const [sign, size] = cents < 0n ? ["-", -cents] : ["", cents];
-  return `${sign}${formatCount(size / 100n)}.${(size % 100n).toString().padStart(2, "0")}`;
+  const amount = `${sign}${formatCount(size / 100n, separator)}.${(size % 100n).toString().padStart(2, "0")}`;
+  return currency === undefined ? amount : `${amount} ${currency}`;
 }
 
 /** Formats a time in UTC: "2026-10-12 03:00:05". */

@@ -37,7 +37,11 @@ const ENTITIES: Readonly<Record<string, string>> = {
   "'": "&#39;",
 };
 
+const SPECIAL = /[&<>"']/;
+
 /** Escapes a string for the content or an attribute value of an HTML page. */
 export function escapeHtml(text: string): string {
+  // Most texts have nothing to escape, and a large page has tens of thousands of them.
+  if (!SPECIAL.test(text)) return text;
   return text.replaceAll(/[&<>"']/g, (character) => ENTITIES[character] ?? character);
 }

@@ -39,15 +39,19 @@ export interface PageFrame {
 /** Seconds after which a page without a script loads itself again. */
 const RELOAD_SECONDS = 10;
 
-const POLICY = [
-  "default-src 'none'",
-  `style-src '${hashOf(PAGE_STYLE)}'`,
-  `script-src '${hashOf(PAGE_SCRIPT)}'`,
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'self'",
-  "frame-ancestors 'none'",
-].join("; ");
+const POLICY = contentPolicy(PAGE_STYLE, PAGE_SCRIPT, ["connect-src 'self'", "form-action 'self'"]);
+
+/** Returns a content security policy that allows one style, one script and what `more` says: nothing else is loaded. */
+export function contentPolicy(style: string, script: string, more: readonly string[]): string {
+  return [
+    "default-src 'none'",
+    `style-src '${hashOf(style)}'`,
+    `script-src '${hashOf(script)}'`,
+    ...more,
+    "base-uri 'none'",
+    "frame-ancestors 'none'",
+  ].join("; ");
+}
 
 function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;

@@ -77,11 +77,12 @@ function unknownBars(bars: readonly Bar[]): number {
 export function unknownArea(
   width: number,
   { top, base }: { readonly top: number; readonly base: number },
+  text = "not running",
 ): Html {
   if (width === 0) return html``;
   return html`<path class="b-none" stroke-dasharray="2 3" d="M0 ${top}h${short(width)}v${base - top}h-${short(width)}z"/>${
     width > 120 &&
-    html`<text x="${short(width / 2)}" y="${(top + base) / 2}" text-anchor="middle">not running</text>`
+    html`<text x="${short(width / 2)}" y="${(top + base) / 2}" text-anchor="middle">${text}</text>`
   }`;
 }
 

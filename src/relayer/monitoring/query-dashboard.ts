@@ -5,6 +5,7 @@ import { ANNOTATIONS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.t
 /** ICQ query detail. */
 export const QUERY: DashboardSpec = {
   uid: DASHBOARDS.query,
+  pages: ["relayer"],
   file: "icq-query.json",
   title: "ICQ query detail",
   description:

@@ -7,6 +7,7 @@ import { COST_ROWS } from "./relayer-cost-rows.ts";
 /** ICQ relayer. */
 export const RELAYER: DashboardSpec = {
   uid: DASHBOARDS.relayer,
+  pages: ["relayer"],
   file: "icq-relayer.json",
   title: "ICQ relayer",
   description: "Is it active? Is it current? What does it cost? Is it safe?",

@@ -16,6 +16,7 @@ import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
+import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
 
 /** The state of the whole relayer in one sentence. */
@@ -88,7 +89,8 @@ export function statusSection(status: RelayerStatus, { tone, headline }: Summary
 }
 
 function problemItem({ code, text }: Problem): Html {
-  return html`<li><strong>${code}</strong>: ${text}</li>`;
+  const url = problemRunbook(code);
+  return html`<li><strong>${code}</strong>: ${text}${url !== undefined && html` <a href="${url}">Runbook</a>`}</li>`;
 }
 
 /** Whether the local chain cannot be read, so that lateness and results in flight are unknown. */

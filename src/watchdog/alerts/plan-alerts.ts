@@ -304,7 +304,8 @@ function alertCost(blocks: bigint, assessment: Assessment | undefined): AlertCos
   // Blocks of an earlier month are not in this month's rate.
   const own = blocks < bad ? blocks : bad;
   const without = rewardCents(policy, { good: rate.good + own, total: rate.total });
-  return { blocks, pay: centsText(without - rewardCents(policy, rate)) };
+  const amount = centsText(without - rewardCents(policy, rate));
+  return { blocks, pay: policy.currency === undefined ? amount : `${amount} ${policy.currency}` };
 }
 
 /** Formats hundredths of a currency unit: "12.50". */

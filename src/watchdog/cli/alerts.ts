@@ -9,6 +9,7 @@ import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
 import { type GeneratedOptions, generatedReport } from "../report/generated-months.ts";
 import { formatMinute } from "../../platform/base/text.ts";
+import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { CheckExit } from "../../platform/cli/cli-error.ts";
@@ -100,7 +101,8 @@ function listCommand(context: CliContext): Command {
       if (options.json) context.print(stringifyJson(reply, 2));
       else {
         const shown = own.filter(({ state }) => options.all === true || state !== "inactive");
-        for (const alert of shown) context.print(alertLine(alert));
+        for (const group of underCauses(shown, (alert) => alert))
+          for (const line of alertLines(group)) context.print(line);
         if (shown.length === 0) context.print("no alert is pending, firing or recently resolved");
         for (const silence of silences) context.print(silenceLine(silence));
         for (const { channel, alert, validator, kind, at, error } of letters.filter(isOwn))
@@ -113,6 +115,12 @@ function listCommand(context: CliContext): Command {
 }
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
+
+/** An alert, and below it those that it mutes. */
+function alertLines({ alert, consequences }: CauseGroup<ListedAlert>): readonly string[] {
+  const names = consequences.map(({ name, state }) => ({ title: name, state }));
+  return [alertLine(alert), ...(names.length === 0 ? [] : [`  ${consequencesText(names)}`])];
+}
 
 function alertLine(alert: ListedAlert): string {
   const { name, validator, severity, state, since, resolved_at: resolvedAt, reason, quiet } = alert;

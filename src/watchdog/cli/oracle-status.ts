@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { parseActiveAlerts } from "../report/active-alert.ts";
+import { parseActiveAlerts } from "../report/active-alerts.ts";
 import { type OracleNow, statusReport, whyReport } from "../report/status-report.ts";
 import { forecastReport } from "../report/forecast-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

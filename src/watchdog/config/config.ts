@@ -22,13 +22,19 @@ import {
   toBackfill,
   toPrometheusConfig,
 } from "./prometheus-config.ts";
+import { policy } from "./policy-config.ts";
 import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
 import { maintenanceField, type MaintenanceWindow } from "../silences/maintenance.ts";
+import {
+  refuseStatusPage,
+  type StatusPageConfig,
+  statusPageSchema,
+  toStatusPage,
+} from "../status-page/status-page-config.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import { chain } from "./chain-config.ts";
 import {
   identity,
-  policy,
   refuseTwoForms,
   source,
   sources,
@@ -55,6 +61,8 @@ export interface WatchdogConfig {
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly reports: ReportsConfig;
+  /** Absent: there is no public page. */
+  readonly statusPage?: StatusPageConfig;
   /** Absent: the watchdog scrapes everything. */
   readonly prometheus?: PrometheusConfig;
   /** Absent: gaps are not filled. Needs `prometheus`. */
@@ -135,6 +143,11 @@ const fileSchema = z.strictObject({
       ],
     }),
   reports: reportsSchema,
+  status_page: statusPageSchema
+    .optional()
+    .describe(
+      "public read-only page with 90 days of bars, on a server of its own that may be reached from the internet; without this section there is none",
+    ),
   log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
 });
 
@@ -143,6 +156,7 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseTwoForms)
   .superRefine(refusePrometheusKeys)
   .superRefine(refuseReportChannels)
+  .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
 /** The watchdog's configuration with its environment variables. */
@@ -153,7 +167,8 @@ export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
 };
 
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConfig {
-  const { state_dir: stateDir } = file;
+  const { state_dir: stateDir, status_page: page } = file;
+  const all = toValidators(file);
   return {
     listen: file.http.listen,
     ...(file.http.hosts === undefined ? {} : { hosts: file.http.hosts }),
@@ -161,11 +176,12 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,
     limits: { deadlineMs: file.sources.deadline, maxPageBytes: file.sources.max_page_bytes },
-    validators: toValidators(file),
+    validators: all,
     alerts: file.alerts,
     notify: { ...file.notify, links: file.links },
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
+    ...(page === undefined ? {} : { statusPage: toStatusPage(page, all) }),
     log: file.log,
     ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),

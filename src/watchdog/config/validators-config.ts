@@ -1,16 +1,16 @@
 import { z } from "zod";
-import { parseDec18 } from "../../platform/base/decimal.ts";
 import {
   durationField,
   httpUrlField,
   issueText,
   parseListenAddress,
 } from "../../platform/config/config-fields.ts";
-import { CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import type { PolicyChoice } from "../policy/assessment.ts";
 import { CHAIN_ID } from "../sources/sample-values.ts";
 import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { addressField, chain } from "./chain-config.ts";
+import { policy, toPolicy } from "./policy-config.ts";
 import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
 
 /** One validator, and how it is paid. */
@@ -123,31 +123,6 @@ export const sources = z.strictObject({
     .max(256 * 1024 * 1024)
     .default(32 * 1024 * 1024)
     .describe("the scrape of a larger metrics page fails"),
-});
-
-/** Section `policy`. */
-export const policy = z.strictObject({
-  curve: z
-    .enum(CURVES)
-    .default("linear")
-    .describe("reward between the two boundaries: linear, or as the chain's revenue module computes it"),
-  full_percent: z
-    .number()
-    .min(0)
-    .max(100)
-    .default(98)
-    .describe("from this success rate on the reward is complete"),
-  none_percent: z.number().min(0).max(100).default(95).describe("below this success rate there is no reward"),
-  reward: z
-    .number()
-    .min(0)
-    .max(1_000_000_000)
-    .default(3000)
-    .describe("reward of a full month, in currency units"),
-  from_chain: z
-    .boolean()
-    .default(false)
-    .describe("use the parameters of the chain's revenue module while they can be read"),
 });
 
 const node = z.strictObject({ name: nameField().describe("unique within the validator"), ...nodeUrls });
@@ -320,29 +295,6 @@ function toNode(name: string, given: NodeKeys): NodeTarget {
     ...(given.grpc === undefined ? {} : { grpc: given.grpc }),
     ...(given.labels === undefined ? {} : { labels: given.labels }),
     ...(given.sidecar_labels === undefined ? {} : { sidecarLabels: given.sidecar_labels }),
-  };
-}
-
-/** Converts a percentage to a share with 18 places. */
-function toShare(percent: number): bigint {
-  return parseDec18(percent.toFixed(6)) / 100n;
-}
-
-function toPolicy(given: z.output<typeof policy>): ValidatorConfig["policy"] {
-  const configured = {
-    ...SPECIFIED_POLICY,
-    curve: given.curve,
-    least: { full: toShare(given.full_percent), none: toShare(given.none_percent) },
-    fullRewardCents: BigInt(Math.round(given.reward * 100)),
-  };
-  const isSpecified =
-    given.curve === SPECIFIED_POLICY.curve &&
-    configured.least.full === SPECIFIED_POLICY.least.full &&
-    configured.least.none === SPECIFIED_POLICY.least.none &&
-    configured.fullRewardCents === SPECIFIED_POLICY.fullRewardCents;
-  return {
-    policy: isSpecified ? SPECIFIED_POLICY : { ...configured, source: "configuration" },
-    fromChain: given.from_chain,
   };
 }
 

@@ -1,5 +1,6 @@
 import type { Month } from "../../platform/base/month.ts";
-import type { BlockCounts } from "./block-counts.ts";
+import { MINUTE_MS } from "../../platform/base/time.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
 import type { MissRange } from "./miss-ranges.ts";
 
 /**
@@ -145,4 +146,12 @@ export interface LedgerView {
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
   /** Events that overlap the range. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
+}
+
+/** Returns the blocks of the last five minutes, to the minute. */
+export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
+  return (ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []).reduce(
+    (sum, { counts }) => addCounts(sum, counts),
+    NO_BLOCKS,
+  );
 }

@@ -1,6 +1,7 @@
-import { errorReply, type HttpRoute } from "../../platform/http/http-route.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { runbookRoute } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { type Check, runbookText } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { type Condition, runbookFile } from "../conditions/condition.ts";
+import type { Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 
 /** A condition's checks, beginning with the one that all of them share. */
@@ -25,33 +26,15 @@ function whySample({ title, severity }: Condition, reason: string): string {
   ].join("\n");
 }
 
-const BY_FILE = new Map(CONDITIONS.map((condition) => [runbookFile(condition.name), condition]));
+/** `GET /runbooks/NAME.md`: the runbooks of the watchdog's alerts. */
+export const RUNBOOK_ROUTE: HttpRoute = runbookRoute(
+  new Map(CONDITIONS.map((condition) => [condition.name, () => conditionRunbook(condition)])),
+);
 
-/** `GET /runbooks/NAME.md`: the runbooks of the watchdog's alerts as text, so that links to them work without another server. */
-export const RUNBOOK_ROUTE: HttpRoute = {
-  method: "GET",
-  path: "/runbooks/:file",
-  handle: ({ params }) => {
-    const condition = BY_FILE.get(params["file"] ?? "");
-    if (condition === undefined)
-      return errorReply(
-        404,
-        "no-such-runbook",
-        `there is no such runbook; known: ${[...BY_FILE.keys()].join(", ")}`,
-      );
-    const { title, description, impact, when, for: lasting, runbook } = condition;
-    const text = runbookText({
-      title,
-      meaning: description,
-      impact,
-      checks: conditionChecks(condition),
-      body: runbook,
-    });
-    const rule = `## Rule\n\nIt fires when ${when.replaceAll("`", "")}, for ${lasting} unless the configuration says otherwise.`;
-    return {
-      status: 200,
-      headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-      body: `${text}\n\n${rule}\n`,
-    };
-  },
-};
+function conditionRunbook(condition: Condition): string {
+  const { title, description, impact, when, for: lasting, runbook } = condition;
+  const checks = conditionChecks(condition);
+  const text = runbookText({ title, meaning: description, impact, checks, body: runbook });
+  const rule = `It fires when ${when.replaceAll("`", "")}, for ${lasting} unless the configuration says otherwise.`;
+  return `${text}\n\n## Rule\n\n${rule}`;
+}

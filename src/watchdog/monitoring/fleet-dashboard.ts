@@ -5,6 +5,7 @@ import { type DashboardSpec, graph, query, stat } from "../../platform/monitorin
 /** Oracle fleet. */
 export const FLEET: DashboardSpec = {
   uid: DASHBOARDS.fleet,
+  pages: ["watchdog"],
   file: "oracle-fleet.json",
   title: "Oracle fleet",
   description: "All validators of the watchdogs: who loses pay, and which sources respond.",

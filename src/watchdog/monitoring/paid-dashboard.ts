@@ -125,6 +125,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
 /** Oracle: am I paid? */
 export const PAID: DashboardSpec = {
   uid: DASHBOARDS.paid,
+  pages: ["watchdog"],
   file: "oracle-am-i-paid.json",
   title: "Oracle: am I paid?",
   description: "Tier, rate, headroom and forecast of the month, from the oracle watchdog. Causes below.",

@@ -9,6 +9,7 @@ const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name
 /** Oracle: am I paid?, without the watchdog. */
 export const PAID_RAW: DashboardSpec = {
   uid: DASHBOARDS.paidRaw,
+  pages: [],
   file: "oracle-am-i-paid-raw.json",
   title: "Oracle: am I paid? (without the watchdog)",
   description:

@@ -1,4 +1,5 @@
 import { DASHBOARDS, type PublicLinks } from "../../platform/monitoring/alerts/links.ts";
+import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./channels/alert-event.ts";
 
@@ -11,11 +12,6 @@ export interface LinkRoots extends PublicLinks {
 /** Uid of the dashboard that shows the cause of an alert. */
 export function dashboardOf(alert: string): string {
   return /-reward-|^rotation/.test(alert) ? DASHBOARDS.paid : DASHBOARDS.fleet;
-}
-
-/** Path of the watchdog's own copy of a runbook, relative to the root of its page. */
-export function runbookPath(alert: string): string {
-  return `runbooks/${runbookFile(alert)}`;
 }
 
 /** Id of an alert's element on the page. */

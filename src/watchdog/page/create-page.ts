@@ -10,9 +10,7 @@ import { type Escalation, toEscalation } from "../alerts/notifications.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
-import type { ExplainingAlert } from "../report/causes.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
 import {
   conditionSection,
@@ -22,9 +20,9 @@ import {
   fleetPayStatus,
   type ValidatorEntry,
 } from "./sections.ts";
-import { forecastPlot, ratePoints, monthStrip, stripOf, worstHours } from "./month-plots.ts";
-import { firingOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { chainSections } from "./chain-sections.ts";
+import { createPlots, validatorPlots } from "./validator-plots.ts";
+import { causesOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 import { standingSection } from "./standing-section.ts";
 
@@ -53,7 +51,7 @@ export function longestPollMs({ intervalMs, limits }: Pick<WatchdogConfig, "inte
 /** The watchdog's page. */
 export interface WatchdogPage {
   readonly routes: readonly HttpRoute[];
-  /** Renders the details of a validator ahead of requests. */
+  /** Called after each poll of a validator. Renders its details when somebody requested the page recently, else a part of them. */
   readonly render: (status: WatchdogStatus) => void;
 }
 
@@ -63,11 +61,13 @@ export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): Watc
   const { maintenance, notify } = config;
   const escalation = toEscalation(notify);
   const details = createDetails(deps, { runbooks: notify.runbooks, escalation });
-  const content = (): PageContent =>
-    watchdogPage({
+  let requestedAtMs = Number.NEGATIVE_INFINITY;
+  const content = (): PageContent => {
+    requestedAtMs = clock.monotonicMs();
+    return watchdogPage({
       statuses: statuses(),
       ledgerOf: ledger,
-      detailsOf: details,
+      detailsOf: details.render,
       silences: alerting().silences,
       history: alerting().history,
       maintenance,
@@ -77,6 +77,12 @@ export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): Watc
       pollMs: longestPollMs(config),
       reloads: reloadStatus?.(),
     });
+  };
+  const render = (status: WatchdogStatus): void => {
+    const isWatched = clock.monotonicMs() - requestedAtMs < WATCHED_MS;
+    if (isWatched || config.validators.length > MAX_LAZY) details.render(status);
+    else details.prepare(status);
+  };
   const frame = {
     heading: "Oracle watchdog",
     version,
@@ -89,60 +95,35 @@ export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): Watc
       ...pageLinks(notify.links ?? {}, "watchdog", DASHBOARDS.paid),
     ],
   };
-  return { routes: livePageRoutes({ frame, content }, clock), render: details };
+  return { routes: livePageRoutes({ frame, content }, clock), render };
 }
 
-/**
- * Creates a function that renders the details of a validator once for each poll and change of its alerts. The plots read all hours of the
- * month: they are at most half a minute and a hundredth of the blocks old, and new when a block was missed. Together, 200 validators would take longer than a request may.
- */
-function createDetails(deps: PageDeps, input: DetailsContext): (status: WatchdogStatus) => Html {
+/** The page is rendered ahead of requests for this long after the last one. */
+const WATCHED_MS = 600_000;
+
+/** Validators whose details are rendered when somebody requests the page. The first request of more would take too long. */
+const MAX_LAZY = 50;
+
+/** Renders the details of a validator. */
+interface Details {
+  /** Renders what a request would need the most time for: the days of the month that are over. */
+  readonly prepare: (status: WatchdogStatus) => void;
+  readonly render: (status: WatchdogStatus) => Html;
+}
+
+/** Creates a renderer that renders the details of a validator once for each poll and change of its alerts. */
+function createDetails(deps: PageDeps, input: DetailsContext): Details {
   const plots = createPlots(deps);
   const known = new Map<string, { readonly key: readonly unknown[]; readonly html: Html }>();
-  return (status) => {
+  const render = (status: WatchdogStatus): Html => {
     const key = [status.polledAtMs, status.storeProblem, ...status.alerts.map(({ state }) => state)];
     const found = known.get(status.validator);
     if (found !== undefined && found.key.every((part, index) => part === key[index])) return found.html;
-    const fresh = validatorDetails(status, plots(status), { ...input, nowMs: deps.clock.nowMs() });
+    const fresh = validatorDetails(status, plots.render(status), { ...input, nowMs: deps.clock.nowMs() });
     known.set(status.validator, { key, html: fresh });
     return fresh;
   };
-}
-
-/** Longest age of plots while nothing was missed. */
-const PLOTS_MS = 30_000;
-
-/** Plots of a validator, and what they were rendered from. */
-interface Plots {
-  readonly key: string;
-  readonly good: bigint;
-  readonly atMs: number;
-  readonly html: Html;
-}
-
-function createPlots({ clock, ledger, storedLedger, alerting }: PageDeps): (status: WatchdogStatus) => Html {
-  const rendered = new Map<string, Plots>();
-  return (status) => {
-    const { validator, current } = status;
-    const key = `${current.month} ${current.counts.bad} ${current.counts.unknown}`;
-    const nowMs = clock.monotonicMs();
-    const found = rendered.get(validator);
-    const { good } = current.counts;
-    const isNear = found?.key === key && (good - found.good) * 100n <= good;
-    if (isNear && nowMs - found.atMs < PLOTS_MS) return found.html;
-    const { history } = alerting();
-    const render = (ledgerOf: PageDeps["ledger"]): Html =>
-      monthPlots(status, { ledger: ledgerOf(validator), nowMs: clock.nowMs(), history });
-    let fresh: Html;
-    try {
-      fresh = render(storedLedger);
-    } catch {
-      // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
-      fresh = render(ledger);
-    }
-    rendered.set(validator, { key, good, atMs: nowMs, html: fresh });
-    return fresh;
-  };
+  return { prepare: plots.prepare, render };
 }
 
 /** Content of the watchdog's page. */
@@ -178,7 +159,7 @@ export function watchdogPage(input: WatchdogPageInput): PageContent {
   const names = statuses.map(({ validator }) => validator);
   const silent = silenceSection(silences, maintenance, names, nowMs);
   const { headline } = all.length === 1 ? (all[0]?.pay ?? fleetPayStatus(all)) : fleetPayStatus(all);
-  const firing = statuses.reduce((sum, { alerts }) => sum + firingOf(alerts).length, 0);
+  const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return {
     title: `${firing > 0 ? `(${firing}) ` : ""}${headline} – oracle watchdog`,
     // What was polled longest ago decides how old the page is.
@@ -205,11 +186,7 @@ function validatorSection(
   const name = `${status.validator}, ${status.chainId ?? "chain not known yet"}`;
   const details =
     input.detailsOf?.(status) ??
-    validatorDetails(
-      status,
-      monthPlots(status, { ...input, ledger: input.ledgerOf(status.validator) }),
-      input,
-    );
+    validatorDetails(status, validatorPlots(status, input.ledgerOf(status.validator), input), input);
   const head = statusBanner(pay.tone, pay.headline, payLine(status));
   const content = isOneOfMany
     ? html`<details id="${id}-details"${pay.kind !== "paid" && html` open`}><summary>${badge(pay.tone, pay.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
@@ -244,37 +221,4 @@ ${standingSection(status)}
 ${plots}
 ${sourceSection(status)}
 ${monthSection(status.months)}`;
-}
-
-/** Input of {@link monthPlots} besides the status. */
-interface PlotsInput extends Pick<AlertingState, "history"> {
-  /** Undefined before the first reading. */
-  readonly ledger: LedgerView | undefined;
-  readonly nowMs: number;
-}
-
-/** The month hour by hour, its rate with the forecast, and its worst hours with their causes. */
-function monthPlots(status: WatchdogStatus, { ledger, nowMs, history }: PlotsInput): Html {
-  const { assessment, current } = status;
-  if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
-  const least = assessment?.policy.least ?? SPECIFIED_LEAST;
-  return html`<h3>This month</h3><div class="plots">${monthStrip(stripOf(ledger, current.month, least, nowMs), current.month)}${
-    assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
-  }</div>${worstHours(ledger, current.month, explaining(status, history))}`;
-}
-
-/** Alerts of a validator that explain its bad blocks. */
-function explaining(
-  { validator, alerts }: WatchdogStatus,
-  history: PlotsInput["history"],
-): readonly ExplainingAlert[] {
-  const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
-  return history
-    .filter((past) => past.validator === validator)
-    .map(({ alert, sinceMs, resolvedAtMs }) => ({
-      alert,
-      sinceMs,
-      resolvedAtMs,
-      inhibits: inhibits.get(alert) ?? [],
-    }));
 }

@@ -15,7 +15,7 @@ import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from 
  * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
  * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no block.
  */
-type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
+export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
 /** One day of a strip. */
 export interface StripDay {
@@ -26,25 +26,22 @@ export interface StripDay {
   readonly state: HourState;
 }
 
-/** Sorts the hours of a month into days. Days after now are left out. */
+/** Sorts the hours of a month from a day on into days. Days after now are left out. */
 export function stripOf(
   ledger: LedgerView,
-  month: Month,
   least: LeastRates,
-  nowMs: number,
+  { fromMs, toMs }: HourRange,
 ): readonly StripDay[] {
-  const startMs = monthStartMs(month);
-  const endMs = Math.min(nextMonthMs(startMs), nowMs + 1);
-  const hours = new Map(ledger.hours(startMs, endMs).map((hour) => [hour.startMs, hour]));
-  const days = new Map(ledger.days(startMs, endMs).map((day) => [day.startMs, day]));
-  return Array.from({ length: Math.ceil((endMs - startMs) / SPANS.day) }, (_, index) => {
-    const dayMs = startMs + index * SPANS.day;
+  const hours = new Map(ledger.hours(fromMs, toMs).map((hour) => [hour.startMs, hour]));
+  const days = new Map(ledger.days(fromMs, toMs).map((day) => [day.startMs, day]));
+  return Array.from({ length: Math.ceil((toMs - fromMs) / SPANS.day) }, (_, index) => {
+    const dayMs = fromMs + index * SPANS.day;
     const states = Array.from({ length: 24 }, (_hour, at) =>
       stateOf(hours.get(dayMs + at * SPANS.hour), least),
     );
     const day = days.get(dayMs);
     return {
-      day: index + 1,
+      day: new Date(dayMs).getUTCDate(),
       counts: day?.counts ?? NO_BLOCKS,
       hours: states.every((state) => state === "none") ? [] : states,
       state: stateOf(day, least),
@@ -52,7 +49,14 @@ export function stripOf(
   });
 }
 
-function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
+/** A range of time that begins with a day (UTC), ms. */
+export interface HourRange {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** Returns the state of an hour, or of another short time. */
+export function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
   if (rollup === undefined) return "none";
   const { counts, estimated } = rollup;
   const total = counts.good + counts.bad;
@@ -82,31 +86,67 @@ const BARS: Readonly<
 
 const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
 
-/** Draws a month: a row for each day, a bar for each hour. */
-export function monthStrip(days: readonly StripDay[], month: Month): Html {
-  const height = 16 + days.length * ROW + 2;
-  const summary = stripSummary(days);
+type Drawn = (typeof DRAWN)[number];
+
+/** Days of a month as they are drawn, and their sums. */
+export interface StripPart {
+  readonly days: number;
+  readonly counts: BlockCounts;
+  readonly paths: Readonly<Record<Drawn, Html>>;
+  /** Hours by state. */
+  readonly hours: Readonly<Record<Drawn, number>>;
+  readonly labels: Html;
+}
+
+/** Renders days of a month. */
+export function stripPart(days: readonly StripDay[]): StripPart {
+  const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
+  const hours = { good: 0, weak: 0, bad: 0, unknown: 0, estimated: 0 };
+  for (const { day, hours: states, state } of days) {
+    const base = 16 + day * ROW - 1;
+    const draw = (of: HourState, x: number, width: number): void => {
+      if (of !== "none")
+        paths[of] += `M${short(x)} ${base}v-${BARS[of].height}h${short(width)}v${BARS[of].height}z`;
+    };
+    if (states.length === 0) draw(state, LEFT, 24 * CELL - 2);
+    for (const [at, hour] of states.entries()) {
+      draw(hour, LEFT + at * CELL, CELL - 2);
+      if (hour !== "none") hours[hour] += 1;
+    }
+  }
+  const counts = days.reduce((sum, day) => addCounts(sum, day.counts), NO_BLOCKS);
+  return {
+    days: days.length,
+    counts,
+    paths: {
+      good: html`${paths.good}`,
+      weak: html`${paths.weak}`,
+      bad: html`${paths.bad}`,
+      unknown: html`${paths.unknown}`,
+      estimated: html`${paths.estimated}`,
+    },
+    hours,
+    labels: html`${days.map(rowLabels)}`,
+  };
+}
+
+/** Draws a month from consecutive parts, which begin with its first day: a row for each day, a bar for each hour. */
+export function monthStrip(parts: readonly StripPart[], month: Month): Html {
+  const height = 16 + parts.reduce((sum, { days }) => sum + days, 0) * ROW + 2;
+  const summary = stripSummary(parts);
+  const bars = DRAWN.map((state) => {
+    const paths = parts.map((part) => part.paths[state]).filter(({ text }) => text !== "");
+    return paths.length === 0 ? "" : html`<path class="${BARS[state].style}" d="${paths}"/>`;
+  });
   return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></span></figcaption>
 <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
 ${[0, 6, 12, 18].map((hour) => html`<text x="${LEFT + hour * CELL}" y="11">${String(hour).padStart(2, "0")}</text>`)}
-${DRAWN.map((state) => barsOf(days, state))}${days.map(rowLabels)}
+${bars}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
-function barsOf(days: readonly StripDay[], state: keyof typeof BARS): Html | string {
-  const { height, style } = BARS[state];
-  const paths = days.flatMap(({ hours, state: dayState }, index) => {
-    const base = 16 + (index + 1) * ROW - 1;
-    const bar = (x: number, width: number): string =>
-      `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
-    if (hours.length === 0) return dayState === state ? [bar(LEFT, 24 * CELL - 2)] : [];
-    return hours.flatMap((hour, at) => (hour === state ? [bar(LEFT + at * CELL, CELL - 2)] : []));
-  });
-  return paths.length === 0 ? "" : html`<path class="${style}" d="${paths.join("")}"/>`;
-}
-
-function rowLabels({ day, counts }: StripDay, index: number): Html {
-  const y = 16 + (index + 1) * ROW - 2;
+function rowLabels({ day, counts }: StripDay): Html {
+  const y = 16 + day * ROW - 2;
   const total = counts.good + counts.bad;
   const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
   return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
@@ -118,41 +158,64 @@ function percent(good: bigint, total: bigint): string {
   return `${scaled / 100n}.${(scaled % 100n).toString().padStart(2, "0")}`;
 }
 
-function stripSummary(days: readonly StripDay[]): string {
-  const { good, bad, unknown } = days.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
-  const hours = days.flatMap((day) => day.hours);
-  const count = (state: HourState): number => hours.filter((hour) => hour === state).length;
+function stripSummary(parts: readonly StripPart[]): string {
+  const { good, bad, unknown } = parts.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  const count = (state: Drawn): number => parts.reduce((sum, { hours }) => sum + hours[state], 0);
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
 /** Hours in the table of the worst ones. */
 const WORST = 5;
 
-/** The hours with the most bad blocks, then the most unknown ones, as a table: what the strip shows, in numbers. */
-export function worstHours(ledger: LedgerView, month: Month, alerts: Explanations["alerts"]): Html {
-  const startMs = monthStartMs(month);
-  const endMs = nextMonthMs(startMs);
-  const hours = ledger.hours(startMs, endMs);
-  const placeless = placelessText(badEstimates(ledger.days(startMs, endMs)) - badEstimates(hours));
-  const rows = hours
+/** The worst hours of a range of time. */
+export interface WorstHours {
+  readonly rows: readonly { readonly hour: Rollup; readonly causes: string }[];
+  /** Bad blocks before the first reading, which are booked in days and in no hour. */
+  readonly placeless: bigint;
+}
+
+/** Returns the hours with the most bad blocks, then the most unknown ones, with their causes. */
+export function worstHours(
+  ledger: LedgerView,
+  { fromMs, toMs }: HourRange,
+  alerts: Explanations["alerts"],
+): WorstHours {
+  const hours = ledger.hours(fromMs, toMs);
+  const placeless = badEstimates(ledger.days(fromMs, toMs)) - badEstimates(hours);
+  const worst = hours
     .filter(({ counts }) => counts.bad + counts.unknown > 0n)
-    .toSorted((a, b) => Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown))
+    .toSorted(byLoss)
     .slice(0, WORST);
-  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
-  const explanations = explanationsOf(ledger, alerts, startMs, endMs);
+  if (worst.length === 0) return { rows: [], placeless };
+  const explanations = explanationsOf(ledger, alerts, fromMs, toMs);
   const causes = (hour: Rollup): string =>
     causesOf([hour], explanations)
       .map(({ cause, bad }) => `${cause}: ${grouped(bad)}`)
       .join(", ");
-  const columns: readonly Column<Rollup>[] = [
+  return { rows: worst.map((hour) => ({ hour, causes: causes(hour) })), placeless };
+}
+
+function byLoss(a: Rollup, b: Rollup): number {
+  return Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown);
+}
+
+/** The worst hours of several ranges as a table: what the strip shows, in numbers. */
+export function worstTable(parts: readonly WorstHours[]): Html {
+  const placeless = placelessText(parts.reduce((sum, part) => sum + part.placeless, 0n));
+  const rows = parts
+    .flatMap((part) => part.rows)
+    .toSorted((a, b) => byLoss(a.hour, b.hour))
+    .slice(0, WORST);
+  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
+  const columns: readonly Column<(typeof rows)[number]>[] = [
     {
       name: "hour (UTC)",
-      cell: ({ startMs: at }) => `${new Date(at).toISOString().slice(0, 13).replace("T", " ")}:00`,
+      cell: ({ hour }) => `${new Date(hour.startMs).toISOString().slice(0, 13).replace("T", " ")}:00`,
     },
-    { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
-    { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
-    { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
-    { name: "cause", cell: (hour) => causes(hour) || "–" },
+    { name: "bad", isNumber: true, cell: ({ hour }) => grouped(hour.counts.bad) },
+    { name: "unknown", isNumber: true, cell: ({ hour }) => grouped(hour.counts.unknown) },
+    { name: "good", isNumber: true, cell: ({ hour }) => grouped(hour.counts.good) },
+    { name: "cause", cell: ({ causes }) => causes || "–" },
   ];
   return html`${dataTable({ caption: "Worst hours", columns, rows })}${placeless !== "" && html`<p>${placeless}</p>`}`;
 }

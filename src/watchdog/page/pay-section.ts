@@ -1,5 +1,5 @@
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
-import { formatDuration } from "../../platform/base/text.ts";
+import { formatCents, formatDuration } from "../../platform/base/text.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import {
   badge,
@@ -65,20 +65,20 @@ function factTone(tier: Tier): Tone | undefined {
 function rewardFacts(assessment: Assessment): readonly Fact[] {
   const { rewardCents, policy, rotation } = assessment;
   const forecast = foundedForecast(assessment);
-  const full = money(policy.fullRewardCents);
+  const full = money(policy.fullRewardCents, policy);
   return [
     {
       name: "Pay if the month ended now",
-      value: rewardCents === undefined ? "not known yet" : `${money(rewardCents)} of ${full}`,
+      value: rewardCents === undefined ? "not known yet" : `${money(rewardCents, policy)} of ${full}`,
       detail: `policy: ${policy.source}`,
     },
     {
       name: "Pay at the end, forecast",
-      value: forecast === undefined ? "not known yet" : money(forecast.rewardCents.middle),
+      value: forecast === undefined ? "not known yet" : money(forecast.rewardCents.middle, policy),
       detail:
         forecast === undefined
           ? `needs ${grouped(ENOUGH_BLOCKS)} blocks and the time between them`
-          : `80 %: ${money(forecast.rewardCents.low)} to ${money(forecast.rewardCents.high)}`,
+          : `80 %: ${money(forecast.rewardCents.low, policy)} to ${money(forecast.rewardCents.high, policy)}`,
       tone: forecast === undefined ? undefined : factTone(forecast.tiers.low),
     },
     {
@@ -175,9 +175,9 @@ export function monthSection(months: readonly MonthStatus[]): Html {
   return html`<h3>Months</h3>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
 }
 
-/** Hundredths as an amount with two decimals. The policy has no currency. */
-function money(cents: bigint): string {
-  return `${grouped(cents / 100n)}.${(cents % 100n).toString().padStart(2, "0")}`;
+/** An amount with the currency, if it has a name. */
+function money(cents: bigint, { currency }: Assessment["policy"]): string {
+  return formatCents(cents, currency, "\u202f");
 }
 
 function percentOf(share: Dec18): string {

@@ -1,4 +1,5 @@
 import type { AlertStatus } from "../alerts/alert-status.ts";
+import { mutedBy } from "../alerts/under-causes.ts";
 import { type Headroom, foundedForecast, isEarly } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
@@ -125,13 +126,18 @@ function earlyText({ assessment, current }: WatchdogStatus): string {
 }
 
 /** Firing alerts that mean something for pay, the most severe first; those that others cause last. */
-export function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
+function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   const order = { critical: 0, warning: 1, info: 2 } as const;
   const rank = ({ rule, state }: AlertStatus): number =>
-    order[rule.severity] * 2 + (state?.quietReason?.startsWith("muted by") === true ? 1 : 0);
+    order[rule.severity] * 2 + (mutedBy(state?.quietReason) === undefined ? 0 : 1);
   return alerts
     .filter(({ state, rule }) => state?.phase === "firing" && rule.severity !== "info")
     .toSorted((a, b) => rank(a) - rank(b));
+}
+
+/** Firing alerts without those that others mute. */
+export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
+  return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }
 
 /** The tier by the policy that pays, or by the specification before the first poll. */
@@ -139,7 +145,8 @@ export function tierNow({ assessment, current }: WatchdogStatus): Tier | undefin
   return assessment === undefined ? current.tier : assessment.tier;
 }
 
-function whyBlind(
+/** Returns why nothing can be said about the present; undefined while a node can be read. */
+export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,
 ): string | undefined {

@@ -1,18 +1,20 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
+import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
 import { badge, type Column, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
+import { type CauseGroup, mutedBy, underCauses } from "../alerts/under-causes.ts";
 import { runbookFile } from "../conditions/condition.ts";
-import { conditionId, runbookPath } from "../notify/event-links.ts";
+import { conditionId } from "../notify/event-links.ts";
 import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";
 import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
 import type { Silence } from "../silences/silence.ts";
-import { firingOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
+import { causesOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
 /** The sources that the last poll read. Ages are those at the poll. */
 export function sourceSection({
@@ -118,19 +120,22 @@ export function conditionSection(alerts: readonly AlertStatus[], context: Condit
   );
   if (open.length === 0)
     return html`<h3>Conditions</h3><p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was evaluated yet: the first poll has not ended."}</p>`;
-  const sorted = open.toSorted((a, b) => rank(a) - rank(b));
-  return html`<h3>Conditions</h3><ul class="problems">${sorted.map((alert) => item(alert, context))}</ul>`;
+  const groups = underCauses(
+    open.toSorted((a, b) => rank(a) - rank(b)),
+    ({ validator, rule, state }) => ({ validator, name: rule.condition.name, quiet: state.quietReason }),
+  );
+  return html`<h3>Conditions</h3><ul class="problems">${groups.map((group) => item(group, context))}</ul>`;
 }
 
 const PHASES: readonly AlertState["phase"][] = ["firing", "pending", "resolved"];
 const SEVERITY_RANK = { critical: 0, warning: 1, info: 2 } as const;
 
 function rank({ rule, state }: OpenAlert): number {
-  const isMuted = state.quietReason?.startsWith("muted by") === true;
+  const isMuted = mutedBy(state.quietReason) !== undefined;
   return PHASES.indexOf(state.phase) * 10 + (isMuted ? 5 : 0) + SEVERITY_RANK[rule.severity];
 }
 
-function item(alert: OpenAlert, context: ConditionContext): Html {
+function item({ alert, consequences }: CauseGroup<OpenAlert>, context: ConditionContext): Html {
   const { rule, state, validator } = alert;
   const { condition } = rule;
   const { name, title, description, impact, action } = condition;
@@ -139,9 +144,19 @@ function item(alert: OpenAlert, context: ConditionContext): Html {
     state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
   }${acknowledgedText(alert, context)}</small>${
     state.phase !== "resolved" &&
-    html`<br>${description} ${impact}<br><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}`
-  }</li>
+    html`<br>${description} ${impact}<br><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}.`
+  }${consequences.length > 0 && html`<br>${consequenceList(consequences, context)}`}</li>
 `;
+}
+
+/** The alerts that another one causes, in small: each has its runbook and its place on the page. */
+function consequenceList(consequences: readonly OpenAlert[], { runbooks }: ConditionContext): Html {
+  const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
+    const { name, title } = condition;
+    const phase = state.phase === "firing" ? "muted" : state.phase;
+    return html`${index > 0 && ", "}<span id="${conditionId(validator, name)}" title="${state.reason}">${runbook(name, runbooks, title)} (${phase})</span>`;
+  });
+  return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
 /** Who works on a firing alert, or when others are notified since nobody does. */
@@ -181,9 +196,9 @@ function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html
   return html`Fires at ${timeText(atMs)}, in ${formatDuration(atMs - nowMs)}, unless it ends before.`;
 }
 
-function runbook(name: string, runbooks: string): Html {
+function runbook(name: string, runbooks: string, text = "Runbook"): Html {
   const url = runbooks === "" ? `/${runbookPath(name)}` : `${runbooks}${runbookFile(name)}`;
-  return html`<a href="${url}">Runbook</a>.`;
+  return html`<a href="${url}">${text}</a>`;
 }
 
 /** A validator with its pay status and the id of its section. */
@@ -235,7 +250,7 @@ export function fleetSection(all: readonly ValidatorEntry[], nowMs: number): Htm
         return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
       },
     },
-    { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => firingOf(alerts).length },
+    { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => causesOf(alerts).length },
     {
       name: "last poll",
       isNumber: true,

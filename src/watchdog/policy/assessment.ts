@@ -29,6 +29,8 @@ export interface Policy {
   readonly fullRewardCents: bigint;
   /** Where the values come from: the specification, the configuration, or the chain's parameters. */
   readonly source: "specification" | "configuration" | "chain";
+  /** "USD". Absent: it has no name. */
+  readonly currency?: string;
 }
 
 /**
@@ -174,8 +176,12 @@ export function chainPolicy(params: RevenueParams): Policy {
     leastSigned: { full: DEC18_ONE - params.blocksAllowedToMiss, none: params.blocksRequired },
     fullRewardCents: params.baseCompensation * 100n,
     source: "chain",
+    ...(CURRENCY.test(params.quoteAsset) ? { currency: params.quoteAsset } : {}),
   };
 }
+
+/** Name of a currency. */
+export const CURRENCY = /^[A-Za-z][A-Za-z0-9./-]{0,15}$/;
 
 /** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
 export interface PolicyChoice {

@@ -7,6 +7,8 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Policy, rewardCents } from "../policy/assessment.ts";
+import type { PastAlert } from "../alerts/alert-state.ts";
+import type { WatchdogStatus } from "../polling/status.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Time with many bad blocks. */
@@ -34,6 +36,22 @@ export type ExplainingAlert = Pick<AlertEpisode, "alert" | "sinceMs" | "inhibits
   /** Absent while it fires. */
   readonly resolvedAtMs?: number | undefined;
 };
+
+/** Returns the alerts of a validator that explain its bad blocks. */
+export function explainingAlerts(
+  { validator, alerts }: Pick<WatchdogStatus, "validator" | "alerts">,
+  history: readonly PastAlert[],
+): readonly ExplainingAlert[] {
+  const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
+  return history
+    .filter((past) => past.validator === validator)
+    .map(({ alert, sinceMs, resolvedAtMs }) => ({
+      alert,
+      sinceMs,
+      resolvedAtMs,
+      inhibits: inhibits.get(alert) ?? [],
+    }));
+}
 
 /** Alerts and events that explain bad blocks, and which blocks those are. */
 export interface Explanations {
@@ -170,7 +188,11 @@ export function costCents(policy: Policy, { good, bad }: BlockCounts, missed: bi
 }
 
 /** An incident, and the pay that its month would have had without its bad blocks, less the pay that it has. */
-export type CostedIncident = Incident & { readonly costCents: bigint };
+export type CostedIncident = Incident & {
+  readonly costCents: bigint;
+  /** Absent: the currency has no name. */
+  readonly currency?: string;
+};
 
 /** Returns the incidents of some hours with their cost. */
 export function costedIncidents(
@@ -181,7 +203,12 @@ export function costedIncidents(
   const months = new Map(ledger.months().map(({ month, counts }) => [month, counts]));
   return incidentsOf(hours, explanations).map((incident) => {
     const counts = months.get(monthOf(incident.fromMs)) ?? NO_BLOCKS;
-    return { ...incident, costCents: costCents(policy, counts, incident.bad) };
+    const { currency } = policy;
+    return {
+      ...incident,
+      costCents: costCents(policy, counts, incident.bad),
+      ...(currency === undefined ? {} : { currency }),
+    };
   });
 }
 
@@ -205,13 +232,13 @@ export function incidentBlocks(incidents: readonly CostedIncident[]): readonly R
   ] as const;
   const rows = worst
     .toSorted((a, b) => a.fromMs - b.fromMs)
-    .map(({ fromMs, toMs, blocks, bad, cause, costCents: cost }) => [
+    .map(({ fromMs, toMs, blocks, bad, cause, costCents: cost, currency }) => [
       formatMinute(fromMs),
       formatRoundedDuration(toMs - fromMs),
       ...(hasBlocks ? [blocks === undefined ? "–" : `${blocks.from}–${blocks.to}`] : []),
       formatCount(bad),
-      formatCents(cost),
-      formatCents(costPerHour(cost, toMs - fromMs)),
+      formatCents(cost, currency),
+      formatCents(costPerHour(cost, toMs - fromMs), currency),
       cause,
     ]);
   return [

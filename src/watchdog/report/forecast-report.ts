@@ -56,14 +56,14 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
 const LEGEND =
   "Expected: the loss that goes on now goes on, and an outage that is over does not come back. Low to high: 80 % of the months that are drawn from the last 28 days, in which each drawn day is worse than all n seen ones with probability 1 / (n + 1), and never less than the chance of single blocks. Burn 1.00 uses what the month allows exactly by its end.";
 
-function forecastCells(validator: string, { rate, forecast }: Assessment): readonly string[] {
+function forecastCells(validator: string, { rate, forecast, policy }: Assessment): readonly string[] {
   if (forecast === undefined) return [validator, formatRate(rate), "–", "–", "–", "–", "–"];
   const { low, middle, high, tiers, rewardCents } = forecast;
   return [
     validator,
     ...[rate, low, middle, high].map(formatRate),
     tiers.low === tiers.high ? tiers.middle : `${tiers.low} to ${tiers.high}`,
-    formatCents(rewardCents.middle),
+    formatCents(rewardCents.middle, policy.currency),
   ];
 }
 
@@ -145,6 +145,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
     const misses = scenario.misses(data);
     return {
       validator: data.ledger.validator,
+      currency: data.policy.currency,
       result: misses === undefined ? undefined : whatIf(data.assessment, misses),
     };
   });
@@ -163,11 +164,11 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
           { title: "Tier with" },
           { title: "Cost", align: "right" },
         ],
-        rows: results.map(({ validator, result }) => cellsOf(validator, result)),
+        rows: results.map(({ validator, result, currency }) => cellsOf(validator, result, currency)),
       },
       {
         kind: "text",
-        text: "Rates are those expected at the end of the month. Cost is in units of the programme's currency.",
+        text: `Rates are those expected at the end of the month.${results.every(({ currency }) => currency === undefined) ? " Cost is in units of the programme's currency." : ""}`,
       },
       ...(results.some(({ result }) => result === undefined)
         ? [{ kind: "text", text: NOT_KNOWN } as const]
@@ -214,7 +215,7 @@ function outcomeOf(results: readonly (WhatIf | undefined)[]): ReportOutcome {
   return results.every((result) => result === undefined) ? "unseen" : "fine";
 }
 
-function cellsOf(validator: string, result: WhatIf | undefined): readonly string[] {
+function cellsOf(validator: string, result: WhatIf | undefined, currency?: string): readonly string[] {
   if (result === undefined) return [validator, "–", "–", "–", "–", "–", "–"];
   return [
     validator,
@@ -223,7 +224,7 @@ function cellsOf(validator: string, result: WhatIf | undefined): readonly string
     formatRate(result.with.rate),
     result.without.tier,
     result.with.tier,
-    formatCents(result.costCents),
+    formatCents(result.costCents, currency),
   ];
 }
 

@@ -226,7 +226,7 @@ function causeBlocks(validators: readonly ValidatorData[], shift: Shift): readon
   const items = validators.flatMap((data) =>
     causesIn(data, shift).map(
       ({ cause, bad }) =>
-        `${data.ledger.validator}: ${formatCount(bad)} missed: ${cause}, cost ${formatCents(costOf(data, bad))}`,
+        `${data.ledger.validator}: ${formatCount(bad)} missed: ${cause}, cost ${formatCents(costOf(data, bad), data.policy.currency)}`,
     ),
   );
   const tables = validators.flatMap((data) => {

@@ -64,6 +64,7 @@ export function policyJson(policy: Policy): JsonObject {
     none_below: formatDec18(policy.least.none),
     full_reward_cents: String(policy.fullRewardCents),
     source: policy.source,
+    ...(policy.currency === undefined ? {} : { currency: policy.currency }),
   };
 }
 

@@ -54,6 +54,12 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
+/** The currency of all months; undefined when they differ, and their sum has no name. */
+function commonCurrency(months: readonly MonthFacts[]): string | undefined {
+  const names = new Set(months.map(({ policy }) => policy.currency));
+  return names.size === 1 ? [...names][0] : undefined;
+}
+
 /** `report month-close`: why each validator is paid what it is paid, and what would have changed it. */
 export function monthCloseReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
@@ -65,7 +71,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
       stateBlock(months, validators),
       {
         kind: "text",
-        text: `${counted(months.length, "validator")}, pay together: ${formatCents(pay)}. ${PAY_NOTE}`,
+        text: `${counted(months.length, "validator")}, pay together: ${formatCents(pay, commonCurrency(months))}. ${PAY_NOTE}`,
       },
       ...summaryBlocks(months),
       ...months.flatMap(closeBlocks),
@@ -152,7 +158,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
     { kind: "heading", text: `${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}` },
     {
       kind: "text",
-      text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"])}`}.`,
+      text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear, policy.currency)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"], policy.currency)}`}.`,
     },
     ...(payment === undefined ? [] : [{ kind: "text", text: paymentText(payment) } as const]),
     ...sourceBlocks(facts),
@@ -180,7 +186,7 @@ function originText({ estimated, backfilled }: MonthFacts["record"]): string {
 function payText({ payCents, policy }: MonthFacts): string {
   return payCents === undefined
     ? "unknown"
-    : `${formatCents(payCents[policy.curve])} of ${formatCents(policy.fullRewardCents)}`;
+    : `${formatCents(payCents[policy.curve], policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
 }
 
 /** The rates of all sources, when there is more than one. */
@@ -217,7 +223,7 @@ function causeBlocks({ causes, record: { counts }, policy }: MonthFacts): readon
   const row = (cause: string, bad: bigint): readonly string[] => [
     cause,
     formatCount(bad),
-    formatCents(costCents(policy, counts, bad)),
+    formatCents(costCents(policy, counts, bad), policy.currency),
   ];
   const rows = [
     ...causes.map(({ cause, bad }) => row(cause, bad)),
@@ -260,18 +266,27 @@ function summaryTable(months: readonly MonthFacts[]): ReportBlock {
       { title: "Estimated", align: "right" },
       ...(hasBackfill ? [{ title: "Backfilled", align: "right" } as const] : []),
     ],
-    rows: months.map(({ validator, rate, tier, payCents, record: { counts, estimated, backfilled } }) => [
-      validator,
-      formatRate(rate),
-      tier ?? "–",
-      payCents === undefined ? "–" : formatCents(payCents.linear),
-      payCents === undefined ? "–" : formatCents(payCents["revenue-quadratic"]),
-      formatCount(counts.good),
-      formatCount(counts.bad),
-      formatCount(counts.unknown),
-      formatCount(blocksOf(estimated)),
-      ...(hasBackfill ? [formatCount(blocksOf(backfilled))] : []),
-    ]),
+    rows: months.map(
+      ({
+        validator,
+        rate,
+        tier,
+        payCents,
+        policy: { currency },
+        record: { counts, estimated, backfilled },
+      }) => [
+        validator,
+        formatRate(rate),
+        tier ?? "–",
+        payCents === undefined ? "–" : formatCents(payCents.linear, currency),
+        payCents === undefined ? "–" : formatCents(payCents["revenue-quadratic"], currency),
+        formatCount(counts.good),
+        formatCount(counts.bad),
+        formatCount(counts.unknown),
+        formatCount(blocksOf(estimated)),
+        ...(hasBackfill ? [formatCount(blocksOf(backfilled))] : []),
+      ],
+    ),
   };
 }
 

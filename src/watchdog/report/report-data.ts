@@ -20,9 +20,9 @@ import {
 } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
-import { CURVES, type Policy } from "../policy/assessment.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
+import { CURRENCY, CURVES, type Policy } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A watchdog whose data reports read. */
@@ -150,13 +150,14 @@ function encodeMisses({ fromMs, toMs, blocks, good, bad }: MissRange): readonly 
   return [fromMs, toMs, String(good), String(bad), ...heights];
 }
 
-function encodePolicy({ curve, least, leastSigned, fullRewardCents, source }: Policy): JsonObject {
+function encodePolicy({ curve, least, leastSigned, fullRewardCents, source, currency }: Policy): JsonObject {
   return {
     curve,
     least: [String(least.full), String(least.none)],
     least_signed: [String(leastSigned.full), String(leastSigned.none)],
     full_reward_cents: String(fullRewardCents),
     source,
+    ...(currency === undefined ? {} : { currency }),
   };
 }
 
@@ -242,6 +243,7 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
+    currency: z.string().regex(CURRENCY).exactOptional(),
   })
   .transform(
     ({ least_signed: leastSigned, full_reward_cents: fullRewardCents, ...rest }): Policy => ({

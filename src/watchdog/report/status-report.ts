@@ -1,3 +1,5 @@
+import { mutedBy } from "../alerts/under-causes.ts";
+import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
@@ -21,7 +23,6 @@ import {
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { standingBlocks } from "./standing-blocks.ts";
-import type { ActiveAlert } from "./active-alert.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** The present state of a watchdog. */
@@ -45,7 +46,9 @@ export function statusReport(now: OracleNow): Report {
     ledger.validator,
     formatRate(assessment.rate),
     assessment.tier ?? "–",
-    assessment.rewardCents === undefined ? "–" : formatCents(assessment.rewardCents),
+    assessment.rewardCents === undefined
+      ? "–"
+      : formatCents(assessment.rewardCents, assessment.policy.currency),
     ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
   ]);
   const columns = [
@@ -65,7 +68,7 @@ export function statusReport(now: OracleNow): Report {
       ...earlyBlocks(now.validators),
       ...chainBlocks(now.validators, now.nowMs),
       ...standingBlocks(now.validators, now.nowMs),
-      alertBlock(now.alerts),
+      ...alertBlocks(now.alerts),
     ],
     data: {
       report: "status",
@@ -133,33 +136,6 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
     const text = `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`;
     return [{ kind: "text", text }];
   });
-}
-
-function alertBlock(alerts: readonly ActiveAlert[]): ReportBlock {
-  if (alerts.length === 0) return { kind: "text", text: "No alert is pending or fires." };
-  return {
-    kind: "table",
-    columns: [
-      { title: "Alert" },
-      { title: "Validator" },
-      { title: "Severity" },
-      { title: "State" },
-      { title: "Since (UTC)" },
-      { title: "Reason" },
-    ],
-    rows: alerts.map((alert) => [
-      alert.title,
-      alert.validator,
-      alert.severity,
-      alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
-      formatMinute(alert.sinceMs),
-      alert.reason,
-    ]),
-  };
-}
-
-function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
-  return { name: alert, since: isoTime(sinceMs), ...rest };
 }
 
 /** Encodes an assessment. Amounts and counts are decimal strings. */
@@ -305,8 +281,9 @@ function rootBlocks({ root, caused }: Root): readonly ReportBlock[] {
   ];
 }
 
-function causedText({ title, state }: ActiveAlert): string {
-  return state === "pending" ? `${title} (pending)` : title;
+function causedText({ title, state, quiet }: ActiveAlert): string {
+  if (state === "pending") return `${title} (pending)`;
+  return mutedBy(quiet) === undefined ? title : `${title} (muted)`;
 }
 
 function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
@@ -353,6 +330,9 @@ function causeText({ ledger, assessment, policy }: ValidatorData, sums: readonly
     // Estimated blocks are not in the hours.
     ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),
   ];
-  const lost = bad === 0n ? "" : `, cost ${formatCents(cost)} of ${formatCents(policy.fullRewardCents)}`;
+  const lost =
+    bad === 0n
+      ? ""
+      : `, cost ${formatCents(cost, policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
   return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${lost}.`;
 }

@@ -32,12 +32,12 @@ const dashboard = z.object({
   id: z.null().optional(),
   time: z.object({ from: z.string(), to: z.literal("now") }),
   tags: z.tuple([z.literal("relaywatch")]),
-  links: z.array(z.object({ title: z.string(), type: z.string() })).length(2),
   annotations: z.object({ list: z.array(z.object({ name: z.string(), expr: z.string() })).length(2) }),
   templating: z.object({
     list: z.array(z.object({ name: z.string(), type: z.string(), current: z.unknown().optional() })),
   }),
   panels: z.array(panel),
+  links: z.array(z.object({ title: z.string(), type: z.string(), url: z.string().default("") })),
 });
 
 const all = [...dashboardFiles()]
@@ -68,6 +68,29 @@ describe("the dashboards", () => {
       expect(panels.filter((other) => overlaps(one.gridPos, other.gridPos))).toEqual([one]);
     for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
   });
+
+  it.each(all)(
+    "$path links to the other dashboards, to the runbooks and to the pages of what it shows",
+    ({ path, json }) => {
+      const links = json.links.map(({ title, type, url }) =>
+        type === "dashboards" ? title : `${title} ${url}`,
+      );
+      const pages: Readonly<Record<string, readonly string[]>> = {
+        "oracle-am-i-paid.json": ["Oracle watchdog https://watchdog.example/"],
+        "oracle-fleet.json": ["Oracle watchdog https://watchdog.example/"],
+        "oracle-am-i-paid-raw.json": [],
+        "icq-relayer.json": ["Relayer https://relayer.example/"],
+        "icq-query.json": ["Relayer https://relayer.example/"],
+        "process.json": ["Oracle watchdog https://watchdog.example/", "Relayer https://relayer.example/"],
+        "ibc-relayer.json": ["Localnet https://localnet.example/"],
+      };
+      expect(links).toEqual([
+        "Relaywatch",
+        "Runbooks https://runbooks.example/",
+        ...(pages[path.replace("dashboards/json/", "")] ?? ["unknown"]),
+      ]);
+    },
+  );
 
   it.each(all)("$path names no job, no address and no source of its author", ({ json }) => {
     const text = JSON.stringify(json);

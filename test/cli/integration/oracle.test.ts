@@ -216,6 +216,45 @@ describe("status", () => {
     );
   });
 
+  it("has muted alerts below their cause, and no row for them", async () => {
+    seeMonth();
+    world.alerts = [SIDECAR_DOWN, NO_PRICES];
+    const { out } = await cli("status", "--validator", "validator-02");
+    expect(out).toContain("- validator-02, Sidecar down; also: All prices missing (muted).");
+    expect(out).not.toMatch(/^All prices missing/m);
+    // As data, all are there.
+    const json = JSON.parse((await cli("status", "--json", "--validator", "validator-02")).out);
+    expect(json.alerts).toHaveLength(2);
+  });
+
+  it("and other reports have the currency that the policy names, beside every amount", async () => {
+    seeMonth();
+    const named = world.validators.map((data) => {
+      const policy = { ...data.policy, currency: "USD" };
+      return { ...data, policy, assessment: { ...data.assessment, policy } };
+    });
+    const reports = [
+      ["status"],
+      ["why"],
+      ["forecast"],
+      ["what-if", "--outage", "4h"],
+      ["report", "handover", "--since", "720h"],
+      ["report", "month-close", "--month", "2026-10"],
+      ["report", "oracle", "--month", "2026-10"],
+    ] as const;
+    for (const command of reports) {
+      world.validators = named;
+      const { out } = await cli(...command);
+      // Burn rates are near zero or one; amounts are not.
+      const numbers = out.match(/(?<![\d.])\d[\d,]*\.\d\d(?!\d|,| %)[^\n]{0,4}/g) ?? [];
+      const amounts = numbers.filter((number) => !/^[01]\./.test(number));
+      expect([command, amounts.filter((amount) => !amount.includes(" USD"))]).toEqual([command, []]);
+      expect([command, out.includes(" USD")]).toEqual([command, true]);
+      seeMonth();
+      expect([command, (await cli(...command)).out.includes("USD")]).toEqual([command, false]);
+    }
+  });
+
   it("cannot see when the last poll is old", async () => {
     seeMonth();
     world.polledAtMs = NOW - 600_000;
@@ -268,7 +307,7 @@ describe("why", () => {
     const { exitCode, out } = await cli("why");
     expect(exitCode).toBe(1);
     expect(out).toContain("validator-02: Sidecar down (critical)");
-    expect(out).toContain("- It also explains: All prices missing.");
+    expect(out).toContain("- It also explains: All prices missing (muted).");
     expect(out).toContain("- Action: Restart it.");
     expect(out).not.toContain("validator-02: All prices missing");
     expect(out).toContain("validator-01: All prices missing is pending since 2026-10-20 03:00");
@@ -325,7 +364,15 @@ describe("alerts", () => {
     world.alerts = [SIDECAR_DOWN, NO_PRICES];
     const { exitCode, out } = await cli("alerts", "list");
     expect(exitCode).toBe(1);
-    expect(out).toContain(
+    expect(out).toBe(
+      [
+        "validator-02  sidecar-down  critical  firing since 2026-10-20 03:00 UTC: port 8080 refuses connections",
+        "  also: all-prices-missing (muted)",
+      ].join("\n"),
+    );
+    // Without its cause, as with another watchdog's rules, a muted alert has its own line.
+    world.alerts = [NO_PRICES];
+    expect((await cli("alerts", "list")).out).toContain(
       "all-prices-missing  critical  firing since 2026-10-20 03:00 UTC: port 8080 refuses connections (muted by",
     );
     expect((await cli("alerts", "list", "--validator", "validator-01")).exitCode).toBe(0);
@@ -368,7 +415,7 @@ describe("alerts", () => {
     const open = { acknowledged: null, escalated_at: "2026-10-20T03:15:00.000Z", escalates_at: null };
     world.alerts = [
       { ...SIDECAR_DOWN, acknowledged: by },
-      { ...NO_PRICES, ...open },
+      { ...NO_PRICES, ...open, quiet: null },
     ];
     const { out } = await cli("alerts", "list");
     expect(out).toContain("; acknowledged at 2026-10-20 04:00 UTC by ann: new disk");

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import { problemRunbook } from "../../../src/relayer/monitoring/relayer-runbooks.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../../../src/relayer/health/problems.ts";
 import { type RelayerPageInput, relayerPage } from "../../../src/relayer/page/relayer-page.ts";
 import { healthyRelayer, troubledRelayer } from "../../support/pages/relayer-scenes.ts";
@@ -122,6 +123,7 @@ describe("the relayer's page", () => {
     expect(headline({ problems }).includes("Starting")).toBe(code === "starting");
     const { part, title } = pageOf({ problems });
     expect(part("verdict")).toContain(`<strong>${code}</strong>: what is wrong`);
+    expect(part("verdict").includes('<a href="/runbooks/relayer-')).toBe(problemRunbook(code) !== undefined);
     expect(part("verdict")).not.toContain(`class="verdict good"`);
     expect(title).toMatch(/^\(1\) /);
   });

@@ -28,7 +28,7 @@ export function ledgerViewOf(contents: LedgerContents, validator = "validator"):
     validator,
     chainId: "test-1",
     months: (source = "calls") => (source === "calls" ? (contents.months ?? []) : []),
-    days: within(contents.days),
+    days: (fromMs, toMs, source = "calls") => (source === "calls" ? within(contents.days)(fromMs, toMs) : []),
     hours: within(contents.hours),
     minutes: within(contents.minutes),
     misses: (fromMs, toMs) => missesWithin(contents.misses ?? [], fromMs, toMs),

@@ -62,6 +62,7 @@ describe("the reward", () => {
       quoteAsset: "USD",
       schedule: "monthly",
     });
+    expect(policy.currency).toBe("USD");
     expect(
       formatDec18(rewardCents({ ...policy, fullRewardCents: DEC18_ONE }, missed(votes), missed(blocks))),
     ).toBe(rating);

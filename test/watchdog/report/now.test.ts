@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { ActiveAlert } from "../../../src/watchdog/report/active-alert.ts";
+import type { ActiveAlert } from "../../../src/watchdog/report/active-alerts.ts";
 import { type OracleNow, statusReport, whyReport } from "../../../src/watchdog/report/status-report.ts";
 import { forecastReport } from "../../../src/watchdog/report/forecast-report.ts";
 import type { ValidatorData } from "../../../src/watchdog/report/validator-data.ts";

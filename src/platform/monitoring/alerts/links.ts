@@ -33,10 +33,22 @@ export function runbooksUrl(): string {
   return RUNBOOKS_URL;
 }
 
+/** Pages of the daemons, for links of the dashboards. An installation replaces the URLs, as `dashboards/README.md` shows. */
+export const DAEMON_PAGES = {
+  watchdog: { title: "Oracle watchdog", url: "https://watchdog.example/" },
+  relayer: { title: "Relayer", url: "https://relayer.example/" },
+  localnet: { title: "Localnet", url: "https://localnet.example/" },
+} as const;
+
+/** One of {@link DAEMON_PAGES}. */
+export type DaemonPage = keyof typeof DAEMON_PAGES;
+
 /** Public URLs of what belongs together, each with a slash at its end. Absent: not known. */
 export interface PublicLinks {
   readonly watchdog?: string;
   readonly relayer?: string;
+  readonly localnet?: string;
+  readonly status_page?: string;
   readonly grafana?: string;
 }
 
@@ -47,6 +59,10 @@ export const linksSchema = z
       "URL at which people open the page of the oracle watchdog",
     ),
     relayer: linkField("http://127.0.0.1:9999/").describe("URL at which people open the page of the relayer"),
+    localnet: linkField("http://127.0.0.1:9997/").describe("URL at which people open the page of a localnet"),
+    status_page: linkField("https://status.example/").describe(
+      "URL at which everybody opens the public status page",
+    ),
     grafana: linkField("http://127.0.0.1:3000/").describe("root of the Grafana that has the dashboards"),
   })
   .prefault({})
@@ -69,16 +85,26 @@ function linkField(example: string) {
     .meta({ example });
 }
 
+const TEXTS = [
+  ["watchdog", "oracle watchdog"],
+  ["relayer", "relayer"],
+  ["localnet", "localnet"],
+  ["status_page", "public status page"],
+] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
+
 /** Returns links to the other pages and to dashboards, for the foot of a page. */
 export function pageLinks(
   links: PublicLinks,
-  own: "watchdog" | "relayer",
+  own: DaemonPage,
   dashboard: string,
 ): readonly { readonly path: string; readonly text: string }[] {
-  const { watchdog, relayer, grafana } = links;
+  const { grafana } = links;
+  const pages = TEXTS.flatMap(([name, text]) => {
+    const path = name === own ? undefined : links[name];
+    return path === undefined ? [] : [{ path, text }];
+  });
   return [
-    ...(own === "watchdog" || watchdog === undefined ? [] : [{ path: watchdog, text: "oracle watchdog" }]),
-    ...(own === "relayer" || relayer === undefined ? [] : [{ path: relayer, text: "relayer" }]),
+    ...pages,
     ...(grafana === undefined ? [] : [{ path: `${grafana}d/${dashboard}`, text: "dashboard" }]),
   ];
 }

@@ -39,7 +39,7 @@ import { PanelBuilder as StatBuilder } from "@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as TimelineBuilder } from "@grafana/grafana-foundation-sdk/statetimeline";
 import { PanelBuilder as TableBuilder } from "@grafana/grafana-foundation-sdk/table";
 import { PanelBuilder as GraphBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
-import { runbooksUrl } from "../alerts/links.ts";
+import { DAEMON_PAGES, runbooksUrl } from "../alerts/links.ts";
 import type { DashboardSpec, PanelSpec, VariableSpec } from "./panel-spec.ts";
 
 const TAG = "relaywatch";
@@ -71,6 +71,10 @@ export function dashboardJson(spec: DashboardSpec): string {
     .withVariable(new DatasourceVariableBuilder("datasource").label("Data source").type("prometheus"))
     .annotation(annotation("Restarts", spec.restarts, "orange"))
     .annotation(annotation("Alerts", spec.alerts, "red"));
+  for (const page of spec.pages) {
+    const { title, url } = DAEMON_PAGES[page];
+    builder.link(new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url).targetBlank(true));
+  }
   for (const variable of spec.variables) builder.withVariable(queryVariable(variable));
   let id = 1;
   for (const { title, panels } of spec.rows) {

@@ -1,3 +1,5 @@
+import type { DaemonPage } from "../alerts/links.ts";
+
 /** One query of a panel. */
 export interface QuerySpec {
   readonly expr: string;
@@ -77,6 +79,8 @@ export interface DashboardSpec {
   readonly restarts: string;
   readonly alerts: string;
   readonly rows: readonly RowSpec[];
+  /** Pages of the daemons that it links to. */
+  readonly pages: readonly DaemonPage[];
 }
 
 /** Returns a query. */

@@ -10,6 +10,7 @@ const CONFIG_DAEMONS = ["relaywatch_relayer", W] as const;
 /** Process. */
 export const PROCESS: DashboardSpec = {
   uid: DASHBOARDS.process,
+  pages: ["watchdog", "relayer"],
   file: "process.json",
   title: "Process",
   description: "The daemons as processes, and whether their notifications arrive.",

@@ -79,9 +79,8 @@ interface EventLink {
 /** Formats the cost as a sentence. */
 export function costText({ blocks, pay }: AlertCost): string {
   const votes = `${blocks} ${blocks === 1n ? "block" : "blocks"} without an oracle vote since it began`;
-  return pay === undefined
-    ? `Cost: ${votes}.`
-    : `Cost: ${votes}, and ${pay} currency units of this month's pay so far.`;
+  if (pay === undefined) return `Cost: ${votes}.`;
+  return `Cost: ${votes}, and ${pay.includes(" ") ? pay : `${pay} currency units`} of this month's pay so far.`;
 }
 
 /** Cuts a text at `limit` characters. */

@@ -89,6 +89,12 @@ function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
     runbook: event.runbook,
     dashboard: event.dashboard ?? null,
     page: event.page ?? null,
-    cost: { blocks: event.cost.blocks.toString(), pay: event.cost.pay ?? null },
+    cost: costJson(event.cost),
   };
+}
+
+/** The amount is a decimal number, also of a currency with a name. */
+function costJson({ blocks, pay }: AlertEvent["cost"]) {
+  const [amount = null, currency] = pay?.split(" ") ?? [];
+  return { blocks: blocks.toString(), pay: amount, ...(currency === undefined ? {} : { currency }) };
 }

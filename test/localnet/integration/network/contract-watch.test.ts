@@ -67,7 +67,7 @@ beforeAll(async () => {
     { node, clock: systemClock },
   );
   start((signal) => watch.run(signal));
-  const page = createContractPage({ node, version: "1.2.3", clock: systemClock });
+  const page = createContractPage({ node, version: "1.2.3", clock: systemClock, links: LINKS });
   start((signal) => page.run(signal));
   url = await openHttp(page.routes, stop.signal);
 });
@@ -75,6 +75,15 @@ afterAll(async () => {
   stop.abort(new Error("the test is over"));
   await Promise.allSettled(running);
   rmSync(folder, { recursive: true, force: true });
+});
+
+/** Pages beside the localnet. */
+const LINKS = { watchdog: "http://127.0.0.1:19998/", relayer: "http://127.0.0.1:19999/" };
+
+it("the page links to the daemons beside the localnet", async () => {
+  const text = await (await fetch(`${url}/`)).text();
+  expect(text).toContain('<a href="http://127.0.0.1:19998/">oracle watchdog</a>');
+  expect(text).toContain('<a href="http://127.0.0.1:19999/">relayer</a>');
 });
 
 function fileOf(label: string): string {

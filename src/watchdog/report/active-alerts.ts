@@ -1,4 +1,9 @@
 import { z } from "zod";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { formatMinute } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import type { ReportBlock } from "../../platform/report/document.ts";
+import { consequencesText, underCauses } from "../alerts/under-causes.ts";
 
 /** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
 export interface ActiveAlert {
@@ -17,6 +22,40 @@ export interface ActiveAlert {
   readonly action: string;
   readonly runbook: string;
   readonly inhibits: readonly string[];
+}
+
+/** Alerts as a table, and below it the muted ones under their causes. */
+export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
+  if (alerts.length === 0) return [{ kind: "text", text: "No alert is pending or fires." }];
+  const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
+  const items = groups.flatMap(({ alert: { title, validator }, consequences }) =>
+    consequences.length === 0 ? [] : [`${validator}, ${title}; ${consequencesText(consequences)}.`],
+  );
+  const columns = [
+    { title: "Alert" },
+    { title: "Validator" },
+    { title: "Severity" },
+    { title: "State" },
+    { title: "Since (UTC)" },
+    { title: "Reason" },
+  ];
+  const rows = groups.map(({ alert }) => [
+    alert.title,
+    alert.validator,
+    alert.severity,
+    alert.quiet === null ? alert.state : `${alert.state}, ${alert.quiet}`,
+    formatMinute(alert.sinceMs),
+    alert.reason,
+  ]);
+  return [
+    { kind: "table", columns, rows },
+    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
+  ];
+}
+
+/** Encodes an alert of a report. */
+export function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
+  return { name: alert, since: isoTime(sinceMs), ...rest };
 }
 
 const wireAlert = z.object({

@@ -1,0 +1,36 @@
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import {
+  runbookPath,
+  runbookRoute,
+  withoutTemplates,
+} from "../../platform/monitoring/alerts/runbook-route.ts";
+import { runbookText } from "../../platform/monitoring/alerts/runbook-spec.ts";
+import type { ProblemCode } from "../health/problems.ts";
+import { RELAYER_CONDITIONS } from "./relayer-alerts.ts";
+
+/** `GET /runbooks/NAME.md`: the runbooks of the relayer's alerts. */
+export const RELAYER_RUNBOOKS: HttpRoute = runbookRoute(
+  new Map(
+    RELAYER_CONDITIONS.map(({ name, title, description, impact, runbook }) => [
+      name,
+      () =>
+        runbookText({
+          title,
+          meaning: withoutTemplates(description),
+          impact,
+          checks: runbook.checks,
+          body: runbook,
+        }),
+    ]),
+  ),
+);
+
+const NAMES: ReadonlyMap<ProblemCode, string> = new Map(
+  RELAYER_CONDITIONS.flatMap(({ name, problems = [] }) => problems.map((code) => [code, name] as const)),
+);
+
+/** Returns the URL of the runbook of a problem; undefined when it has no alert. */
+export function problemRunbook(code: ProblemCode): string | undefined {
+  const name = NAMES.get(code);
+  return name === undefined ? undefined : `/${runbookPath(name)}`;
+}

@@ -1,0 +1,63 @@
+/** Returns the name of the alert that mutes another one, by the reason why that one is quiet. Undefined for any other reason. */
+export function mutedBy(quietReason: string | null | undefined): string | undefined {
+  return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
+}
+
+/** What {@link underCauses} reads of an alert. */
+interface CausedAlert {
+  readonly validator: string;
+  readonly name: string;
+  readonly quiet: string | null | undefined;
+}
+
+/** An alert, and the muted ones that it causes, also through others. */
+export interface CauseGroup<T> {
+  readonly alert: T;
+  readonly consequences: readonly T[];
+}
+
+function keyOf(validator: string, name: string): string {
+  return `${name} ${validator}`;
+}
+
+/** Sorts muted alerts under the alert that causes them. One whose cause is not in the list is a group of its own. Keeps the order. */
+export function underCauses<T>(
+  alerts: readonly T[],
+  read: (alert: T) => CausedAlert,
+): readonly CauseGroup<T>[] {
+  const byKey = new Map(
+    alerts.map((alert) => {
+      const { validator, name } = read(alert);
+      return [keyOf(validator, name), alert] as const;
+    }),
+  );
+  const rootOf = (alert: T): T => {
+    const passed = new Set([alert]);
+    for (const one of passed) {
+      const { validator, quiet } = read(one);
+      const cause = mutedBy(quiet);
+      const next = cause === undefined ? undefined : byKey.get(keyOf(validator, cause));
+      if (next === undefined) return one;
+      // A set visits what is added to it while it is visited. Alerts that mute each other are groups of their own.
+      if (passed.has(next)) return alert;
+      passed.add(next);
+    }
+    return alert;
+  };
+  const groups = new Map<T, T[]>();
+  for (const alert of alerts) if (rootOf(alert) === alert) groups.set(alert, []);
+  for (const alert of alerts) if (!groups.has(alert)) groups.get(rootOf(alert))?.push(alert);
+  return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
+}
+
+/** "also: sidecar slow, prices missing (muted); grpc closed (pending)"; empty without a consequence. */
+export function consequencesText(
+  consequences: readonly { readonly title: string; readonly state: string }[],
+): string {
+  const of = (state: string, word: string): readonly string[] => {
+    const titles = consequences.filter((one) => one.state === state).map(({ title }) => title);
+    return titles.length === 0 ? [] : [`${titles.join(", ")} (${word})`];
+  };
+  const parts = [...of("firing", "muted"), ...of("pending", "pending"), ...of("resolved", "resolved")];
+  return parts.length === 0 ? "" : `also: ${parts.join("; ")}`;
+}

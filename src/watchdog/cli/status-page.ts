@@ -1,0 +1,71 @@
+import { mkdirSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Command } from "commander";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
+import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
+import type { ValidatorData } from "../report/validator-data.ts";
+import { firstDayMs } from "../status-page/public-days.ts";
+import { exportedStatus } from "../status-page/exported-page.ts";
+import { publicPage } from "../status-page/public-page.ts";
+import { publicJson } from "../status-page/public-status.ts";
+import { MAX_SHOWN, type StatusPageConfig, statusPageOf } from "../status-page/status-page-config.ts";
+import { type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+
+interface Options extends OracleOptions {
+  readonly out: string;
+}
+
+/** `relaywatch report status-page`. */
+export function statusPageCommand(context: CliContext): Command {
+  const command = new Command("status-page")
+    .description("the public status page as files for any web server: index.html and status.json")
+    .requiredOption("--out <dir>", "folder of the files; it is created when it does not exist");
+  for (const option of oracleOptions()) command.addOption(option);
+  return command.action(async (options: Options) => {
+    const range = { fromMs: firstDayMs(systemClock.nowMs()), toMs: systemClock.nowMs() };
+    const state = await readOracle(options, context, range);
+    const status = exportedStatus(configOf(options, state.validators), state);
+    const files = [
+      ["index.html", publicPage(status, { reloadSeconds: undefined })],
+      ["status.json", `${stringifyJson(publicJson(status))}\n`],
+    ] as const;
+    for (const [name, text] of files) context.print(write(options.out, name, text));
+  });
+}
+
+/** The section `status_page` of the configuration; without one, all validators under their own names, without amounts. */
+function configOf({ config }: Options, validators: readonly ValidatorData[]): StatusPageConfig {
+  const file =
+    config === undefined
+      ? watchdogConfigSchema.parse({})
+      : loadDaemonConfig(watchdogConfigKind, config).config;
+  if (file.statusPage !== undefined) return file.statusPage;
+  if (validators.length > MAX_SHOWN)
+    throw new CliError(
+      EXIT.usage,
+      `a page has at most ${MAX_SHOWN} validators, and the watchdog has ${validators.length}; list those to show in status_page of the configuration, and name it with --config`,
+    );
+  return statusPageOf(
+    undefined,
+    validators.map(({ ledger }) => ({
+      name: ledger.validator,
+      hasVotes: ledger.months("votes").length > 0,
+    })),
+  );
+}
+
+function write(folder: string, name: string, text: string): string {
+  const path = join(folder, name);
+  try {
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(path, text);
+    return path;
+  } catch (cause) {
+    throw new CliError(EXIT.fatal, `${path} cannot be written: ${errorText(cause)}`, { cause });
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from "zod";
+import { parseDec18 } from "../../platform/base/decimal.ts";
+import { issueText } from "../../platform/config/config-fields.ts";
+import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessment.ts";
+
+/** Section `policy`. */
+export const policy = z.strictObject({
+  curve: z
+    .enum(CURVES)
+    .default("linear")
+    .describe("reward between the two boundaries: linear, or as the chain's revenue module computes it"),
+  full_percent: z
+    .number()
+    .min(0)
+    .max(100)
+    .default(98)
+    .describe("from this success rate on the reward is complete"),
+  none_percent: z.number().min(0).max(100).default(95).describe("below this success rate there is no reward"),
+  reward: z
+    .number()
+    .min(0)
+    .max(1_000_000_000)
+    .default(3000)
+    .describe("reward of a full month, in currency units"),
+  currency: z
+    .string()
+    .regex(CURRENCY, {
+      error: issueText("is not the name of a currency", 'up to 16 letters and digits such as "USD"'),
+    })
+    .optional()
+    .describe(
+      "name of the currency of reward, which is shown beside amounts; with from_chain that of the chain",
+    )
+    .meta({ example: "USD", commentedOut: true }),
+  from_chain: z
+    .boolean()
+    .default(false)
+    .describe("use the parameters of the chain's revenue module while they can be read"),
+});
+
+/** Converts a percentage to a share with 18 places. */
+function toShare(percent: number): bigint {
+  return parseDec18(percent.toFixed(6)) / 100n;
+}
+
+/** Converts the section. */
+export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
+  const configured = {
+    ...SPECIFIED_POLICY,
+    curve: given.curve,
+    least: { full: toShare(given.full_percent), none: toShare(given.none_percent) },
+    fullRewardCents: BigInt(Math.round(given.reward * 100)),
+  };
+  const currency = given.currency === undefined ? {} : { currency: given.currency };
+  const isSpecified =
+    given.curve === SPECIFIED_POLICY.curve &&
+    configured.least.full === SPECIFIED_POLICY.least.full &&
+    configured.least.none === SPECIFIED_POLICY.least.none &&
+    configured.fullRewardCents === SPECIFIED_POLICY.fullRewardCents;
+  return {
+    policy: isSpecified
+      ? { ...SPECIFIED_POLICY, ...currency }
+      : { ...configured, ...currency, source: "configuration" },
+    fromChain: given.from_chain,
+  };
+}

@@ -1,0 +1,116 @@
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { counted } from "../../platform/base/text.ts";
+import { html, type Html } from "../../platform/web/html.ts";
+import { grouped } from "../../platform/web/parts.ts";
+import { short, unknownArea } from "../../platform/web/plots.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import type { LeastRates } from "../policy/reward-tier.ts";
+import { type HourState, stateOf } from "./month-plots.ts";
+
+const SLOT_MS = 15 * MINUTE_MS;
+const SLOTS = DAY_MS / SLOT_MS;
+
+/** The last 24 hours. */
+export interface LastDay {
+  /** Start of the first quarter of an hour. */
+  readonly fromMs: number;
+  /** State of each quarter of an hour, oldest first. */
+  readonly slots: readonly HourState[];
+  readonly counts: BlockCounts;
+}
+
+/**
+ * Sorts the minutes of the last 24 hours into quarters of an hour. Minutes are stored for 12 hours; an older quarter has the state of its
+ * hour, and so has one of a gap, whose blocks are known by hour.
+ */
+export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
+  const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
+  const minutes = new Map<number, Rollup>();
+  for (const { startMs, counts, estimated } of ledger.minutes(fromMs, nowMs + 1)) {
+    const slotMs = Math.floor(startMs / SLOT_MS) * SLOT_MS;
+    const before = minutes.get(slotMs) ?? { startMs: slotMs, counts: NO_BLOCKS, estimated: NO_BLOCKS };
+    minutes.set(slotMs, {
+      startMs: slotMs,
+      counts: addCounts(before.counts, counts),
+      estimated: addCounts(before.estimated, estimated),
+    });
+  }
+  const hours = ledger.hours(fromMs - HOUR_MS + 1, nowMs + 1);
+  const byHour = new Map(hours.map((hour) => [hour.startMs, hour]));
+  const oldestMs = Math.min(...minutes.keys());
+  const slots = Array.from({ length: SLOTS }, (_, index) => {
+    const slotMs = fromMs + index * SLOT_MS;
+    const hour = byHour.get(Math.floor(slotMs / HOUR_MS) * HOUR_MS);
+    return stateOf(minutes.get(slotMs) ?? (slotMs < oldestMs ? hour : undefined), least);
+  });
+  return {
+    fromMs,
+    slots,
+    counts: hours
+      .filter(({ startMs }) => startMs >= fromMs)
+      .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS),
+  };
+}
+
+const WIDTH = 360;
+const STEP = WIDTH / SLOTS;
+const TOP = 6;
+const BASE = 62;
+const HEIGHT = BASE + 18;
+const BAR = short(STEP * 0.8);
+const STATES = ["good", "weak", "bad", "unknown", "estimated"] as const;
+/** Heights of bars by state: states differ in form, not in colour alone. */
+const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; readonly style: string }>> = {
+  good: { height: short((BASE - TOP) * 0.4), style: "b-good" },
+  weak: { height: short((BASE - TOP) * 0.7), style: "b-weak" },
+  bad: { height: short(BASE - TOP), style: "b-bad" },
+  unknown: { height: short(BASE - TOP), style: "b-hollow" },
+  estimated: { height: short((BASE - TOP) * 0.4), style: "b-hollow" },
+};
+
+/** Draws the last 24 hours: a bar for each quarter of an hour. */
+export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
+  const first = slots.findIndex((state) => state !== "none");
+  const before = first === -1 ? SLOTS : first;
+  const summary = daySummary(slots, counts);
+  const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
+  for (const [index, state] of slots.entries())
+    if (state !== "none")
+      paths[state] += `M${short(index * STEP)} ${BASE}v-${BARS[state].height}h${BAR}v${BARS[state].height}z`;
+  const bars = STATES.map((state) =>
+    paths[state] === "" ? "" : html`<path class="${BARS[state].style}" d="${paths[state]}"/>`,
+  );
+  return html`<figure><figcaption>Last 24 hours, by quarter of an hour (UTC): ${summary}</figcaption>
+<svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Last 24 hours, by quarter of an hour: ${summary}">
+${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${bars}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
+${hourLabels(fromMs)}
+</svg></figure>`;
+}
+
+/** Every sixth hour of the day. */
+function hourLabels(fromMs: number): readonly Html[] {
+  const every = 6 * HOUR_MS;
+  const firstMs = Math.ceil(fromMs / every) * every;
+  return [0, 1, 2, 3].map((index) => {
+    const atMs = firstMs + index * every;
+    const x = ((atMs - fromMs) / DAY_MS) * WIDTH;
+    const text = `${String((atMs % DAY_MS) / HOUR_MS).padStart(2, "0")}:00`;
+    const isAtEnd = x > WIDTH - 30;
+    return html`<path class="l-axis" d="M${short(x)} ${BASE}v4"/><text x="${short(isAtEnd ? WIDTH - 2 : x + 2)}" y="${HEIGHT - 4}"${isAtEnd && html` text-anchor="end"`}>${text}</text>`;
+  });
+}
+
+function daySummary(slots: readonly HourState[], { good, bad, unknown }: BlockCounts): string {
+  const count = (state: HourState): number => slots.filter((slot) => slot === state).length;
+  const part = (state: HourState, text: string): readonly string[] =>
+    count(state) === 0 ? [] : [`${counted(count(state), "quarter")} ${text}`];
+  const worse = [
+    ...part("bad", "below any pay"),
+    ...part("weak", "below full pay"),
+    ...part("unknown", "unknown"),
+    ...part("none", "without a block"),
+  ];
+  const blocks = `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks`;
+  return worse.length === 0 ? blocks : `${blocks}; ${worse.join(", ")}`;
+}

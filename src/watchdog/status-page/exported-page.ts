@@ -1,0 +1,94 @@
+import { MINUTE_MS } from "../../platform/base/time.ts";
+import { recentBlocks } from "../ledger/ledger-view.ts";
+import type { ValidatorData } from "../report/validator-data.ts";
+import { type OpenAlert, presentOf } from "./present-state.ts";
+import { firstDayMs } from "./public-days.ts";
+import { NO_HISTORY, readHistory } from "./public-history.ts";
+import { publicValidator, type PublicStatus, type PublicValidator } from "./public-status.ts";
+import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
+
+/** A watchdog's data as its API returns it. */
+interface ExportedState {
+  readonly nowMs: number;
+  /** Undefined before the first poll. */
+  readonly polledAtMs: number | undefined;
+  readonly validators: readonly ValidatorData[];
+}
+
+/** Age of the last poll above which it says nothing about the present. */
+const STALE_MS = 2 * MINUTE_MS;
+
+/** A file is replaced at times: it is old when that has not happened for this long. */
+const FILE_STALE_MS = 15 * MINUTE_MS;
+
+/** Creates the content of the page from a watchdog's data. */
+export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
+  const data = new Map(state.validators.map((one) => [one.ledger.validator, one]));
+  return {
+    title: config.title,
+    asOfMs: state.polledAtMs,
+    staleMs: FILE_STALE_MS,
+    validators: config.validators.flatMap((shown) => {
+      const own = data.get(shown.name);
+      return own === undefined ? [unseen(shown, config, state)] : [exported(shown, own, config, state)];
+    }),
+  };
+}
+
+function unseen(shown: ShownValidator, { hasAmounts }: StatusPageConfig, { nowMs }: ExportedState) {
+  return publicValidator({
+    shown,
+    hasAmounts,
+    ledger: undefined,
+    history: NO_HISTORY,
+    present: { state: "unknown", text: "No current data" },
+    assessment: undefined,
+    seenAtMs: undefined,
+    nowMs,
+  });
+}
+
+function exported(
+  shown: ShownValidator,
+  data: ValidatorData,
+  { hasAmounts }: StatusPageConfig,
+  { nowMs, polledAtMs = 0 }: ExportedState,
+): PublicValidator {
+  const { ledger, policy, assessment } = data;
+  const minute = ledger.minutes(0, nowMs + 1).at(-1);
+  const alerts = openAlerts(data);
+  const isBlind = alerts.some(
+    ({ alert, phase }) => phase === "firing" && /^cannot-see-(votes|node)$/.test(alert),
+  );
+  return publicValidator({
+    shown,
+    hasAmounts,
+    ledger,
+    history: readHistory(data, firstDayMs(nowMs), nowMs + 1),
+    present: presentOf({
+      isBlind: isBlind || nowMs - polledAtMs > STALE_MS,
+      alerts,
+      recent: recentBlocks(ledger, nowMs),
+      least: policy.least,
+    }),
+    assessment,
+    seenAtMs: minute && Math.min(minute.startMs + MINUTE_MS, polledAtMs),
+    nowMs,
+  });
+}
+
+function openAlerts({ alerts, pending = [] }: ValidatorData): readonly OpenAlert[] {
+  return [
+    ...alerts.flatMap(({ alert, severity, sinceMs, resolvedAtMs }): readonly OpenAlert[] =>
+      resolvedAtMs === undefined ? [{ alert, severity, sinceMs, phase: "firing" }] : [],
+    ),
+    ...pending.map(
+      ({ alert, severity, sinceMs }): OpenAlert => ({
+        alert,
+        severity,
+        sinceMs,
+        phase: "pending",
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,62 @@
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
+import { type LeastRates, successRate } from "../policy/reward-tier.ts";
+import { isSymptom } from "../report/causes.ts";
+import { stateOf } from "./public-days.ts";
+import { publicCause } from "./public-words.ts";
+
+/** States of a validator, the gravest first. */
+export const PUBLIC_STATES = ["outage", "unknown", "degraded", "operational"] as const;
+
+/** One of {@link PUBLIC_STATES}. */
+export type PublicState = (typeof PUBLIC_STATES)[number];
+
+/** How a validator is now. */
+export interface Present {
+  readonly state: PublicState;
+  /** A sentence without its full stop. */
+  readonly text: string;
+  /** Begin and cause of an outage that an alert is about. */
+  readonly outage?: { readonly sinceMs: number; readonly cause: string };
+}
+
+/** A pending or firing alert. */
+export interface OpenAlert {
+  readonly alert: string;
+  readonly severity: string;
+  readonly phase: "pending" | "firing";
+  readonly sinceMs: number;
+}
+
+/** What the present state is decided by. */
+export interface PresentInput {
+  /** The last poll is old, or could read no node. */
+  readonly isBlind: boolean;
+  readonly alerts: readonly OpenAlert[];
+  /** Blocks of the last five minutes. */
+  readonly recent: BlockCounts;
+  readonly least: LeastRates;
+}
+
+/**
+ * Decides the present state. Never operational when nothing can be seen, when there was no block, or while a critical alert fires or is
+ * pending. Alerts about the month's pay say nothing about the present.
+ */
+export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
+  if (isBlind) return { state: "unknown", text: "No current data" };
+  const critical = alerts
+    .filter(({ alert, severity }) => severity === "critical" && !isSymptom(alert) && !isAboutWatchdog(alert))
+    .toSorted((a, b) => a.sinceMs - b.sinceMs);
+  const firing = critical.find(({ phase }) => phase === "firing");
+  if (firing !== undefined) {
+    const { alert: cause, sinceMs } = firing;
+    return { state: "outage", text: publicCause(cause), outage: { sinceMs, cause } };
+  }
+  const rate = successRate(recent);
+  if (rate === undefined) return { state: "unknown", text: "No block was seen in the last five minutes" };
+  const state = stateOf(rate, least);
+  if (state === "bad") return { state: "outage", text: "Most recent blocks were missed" };
+  if (state === "weak") return { state: "degraded", text: "Some recent blocks were missed" };
+  if (critical.length > 0) return { state: "degraded", text: "A problem may be beginning" };
+  return { state: "operational", text: "Operational" };
+}

@@ -1,0 +1,124 @@
+import { DAY_MS } from "../../platform/base/time.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { isAtLeast, type LeastRates, successRate, type SuccessRate } from "../policy/reward-tier.ts";
+
+/** Days on the page, the present one with them. */
+export const SHOWN_DAYS = 90;
+
+/**
+ * State of a day. "good", "weak" and "bad": the known blocks are at or above the boundary of the full reward, between the boundaries,
+ * below both. "unknown": most of the day is not known.
+ */
+export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
+
+/** One of {@link DAY_STATES}. */
+export type DayState = (typeof DAY_STATES)[number];
+
+/** One day (UTC) of one component. */
+export interface PublicDay {
+  readonly dayMs: number;
+  readonly state: DayState;
+  /** Of the blocks with a known result. Undefined without one. */
+  readonly rate: SuccessRate | undefined;
+  /** Part of the day so far whose results are not known, from 0 to 1. */
+  readonly unknownShare: number;
+}
+
+/** Times between which results are known. */
+export interface SeenTimes {
+  /** Counting began. Undefined: nothing is counted. */
+  readonly fromMs: number | undefined;
+  /** Last reading of a node. Undefined: none. */
+  readonly untilMs: number | undefined;
+}
+
+/** Returns the first day on the page. */
+export function firstDayMs(nowMs: number): number {
+  return startOfDay(nowMs) - (SHOWN_DAYS - 1) * DAY_MS;
+}
+
+/** Returns when counting of a source began; undefined when nothing is counted. */
+export function countedFromMs(ledger: LedgerView, source: LedgerSource): number | undefined {
+  const times = ledger.months(source).map(({ coveredFromMs }) => coveredFromMs);
+  return times.length === 0 ? undefined : Math.min(...times);
+}
+
+/** Returns all days of the page, oldest first. Blocks whose time is an estimate are treated as unknown. */
+export function publicDays(
+  rollups: readonly Rollup[],
+  seen: SeenTimes,
+  least: LeastRates,
+  nowMs: number,
+): readonly PublicDay[] {
+  const byDay = new Map(rollups.map((day) => [day.startMs, day]));
+  const fromMs = firstDayMs(nowMs);
+  return Array.from({ length: SHOWN_DAYS }, (_, index) => {
+    const dayMs = fromMs + index * DAY_MS;
+    return publicDay(dayMs, knownCounts(byDay.get(dayMs)), unseenShare(dayMs, seen, nowMs), least);
+  });
+}
+
+function publicDay(
+  dayMs: number,
+  { good, bad, unknown }: BlockCounts,
+  unseen: number,
+  least: LeastRates,
+): PublicDay {
+  const rate = successRate({ good, bad, unknown });
+  if (rate === undefined) return { dayMs, state: "unknown", rate, unknownShare: 1 };
+  const ofSeen = Number(unknown) / Number(rate.total + unknown);
+  const unknownShare = unseen + (1 - unseen) * ofSeen;
+  return { dayMs, state: unknownShare > 0.5 ? "unknown" : stateOf(rate, least), rate, unknownShare };
+}
+
+/** Returns the state of a rate. */
+export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" | "bad" {
+  if (isAtLeast(rate, least.full)) return "good";
+  return isAtLeast(rate, least.none) ? "weak" : "bad";
+}
+
+/** Moves estimated results to the unknown ones. */
+function knownCounts(day: Rollup | undefined): BlockCounts {
+  if (day === undefined) return NO_BLOCKS;
+  const { counts, estimated } = day;
+  const moved = estimated.good + estimated.bad;
+  return {
+    good: counts.good - estimated.good,
+    bad: counts.bad - estimated.bad,
+    unknown: counts.unknown + moved,
+  };
+}
+
+/** Part of a day, up to now, before counting began or after the last reading. */
+function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
+  const endMs = Math.min(dayMs + DAY_MS, nowMs);
+  if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
+  const seenMs = Math.min(endMs, untilMs) - Math.max(dayMs, fromMs);
+  return 1 - Math.max(0, seenMs) / (endMs - dayMs);
+}
+
+/** Success over the days of the page. */
+export interface Uptime {
+  /** Of all blocks with a known result; undefined without one. */
+  readonly rate: SuccessRate | undefined;
+  /** Days of which most is known. */
+  readonly knownDays: number;
+}
+
+/** Sums the days. */
+export function uptimeOf(days: readonly PublicDay[]): Uptime {
+  const sum = days.reduce(
+    (total, { rate }) =>
+      rate === undefined
+        ? total
+        : addCounts(total, { good: rate.good, bad: rate.total - rate.good, unknown: 0n }),
+    NO_BLOCKS,
+  );
+  return { rate: successRate(sum), knownDays: days.filter(({ state }) => state !== "unknown").length };
+}
+
+/** Start of the day (UTC). */
+export function startOfDay(atMs: number): number {
+  return Math.floor(atMs / DAY_MS) * DAY_MS;
+}

@@ -1,0 +1,228 @@
+import { formatDuration } from "../../platform/base/text.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import { html, type Html, rawElement } from "../../platform/web/html.ts";
+import { contentPolicy, timeText } from "../../platform/web/page-shell.ts";
+import { PAGE_STYLE } from "../../platform/web/page-style.ts";
+import { badge, type Column, dataTable, statusBanner, type Tone } from "../../platform/web/parts.ts";
+import { short } from "../../platform/web/plots.ts";
+import { formatPercent } from "../policy/reward-tier.ts";
+import type { PublicState } from "./present-state.ts";
+import { DAY_STATES, type DayState, type PublicDay, SHOWN_DAYS } from "./public-days.ts";
+import {
+  gravest,
+  type PublicComponent,
+  type PublicIncident,
+  type PublicStatus,
+  type PublicValidator,
+  unknownPercent,
+} from "./public-status.ts";
+
+const STYLE = `${PAGE_STYLE}
+svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
+.row{margin:1rem 0}.row>p{display:flex;flex-wrap:wrap;justify-content:space-between;gap:.25rem 1rem;margin:0 0 .25rem}
+.ends{font-size:.85rem}`;
+
+/**
+ * Marks the page as old when it is: without it, a page in an open tab, in a cache or in an exported file would seem to be of the
+ * present.
+ */
+const SCRIPT = `"use strict";
+(() => {
+const { asOf, stale } = document.body.dataset, at = Date.parse(asOf), title = document.title;
+const duration = (s) => s < 120 ? s + " s" : s < 7200 ? Math.floor(s / 60) + " min" : s < 172800 ? Math.floor(s / 3600) + " h" : Math.floor(s / 86400) + " days";
+const tell = () => {
+  const age = Math.max(0, Math.round((Date.now() - at) / 1000)), isOld = !(age <= Number(stale));
+  document.documentElement.classList.toggle("stale", isOld);
+  document.getElementById("stream-state").textContent = isOld ? "\\u2715 This page is old and says nothing about the present." : "";
+  document.getElementById("age").textContent = Number.isNaN(at) ? "" : ", " + duration(age) + " ago";
+  document.title = isOld ? "(old) " + title : title;
+};
+tell();
+setInterval(tell, 5000);
+})();`;
+
+/** The policy of the page: nothing but its own style and script. */
+export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, ["form-action 'none'"]);
+
+const TONES: Readonly<Record<PublicState, Tone>> = {
+  outage: "bad",
+  unknown: "unknown",
+  degraded: "warn",
+  operational: "good",
+};
+
+const NAMES: Readonly<Record<PublicComponent["name"], string>> = {
+  prices: "Price requests",
+  votes: "Oracle votes in blocks",
+};
+
+/** How a page is shown. */
+export interface PublicPageOptions {
+  /** Seconds after which a browser loads it again. Undefined: never, for a file. */
+  readonly reloadSeconds: number | undefined;
+}
+
+/** Renders the page as a complete document. */
+export function publicPage(status: PublicStatus, { reloadSeconds }: PublicPageOptions): string {
+  const { title, asOfMs, staleMs, validators } = status;
+  const worst = gravest(status);
+  const state = worst?.present.state ?? "unknown";
+  const headline = headlineOf(status, worst);
+  const asOf = asOfMs === undefined ? "" : isoTime(asOfMs);
+  const body = html`<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${reloadSeconds !== undefined && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
+${reloadSeconds === undefined && html`<meta http-equiv="Content-Security-Policy" content="${FILE_POLICY}">`}
+<title>${headline} – ${title}</title>
+${rawElement("style", STYLE)}
+</head>
+<body data-as-of="${asOf}" data-stale="${Math.round(staleMs / 1000)}">
+<a class="skip" href="#main">Skip to the content</a>
+<header>
+<h1>${title}</h1>
+<p id="stream"><span id="stream-state" role="status"></span>
+<span id="stream-time">${asOfMs === undefined ? "No data yet" : html`As of ${timeText(asOfMs)}<span id="age"></span>`}</span></p>
+</header>
+<main id="main" tabindex="-1">
+${statusBanner(TONES[state], headline, html`<p>Each bar is a day in UTC. ${KEY}</p>`)}
+${validators.map(validatorSection)}</main>
+<footer><p><a href="status.json">This page as JSON</a></p></footer>
+${rawElement("script", SCRIPT)}
+</body>
+</html>`;
+  return `<!doctype html>\n${body.text}\n`;
+}
+
+/** A document cannot forbid that others frame it. */
+const FILE_POLICY = PUBLIC_PAGE_POLICY.replace("; frame-ancestors 'none'", "");
+
+const KEY = html`<span class="entry"><span class="key k-good"></span>tall: success</span> <span class="entry"><span class="key k-weak"></span>middle: reduced</span> <span class="entry"><span class="key k-bad"></span>short: outage</span> <span class="entry"><span class="key k-none"></span>outline: not known</span>`;
+
+function headlineOf({ validators }: PublicStatus, worst: PublicValidator | undefined): string {
+  if (worst === undefined) return "No current data";
+  if (validators.length === 1) return worst.present.text;
+  const { state, text } = worst.present;
+  if (state === "operational") return `All ${validators.length} validators are operational`;
+  const same = validators.filter(({ present }) => present.state === state).length;
+  return same === 1
+    ? `${worst.title}: ${lowerFirst(text)}`
+    : `${same} of ${validators.length}: ${WORDS[state]}`;
+}
+
+const WORDS: Readonly<Record<PublicState, string>> = {
+  outage: "outage",
+  unknown: "no current data",
+  degraded: "reduced",
+  operational: "operational",
+};
+
+function lowerFirst(text: string): string {
+  return `${text.charAt(0).toLowerCase()}${text.slice(1)}`;
+}
+
+function validatorSection(one: PublicValidator): Html {
+  const { title, chainId, present, seenAtMs, components, incidents, pay } = one;
+  return html`<section><h2>${title}${chainId !== undefined && html` <small class="muted">${chainId}</small>`}</h2>
+<p>${badge(TONES[present.state], WORDS[present.state])} ${present.state !== "operational" && `${present.text}. `}<span class="muted">${
+    seenAtMs === undefined ? "Not seen yet." : html`Last seen ${timeText(seenAtMs)}.`
+  }</span></p>
+${pay !== undefined && html`<p>Pay of ${pay.month} if it ended now: ${pay.soFar} of ${pay.of}.</p>`}
+${components.map((component) => componentRow(component, title))}
+${incidentTable(incidents, title)}</section>
+`;
+}
+
+function componentRow({ name, days, uptime }: PublicComponent, title: string): Html {
+  const rate =
+    uptime.rate === undefined
+      ? "Not known yet"
+      : `Uptime ${formatPercent(uptime.rate)} % of the known blocks`;
+  return html`<div class="row"><p><strong>${NAMES[name]}</strong><span>${rate}, ${uptime.knownDays} of ${SHOWN_DAYS} days known</span></p>
+${dayBars(days, `${title}, ${NAMES[name]}, last ${SHOWN_DAYS} days: ${daysInWords(days)}`)}
+<p class="ends muted"><span>${SHOWN_DAYS - 1} days ago</span><span>today</span></p></div>
+`;
+}
+
+const CELL = 8;
+const HEIGHT = 40;
+/** Heights by state: states differ in form, not in colour alone. */
+const HEIGHTS: Readonly<Record<Exclude<DayState, "unknown">, number>> = { good: 40, weak: 27, bad: 14 };
+/** Unknown parts that are drawn. */
+const LEAST_SHARE = 0.005;
+
+/** Draws a bar for each day. The unknown part of a day is an outline above it. */
+function dayBars(days: readonly PublicDay[], summary: string): Html {
+  const bars = (state: DayState): Html | string => {
+    const own = days.flatMap((day, index) => (day.state === state ? [bar(day, index)] : []));
+    return own.length === 0
+      ? ""
+      : html`<g class="${state === "unknown" ? "b-hollow" : `b-${state}`}">${own}</g>`;
+  };
+  const partly = days.flatMap(({ state, unknownShare }, index) =>
+    state !== "unknown" && unknownShare > LEAST_SHARE ? [outline(index)] : [],
+  );
+  return html`<svg class="days" viewBox="0 0 ${days.length * CELL} ${HEIGHT}" preserveAspectRatio="none" role="img" aria-label="${summary}">${
+    partly.length > 0 && html`<path class="b-hollow" d="${partly.join("")}"/>`
+  }${DAY_STATES.map(bars)}</svg>`;
+}
+
+function bar(day: PublicDay, index: number): Html {
+  const { state, unknownShare } = day;
+  const title = html`<title>${dayInWords(day)}</title>`;
+  if (state === "unknown") return html`<path d="${outline(index)}">${title}</path>`;
+  const height = HEIGHTS[state] * (unknownShare > LEAST_SHARE ? 1 - unknownShare : 1);
+  return html`<path d="M${index * CELL + 1} ${HEIGHT}v${short(-height)}h${CELL - 2}v${short(height)}z">${title}</path>`;
+}
+
+function outline(index: number): string {
+  return `M${index * CELL + 1.5} .5h${CELL - 3}v${HEIGHT - 1}h-${CELL - 3}z`;
+}
+
+function dayInWords({ dayMs, rate, unknownShare }: PublicDay): string {
+  const day = isoTime(dayMs).slice(0, 10);
+  if (rate === undefined) return `${day}: not known`;
+  const unknown = unknownShare > 0 ? `, ${unknownPercent(unknownShare)} % not known` : "";
+  return `${day}: ${formatPercent(rate)} %${unknown}`;
+}
+
+/** Days that the summary names. */
+const NAMED = 20;
+
+/** The text alternative of the bars: how many days have each state, and the days that were not good. */
+function daysInWords(days: readonly PublicDay[]): string {
+  const of = (state: DayState): readonly PublicDay[] => days.filter((day) => day.state === state);
+  const worse = [...of("bad"), ...of("weak")];
+  const named = worse.slice(0, NAMED).map(dayInWords).join("; ");
+  const more = worse.length > NAMED ? `; and ${worse.length - NAMED} more` : "";
+  const partly = days.filter(({ state, unknownShare }) => state !== "unknown" && unknownShare > LEAST_SHARE);
+  return `${of("good").length} good, ${of("weak").length} reduced, ${of("bad").length} with an outage, ${of("unknown").length} not known${
+    partly.length > 0 ? `, ${partly.length} known in part` : ""
+  }${named === "" ? "" : `. ${named}${more}`}`;
+}
+
+function incidentTable(incidents: readonly PublicIncident[], title: string): Html {
+  if (incidents.length === 0) return html`<p class="muted">No incident is known.</p>`;
+  const hasCost = incidents.some(({ cost }) => cost !== undefined);
+  const columns: readonly Column<PublicIncident>[] = [
+    { name: "begin", cell: ({ fromMs }) => timeText(fromMs) },
+    { name: "end", cell: ({ toMs }) => (toMs === undefined ? badge("bad", "goes on") : timeText(toMs)) },
+    {
+      name: "length",
+      isNumber: true,
+      cell: ({ fromMs, toMs }) => (toMs === undefined ? "–" : formatDuration(toMs - fromMs)),
+    },
+    { name: "cause", cell: ({ cause }) => cause },
+    ...(hasCost
+      ? [
+          {
+            name: "cost",
+            isNumber: true,
+            cell: ({ cost = "–" }: PublicIncident) => cost,
+          },
+        ]
+      : []),
+  ];
+  return dataTable({ caption: `Incidents of ${title}, newest first`, columns, rows: incidents });
+}

@@ -1,0 +1,187 @@
+import type { JsonObject } from "../../platform/base/json.ts";
+import { formatCents } from "../../platform/base/text.ts";
+import { MINUTE_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
+import type { LedgerView } from "../ledger/ledger-view.ts";
+import type { Assessment } from "../policy/assessment.ts";
+import { formatPercent, SPECIFIED_LEAST, type SuccessRate } from "../policy/reward-tier.ts";
+import type { CostedIncident } from "../report/causes.ts";
+import { type Present, PUBLIC_STATES } from "./present-state.ts";
+import { countedFromMs, type PublicDay, publicDays, type Uptime, uptimeOf } from "./public-days.ts";
+import type { PublicHistory } from "./public-history.ts";
+import { publicCause } from "./public-words.ts";
+import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
+
+/** A row of the page. */
+export interface PublicComponent {
+  readonly name: ComponentName;
+  readonly days: readonly PublicDay[];
+  readonly uptime: Uptime;
+}
+
+/** An incident in public words. */
+export interface PublicIncident {
+  readonly fromMs: number;
+  /** Undefined while it goes on. */
+  readonly toMs: number | undefined;
+  readonly cause: string;
+  /** "12.50 USD". Absent unless amounts are shown. */
+  readonly cost?: string;
+}
+
+/** What the page says of one validator: nothing that is not here is on it. */
+export interface PublicValidator {
+  readonly title: string;
+  readonly chainId: string | undefined;
+  readonly present: Pick<Present, "state" | "text">;
+  /** Last reading of a node. */
+  readonly seenAtMs: number | undefined;
+  readonly components: readonly PublicComponent[];
+  /** Newest first. */
+  readonly incidents: readonly PublicIncident[];
+  /** The month's pay so far. Absent unless amounts are shown. */
+  readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
+}
+
+/** Incidents of a validator: the newest ones. */
+const MAX_INCIDENTS = 20;
+
+/** An incident goes on when the validator is in an outage and its last bad block is no older than this. */
+const ONGOING_MS = 10 * MINUTE_MS;
+
+/** Input of {@link publicValidator}. */
+export interface PublicInput {
+  readonly shown: ShownValidator;
+  readonly hasAmounts: boolean;
+  /** Undefined before the first reading. */
+  readonly ledger: LedgerView | undefined;
+  readonly history: PublicHistory;
+  readonly present: Present;
+  readonly assessment: Assessment | undefined;
+  readonly seenAtMs: number | undefined;
+  readonly nowMs: number;
+}
+
+/** Reduces what is known about a validator to what the page says. */
+export function publicValidator(input: PublicInput): PublicValidator {
+  const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
+  const least = assessment?.policy.least ?? SPECIFIED_LEAST;
+  const components = shown.components.map((name): PublicComponent => {
+    const source = COMPONENT_SOURCES[name];
+    const fromMs = ledger && countedFromMs(ledger, source);
+    const days = publicDays(history.days.get(source) ?? [], { fromMs, untilMs: seenAtMs }, least, nowMs);
+    return { name, days, uptime: uptimeOf(days) };
+  });
+  const cents = assessment?.rewardCents;
+  return {
+    title: shown.title,
+    chainId: ledger?.chainId,
+    present: { state: present.state, text: present.text },
+    seenAtMs,
+    components,
+    incidents: publicIncidents(history.incidents, present, { hasAmounts, nowMs }),
+    ...(hasAmounts && assessment !== undefined && cents !== undefined
+      ? { pay: payOf(assessment, cents) }
+      : {}),
+  };
+}
+
+function payOf({ month, policy }: Assessment, cents: bigint): NonNullable<PublicValidator["pay"]> {
+  const { currency, fullRewardCents } = policy;
+  return { month, soFar: formatCents(cents, currency), of: formatCents(fullRewardCents, currency) };
+}
+
+function publicIncidents(
+  incidents: readonly CostedIncident[],
+  { state, outage }: Present,
+  { hasAmounts, nowMs }: Pick<PublicInput, "hasAmounts" | "nowMs">,
+): readonly PublicIncident[] {
+  const isOpen = (toMs: number): boolean => state === "outage" && toMs >= nowMs - ONGOING_MS;
+  const listed = incidents.map(
+    ({ fromMs, toMs, cause, costCents, currency }): PublicIncident => ({
+      fromMs,
+      toMs: isOpen(toMs) ? undefined : Math.min(toMs, nowMs),
+      cause: publicCause(cause),
+      ...(hasAmounts ? { cost: formatCents(costCents, currency) } : {}),
+    }),
+  );
+  // An outage that has just begun may have no bad block yet.
+  const isListed = listed.some(({ toMs }) => toMs === undefined);
+  const begun =
+    outage === undefined || isListed
+      ? []
+      : [{ fromMs: outage.sinceMs, toMs: undefined, cause: publicCause(outage.cause) }];
+  return [...listed, ...begun].toReversed().slice(0, MAX_INCIDENTS);
+}
+
+/** The content of the page at one time. */
+export interface PublicStatus {
+  readonly title: string;
+  /** Time of the data: that of the validator that was polled longest ago. Undefined before the first poll. */
+  readonly asOfMs: number | undefined;
+  /** Age from which the page says nothing about the present, ms. */
+  readonly staleMs: number;
+  readonly validators: readonly PublicValidator[];
+}
+
+/** The validator with the gravest state. */
+export function gravest({ validators }: PublicStatus): PublicValidator | undefined {
+  const rank = ({ present }: PublicValidator): number => PUBLIC_STATES.indexOf(present.state);
+  return validators.toSorted((a, b) => rank(a) - rank(b))[0];
+}
+
+/** Encodes the page as JSON. Times are ISO 8601, days are dates in UTC. */
+export function publicJson(status: PublicStatus): JsonObject {
+  return {
+    title: status.title,
+    state: gravest(status)?.present.state ?? "unknown",
+    as_of: isoTimeOrNull(status.asOfMs),
+    stale_after_seconds: Math.round(status.staleMs / 1000),
+    validators: status.validators.map((one) => ({
+      name: one.title,
+      chain_id: one.chainId ?? null,
+      state: one.present.state,
+      text: one.present.text,
+      seen_at: isoTimeOrNull(one.seenAtMs),
+      components: one.components.map(componentJson),
+      incidents: one.incidents.map(({ fromMs, toMs, cause, cost }) => ({
+        from: isoTime(fromMs),
+        to: isoTimeOrNull(toMs),
+        cause,
+        ...(cost === undefined ? {} : { cost }),
+      })),
+      ...(one.pay === undefined
+        ? {}
+        : {
+            pay: {
+              month: one.pay.month,
+              so_far: one.pay.soFar,
+              of: one.pay.of,
+            },
+          }),
+    })),
+  };
+}
+
+function componentJson({ name, days, uptime }: PublicComponent): JsonObject {
+  return {
+    name,
+    uptime_percent: percentOrNull(uptime.rate),
+    known_days: uptime.knownDays,
+    days: days.map(({ dayMs, state, rate, unknownShare }) => ({
+      day: isoTime(dayMs).slice(0, 10),
+      state,
+      success_percent: percentOrNull(rate),
+      unknown_percent: unknownPercent(unknownShare),
+    })),
+  };
+}
+
+function percentOrNull(rate: SuccessRate | undefined): string | null {
+  return rate === undefined ? null : formatPercent(rate);
+}
+
+/** A share in percent, with one decimal. Only zero is 0.0, and only one is 100.0. */
+export function unknownPercent(share: number): string {
+  if (share <= 0 || share >= 1) return share <= 0 ? "0.0" : "100.0";
+  return Math.min(99.9, Math.max(0.1, Math.round(share * 1000) / 10)).toFixed(1);
+}

@@ -1,0 +1,38 @@
+import { NO_CAUSE } from "../report/causes.ts";
+
+/**
+ * Causes of incidents in words for the public: no name of a machine, a program or an alert. The keys are names of conditions, and kinds of
+ * ledger events.
+ */
+const WORDS: Readonly<Record<string, string>> = {
+  "sidecar-down": "The price service did not respond",
+  "oracle-calls-failing": "Requests for prices failed",
+  "all-prices-missing": "No prices were available",
+  "major-pairs-missing": "Important prices were missing",
+  "empty-prices-counted": "The price service had no prices",
+  "stale-price-timestamp": "Prices were out of date",
+  "sidecar-slow": "The price service was too slow",
+  "websocket-providers-failing": "Providers of prices failed",
+  "grpc-closed": "The price service lost its connection",
+  "egress-closed": "The network to the providers of prices failed",
+  "clock-skew": "Clocks differed",
+  "chain-halted": "The chain made no blocks",
+  "node-halted": "The node stopped",
+  "node-behind": "The node was behind the chain",
+  "not-in-validator-set": "The validator was not in the active set",
+  "not-signing": "The validator did not sign blocks",
+  "node-not-voting": "The validator did not take part in votes",
+  "sidecar-restart": "The price service restarted",
+  "node-restart": "The node restarted",
+  halt: "The chain made no blocks",
+  gap: "Monitoring had no data",
+  "two-nodes": "Monitoring had contradictory data",
+  [NO_CAUSE]: "The cause is not known",
+};
+
+/** A cause in words for the public, as a sentence without its full stop. */
+export function publicCause(cause: string): string {
+  return Object.hasOwn(WORDS, cause) ? (WORDS[cause] ?? OTHER) : OTHER;
+}
+
+const OTHER = "A technical problem";

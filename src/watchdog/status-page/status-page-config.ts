@@ -1,0 +1,162 @@
+import { z } from "zod";
+import {
+  hostNamesField,
+  issueText,
+  type ListenAddress,
+  listenField,
+} from "../../platform/config/config-fields.ts";
+import type { ValidatorConfig } from "../config/validators-config.ts";
+import type { LedgerSource } from "../ledger/ledger-view.ts";
+import { DEFAULT_VALIDATOR } from "../state/schema.ts";
+
+/** Rows of a validator on the status page, and the counts that they show. */
+export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const satisfies Readonly<
+  Record<string, LedgerSource>
+>;
+
+/** One of {@link COMPONENT_SOURCES}. */
+export type ComponentName = keyof typeof COMPONENT_SOURCES;
+
+const COMPONENT_NAMES = ["prices", "votes"] as const satisfies readonly ComponentName[];
+
+/** A validator on the status page. */
+export interface ShownValidator {
+  /** Its name in the configuration. */
+  readonly name: string;
+  /** Its name on the page. */
+  readonly title: string;
+  /** Rows, in this order. */
+  readonly components: readonly ComponentName[];
+}
+
+/** Configuration of the public status page. */
+export interface StatusPageConfig {
+  readonly listen: ListenAddress;
+  /** Names that clients may use besides the loopback names. Absent: none on a loopback address, else every name. */
+  readonly hosts?: readonly string[];
+  readonly title: string;
+  readonly validators: readonly ShownValidator[];
+  /** Whether the page shows pay and what incidents cost. */
+  readonly hasAmounts: boolean;
+}
+
+/** Validators on one page: it has 90 days of each, and must stay small. */
+export const MAX_SHOWN = 50;
+
+function titleField() {
+  return z
+    .string()
+    .min(1)
+    .max(80)
+    .refine((text) => /^[^\p{Cc}]*$/u.test(text), {
+      error: issueText("has control characters", "a line of plain text"),
+    });
+}
+
+/** Section `status_page`. */
+export const statusPageSchema = z.strictObject({
+  listen: listenField()
+    .prefault("127.0.0.1:9995")
+    .describe("address of the status page's own HTTP server, which has no other page"),
+  hosts: hostNamesField()
+    .optional()
+    .describe(
+      "names that clients may use, besides the loopback names; default: none on a loopback address, else every name",
+    )
+    .meta({ example: ["status.example"] }),
+  title: titleField().default("Oracle status").describe("heading of the page"),
+  validators: z
+    .array(
+      z.strictObject({
+        name: z.string().describe("name of the validator in this file"),
+        title: titleField().optional().describe("its name on the page; default: its name in this file"),
+      }),
+    )
+    .min(1)
+    .max(MAX_SHOWN)
+    .optional()
+    .describe(`validators on the page, in this order; default: all, of which there may be ${MAX_SHOWN}`)
+    .meta({ example: [{ name: DEFAULT_VALIDATOR, title: "Example validator" }] }),
+  components: z
+    .array(z.enum(COMPONENT_NAMES))
+    .min(1)
+    .default([...COMPONENT_NAMES])
+    .describe(
+      "rows of a validator: prices are the node's calls to its sidecar, votes what is in the blocks, for a validator with a consensus_address",
+    ),
+  amounts: z.boolean().default(false).describe("show pay, and what incidents cost"),
+});
+
+type StatusPageFile = z.output<typeof statusPageSchema>;
+
+interface FileWithPage {
+  readonly status_page?: StatusPageFile | undefined;
+  readonly validators?: readonly { readonly name: string }[] | undefined;
+}
+
+/** Adds an issue for a validator of the page that is not in the file, and for more validators than one page has. */
+export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
+  const { status_page: page } = file;
+  if (page === undefined) return;
+  const known = file.validators?.map(({ name }) => name) ?? [DEFAULT_VALIDATOR];
+  const shown = page.validators?.map(({ name }) => name);
+  if (shown === undefined && known.length > MAX_SHOWN)
+    context.addIssue({
+      code: "custom",
+      path: ["status_page", "validators"],
+      message: issueText(
+        `is missing, and there are ${known.length} validators`,
+        `a list of at most ${MAX_SHOWN}`,
+      ),
+    });
+  for (const [index, name] of (shown ?? []).entries()) {
+    const problem = known.includes(name)
+      ? shown?.indexOf(name) === index
+        ? undefined
+        : issueText("is used twice", "each validator once")
+      : issueText("is not a validator of this file", known.slice(0, 5).join(", "));
+    if (problem !== undefined)
+      context.addIssue({
+        code: "custom",
+        path: ["status_page", "validators", index, "name"],
+        message: problem,
+      });
+  }
+}
+
+/** Converts the section. */
+export function toStatusPage(page: StatusPageFile, all: readonly ValidatorConfig[]): StatusPageConfig {
+  return statusPageOf(
+    page,
+    all.map(({ target: { name, consensusAddress } }) => ({ name, hasVotes: consensusAddress !== undefined })),
+  );
+}
+
+/** A validator, and whether its votes are counted. */
+interface PageValidator {
+  readonly name: string;
+  readonly hasVotes: boolean;
+}
+
+/** Returns the settings of a page with these validators. Without a section, all settings have their defaults. */
+export function statusPageOf(
+  page: StatusPageFile = statusPageSchema.parse({}),
+  all: readonly PageValidator[],
+): StatusPageConfig {
+  const known = new Map(all.map((one) => [one.name, one]));
+  const chosen: readonly { readonly name: string; readonly title?: string | undefined }[] =
+    page.validators ?? all;
+  return {
+    listen: page.listen,
+    ...(page.hosts === undefined ? {} : { hosts: page.hosts }),
+    title: page.title,
+    validators: chosen.map(({ name, title }) => ({
+      name,
+      title: title ?? (name === DEFAULT_VALIDATOR ? "Validator" : name),
+      components: [...new Set(page.components)].filter(
+        (component) => component !== "votes" || known.get(name)?.hasVotes === true,
+      ),
+    })),
+    hasAmounts: page.amounts,
+  };
+}

@@ -1,0 +1,242 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import type { Logger } from "../../platform/base/logger.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { errorReply, getRoute, type HttpReply, type HttpRoute } from "../../platform/http/http-route.ts";
+import type { PastAlert } from "../alerts/alert-state.ts";
+import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
+import { whyBlind } from "../page/pay-status.ts";
+import { SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
+import type { WatchdogStatus } from "../polling/status.ts";
+import { explainingAlerts } from "../report/causes.ts";
+import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
+import { firstDayMs, startOfDay } from "./public-days.ts";
+import { joinHistories, NO_HISTORY, type PublicHistory, readHistory } from "./public-history.ts";
+import { publicPage, PUBLIC_PAGE_POLICY } from "./public-page.ts";
+import { publicJson, publicValidator, type PublicStatus, type PublicValidator } from "./public-status.ts";
+import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
+
+export interface StatusPageDeps {
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Counts that are in memory; undefined before the first reading. */
+  readonly ledger: (validator: string) => LedgerView | undefined;
+  /** The same with older ones. May throw, for example when the disk fails. */
+  readonly storedLedger: (validator: string) => LedgerView | undefined;
+  readonly alertHistory: () => readonly PastAlert[];
+  /** Longest time between the ends of two polls when all is well. */
+  readonly pollMs: number;
+  readonly intervalMs: number;
+}
+
+/** The public status page. */
+export interface StatusPage {
+  /** Takes the state of a validator after its poll. */
+  readonly update: (status: WatchdogStatus) => void;
+  readonly routes: readonly HttpRoute[];
+}
+
+/** Time after which a browser loads the page again. */
+const RELOAD_MS = MINUTE_MS;
+
+/** The longest time that caches may store the page. */
+const MAX_CACHED_MS = MINUTE_MS;
+
+/** What is known about a validator, from its last poll. */
+interface Entry {
+  readonly status: WatchdogStatus;
+  readonly past: PublicHistory;
+}
+
+/**
+ * Creates the page, `GET /`, and the same as JSON. It has an HTTP server of its own, and no other route. It is rendered at most once for
+ * each poll, when somebody requests it. What is older than yesterday is read at a poll, at most once an hour.
+ */
+export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps): StatusPage {
+  const { clock, pollMs, intervalMs } = deps;
+  const entries = new Map<string, Entry>();
+  const pasts = createPasts(deps);
+  const isShown = new Set(config.validators.map(({ name }) => name));
+  const shown = config.validators.map((one) => ({ one, rendered: createLast<PublicValidator>() }));
+  const whole = createLast<{ readonly page: string; readonly json: string }>();
+  const read = (): { readonly page: string; readonly json: string } => {
+    const nowMs = clock.nowMs();
+    const validators = shown.map(({ one, rendered }) => {
+      const entry = entries.get(one.name);
+      return rendered(keyOf(entry, pollMs, nowMs), () => toPublic(one, entry, { config, deps, nowMs }));
+    });
+    return whole(validators, () => {
+      const times = config.validators.map(({ name }) => entries.get(name)?.status.polledAtMs ?? Number.NaN);
+      const asOfMs = Math.min(...times);
+      const status: PublicStatus = {
+        title: config.title,
+        asOfMs: Number.isFinite(asOfMs) ? asOfMs : undefined,
+        staleMs: pollMs + RELOAD_MS + MAX_CACHED_MS,
+        validators,
+      };
+      return {
+        page: publicPage(status, { reloadSeconds: RELOAD_MS / 1000 }),
+        json: `${stringifyJson(publicJson(status))}\n`,
+      };
+    });
+  };
+  const cachedSeconds = Math.max(1, Math.floor(Math.min(intervalMs, MAX_CACHED_MS) / 1000));
+  return {
+    update: (status) => {
+      if (isShown.has(status.validator)) entries.set(status.validator, { status, past: pasts(status) });
+    },
+    routes: [
+      getRoute("/", () => safely(() => reply("text/html; charset=utf-8", read().page, cachedSeconds), deps)),
+      getRoute("/status.json", () =>
+        safely(() => reply("application/json; charset=utf-8", read().json, cachedSeconds), deps),
+      ),
+    ],
+  };
+}
+
+/** What went wrong is for the log: its text can have addresses and paths. */
+function safely(handle: () => HttpReply, { logger }: Pick<StatusPageDeps, "logger">): HttpReply {
+  try {
+    return handle();
+  } catch (error) {
+    logger.error("the status page cannot be rendered", { reason: errorText(error) });
+    return errorReply(503, "not-available", "the page is not available at present");
+  }
+}
+
+function reply(contentType: string, body: string, cachedSeconds: number): HttpReply {
+  return {
+    status: 200,
+    headers: {
+      "content-type": contentType,
+      "content-security-policy": PUBLIC_PAGE_POLICY,
+      "cache-control": `public, max-age=${cachedSeconds}`,
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "cross-origin-resource-policy": "same-site",
+    },
+    body,
+  };
+}
+
+/** Returns a function that creates a value again only when one part of its key differs. */
+function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
+  let last: { readonly key: readonly unknown[]; readonly value: T } | undefined;
+  return (key, create) => {
+    const isSame = last?.key.length === key.length && last.key.every((part, index) => part === key[index]);
+    if (last === undefined || !isSame) last = { key, value: create() };
+    return last.value;
+  };
+}
+
+/** A poll changes the page; when polls end, time does. */
+function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
+  if (entry === undefined) return [];
+  const polledAtMs = entry.status.polledAtMs ?? 0;
+  const isOld = nowMs - polledAtMs > pollMs;
+  return [entry.status, isOld ? Math.floor(nowMs / MINUTE_MS) : -1, startOfDay(nowMs)];
+}
+
+interface PublicContext {
+  readonly config: StatusPageConfig;
+  readonly deps: StatusPageDeps;
+  readonly nowMs: number;
+}
+
+function toPublic(shown: ShownValidator, entry: Entry | undefined, context: PublicContext): PublicValidator {
+  const { config, deps, nowMs } = context;
+  const ledger = deps.ledger(shown.name);
+  const { status, past = NO_HISTORY } = entry ?? {};
+  const recent =
+    status === undefined || ledger === undefined
+      ? NO_HISTORY
+      : readHistory(sourceOf(status, ledger, deps), cutOf(nowMs), nowMs + 1);
+  return publicValidator({
+    shown,
+    hasAmounts: config.hasAmounts,
+    ledger,
+    history: joinHistories(past, recent),
+    present: presentNow(status, ledger, { nowMs, pollMs: deps.pollMs }),
+    assessment: status?.assessment,
+    seenAtMs: status && seenAt(status, ledger, nowMs),
+    nowMs,
+  });
+}
+
+function sourceOf(status: WatchdogStatus, ledger: LedgerView, { alertHistory }: StatusPageDeps) {
+  const policy = status.assessment?.policy ?? SPECIFIED_POLICY;
+  return { ledger, policy, alerts: explainingAlerts(status, alertHistory()) };
+}
+
+/** Start of yesterday: later days are in memory. */
+function cutOf(nowMs: number): number {
+  return startOfDay(nowMs) - DAY_MS;
+}
+
+/** Creates a function that reads the history before yesterday: again after an hour, since gaps are filled later. */
+function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
+  const known = new Map<
+    string,
+    { readonly cutMs: number; readonly atMs: number; readonly past: PublicHistory }
+  >();
+  return (status) => {
+    const { validator } = status;
+    const nowMs = deps.clock.nowMs();
+    const cutMs = cutOf(nowMs);
+    const found = known.get(validator);
+    if (found?.cutMs === cutMs && nowMs >= found.atMs && nowMs - found.atMs < HOUR_MS) return found.past;
+    const read = (ledger: LedgerView | undefined): PublicHistory =>
+      ledger === undefined
+        ? NO_HISTORY
+        : readHistory(sourceOf(status, ledger, deps), firstDayMs(nowMs), cutMs);
+    try {
+      const past = read(deps.storedLedger(validator));
+      known.set(validator, { cutMs, atMs: nowMs, past });
+      return past;
+    } catch {
+      // The page is needed most when something fails, such as the disk with the state.
+      return found?.past ?? read(deps.ledger(validator));
+    }
+  };
+}
+
+/** Last reading of a node by this process, or before its start the last counted minute. */
+function seenAt(
+  { sources }: WatchdogStatus,
+  ledger: LedgerView | undefined,
+  nowMs: number,
+): number | undefined {
+  const times = sources.flatMap(({ name, lastSuccessMs }) =>
+    name === "node" && lastSuccessMs !== undefined ? [lastSuccessMs] : [],
+  );
+  if (times.length > 0) return Math.max(...times);
+  const minute = ledger?.minutes(0, nowMs).at(-1);
+  return minute && Math.min(nowMs, minute.startMs + MINUTE_MS);
+}
+
+function presentNow(
+  status: WatchdogStatus | undefined,
+  ledger: LedgerView | undefined,
+  fresh: { readonly nowMs: number; readonly pollMs: number },
+): Present {
+  const alerts = (status?.alerts ?? []).flatMap(({ rule, state }): readonly OpenAlert[] =>
+    state === undefined || state.phase === "resolved"
+      ? []
+      : [
+          {
+            alert: rule.condition.name,
+            severity: rule.severity,
+            phase: state.phase,
+            sinceMs: state.sinceMs,
+          },
+        ],
+  );
+  return presentOf({
+    isBlind: status === undefined || whyBlind(status, fresh) !== undefined,
+    alerts,
+    recent: recentBlocks(ledger, fresh.nowMs),
+    least: status?.assessment?.policy.least ?? SPECIFIED_LEAST,
+  });
+}
