@@ -68,6 +68,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./commands/tx.ts")).txCommand,
   },
   {
+    name: "keys",
+    description: "create, list, export and import keys of an SDK keyring",
+    load: async () => (await import("../cosmos/cli/keys.ts")).keysCommand,
+  },
+  {
     name: "wasm",
     description: "check the code of a contract",
     load: async () => (await import("../localnet/cli/wasm-inspect.ts")).wasmCommand,

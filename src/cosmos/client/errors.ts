@@ -130,3 +130,8 @@ function classifyRpc(rpcCode: number, data: string): ErrorClass {
 function isTransientStatus(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
 }
+
+/** Creates the error of a keyring and its keys. The reason contains no part of a key. */
+export function badKeyring(reason: string): ClientError {
+  return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
+}

@@ -1,7 +1,6 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TxSenderOptions } from "../../cosmos/client/tx/create-tx-sender.ts";
+import { addKeyringFolderOptions, keyringPlace } from "../../cosmos/cli/keyring-options.ts";
 import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
@@ -10,6 +9,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
+import { openPrompt } from "../../platform/cli/prompt.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
 import { localnetAccounts } from "../network/chains.ts";
 import type { ConnectionOptions } from "./chain-connection.ts";
@@ -114,7 +114,7 @@ function addAccountOptions(command: Command): Command {
   const sources = ["from", "mnemonicFile", "mnemonicEnv"];
   const source = (flags: string, description: string, own: string): Option =>
     new Option(flags, description).conflicts(sources.filter((name) => name !== own));
-  return command
+  const options = command
     .addOption(
       source(
         "--from <name>",
@@ -131,14 +131,8 @@ function addAccountOptions(command: Command): Command {
     )
     .addOption(
       new Option("--keyring-backend <backend>", "read the key from an SDK keyring").choices(["test", "file"]),
-    )
-    .addOption(
-      new Option("--keyring-dir <folder>", "home of the SDK program that wrote the keyring").default(
-        join(homedir(), ".neutrond"),
-        "~/.neutrond",
-      ),
-    )
-    .option("--keyring-password-file <file>", "password of the backend file");
+    );
+  return addKeyringFolderOptions(options);
 }
 
 /** Throws `CliError` when no account is selected. Called before the first request to the chain. */
@@ -146,7 +140,7 @@ export function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: Accoun
   if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
+    "no signing account: give --from (a localnet test account, or with --keyring-backend a key), --mnemonic-file or --mnemonic-env",
   );
 }
 
@@ -158,12 +152,17 @@ export function openAccount(options: AccountOptions, chainId: string): Promise<S
 }
 
 /** Opens a key that belongs to no chain. */
-function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
-  const { from, keyringBackend: backend, keyringDir: home, keyringPasswordFile: file } = options;
+async function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
+  const { from, keyringBackend: backend } = options;
   if (from === undefined || backend === undefined)
     return createSigner({ kind: "mnemonic", mnemonic: readMnemonic(options) }, prefix);
-  const password = file === undefined ? undefined : readSecret({ file }, "--keyring-password-file");
-  return createSigner({ kind: "keyring", home, name: from, backend, password }, prefix);
+  const prompt = openPrompt();
+  try {
+    const place = await keyringPlace({ ...options, keyringBackend: backend }, prompt);
+    return await createSigner({ kind: "keyring", ...place, name: from }, prefix);
+  } finally {
+    prompt.close();
+  }
 }
 
 /** Returns the address that would sign. `--from` may be an address. */
@@ -194,7 +193,7 @@ function openTestAccount(name: string, chainId: string): Promise<Signer> {
   if (account === undefined) {
     const known =
       ofChain.length === 0
-        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
+        ? "test accounts exist on localnet chains only; for a key of relaywatch keys add --keyring-backend test or file"
         : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
     throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
   }

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { KeyringKey } from "../../cosmos/client/tx/keyring.ts";
+import type { KeyringKey } from "../../cosmos/keyring/keyring.ts";
 import type { SigningKey } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import type { Secret } from "../../platform/base/secret.ts";

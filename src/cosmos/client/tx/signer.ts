@@ -1,6 +1,3 @@
-import { pbkdf2 } from "node:crypto";
-import { promisify } from "node:util";
-import { EnglishMnemonic, Slip10, Slip10Curve, stringToPath } from "@cosmjs/crypto";
 import { DirectSecp256k1Wallet, type OfflineDirectSigner } from "@cosmjs/proto-signing";
 import { fromBase64, fromHex, sha256 } from "../../../platform/base/bytes.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
@@ -8,8 +5,9 @@ import { PubKey } from "../../proto/gen/cosmos/crypto/secp256k1/keys.ts";
 import { SignMode } from "../../proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, type Fee, TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { TYPE_URL } from "../../proto/registry.ts";
+import { deriveKey, DEFAULT_HD_PATH } from "../../keyring/derive-key.ts";
+import { type KeyringKey, readKeyringKey } from "../../keyring/keyring.ts";
 import { ClientError } from "../errors.ts";
-import { type KeyringKey, readKeyringKey } from "./keyring.ts";
 import type { WireMessage } from "./tx-types.ts";
 
 /** Source of the private key. */
@@ -41,8 +39,6 @@ export interface Signer {
   readonly sign: (document: SignDocument) => Promise<Uint8Array>;
 }
 
-const DEFAULT_HD_PATH = "m/44'/118'/0'/0/0";
-
 /** Creates a signer. `prefix` is the bech32 prefix of its address. Throws `bad-key`, without any part of the key in it. */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   const wallet = await openWallet(key, prefix).catch((error: unknown) => {
@@ -70,14 +66,7 @@ async function privateKey(key: SigningKey): Promise<Uint8Array> {
   if (key.kind === "private-key") return fromHex(key.hex.reveal().trim());
   if (key.kind === "keyring") return readKeyringKey(key);
   // The key is derived here, once. CosmJS' HD wallet derives it again for every signature.
-  const words = key.mnemonic.reveal().trim().split(/\s+/).join(" ");
-  const seed = await seedOf(new EnglishMnemonic(words));
-  return Slip10.derivePath(Slip10Curve.Secp256k1, seed, stringToPath(key.hdPath ?? DEFAULT_HD_PATH)).privkey;
-}
-
-/** BIP-39 without a passphrase. As CosmJS' `mnemonicToSeed`, whose PBKDF2 is JavaScript: 90 ms in a new process, this one 3 ms. */
-function seedOf(mnemonic: EnglishMnemonic): Promise<Uint8Array> {
-  return promisify(pbkdf2)(mnemonic.toString().normalize("NFKD"), "mnemonic", 2048, 64, "sha512");
+  return deriveKey(key.mnemonic.reveal(), key.hdPath ?? DEFAULT_HD_PATH);
 }
 
 function badKey(kind: string): ClientError {
