@@ -48,6 +48,8 @@ export type ClientErrorFacts =
       readonly cap: string;
     }
   | { readonly code: "bad-key"; readonly kind: string }
+  /** the external program that signs failed; `program` is its name without folder and arguments */
+  | { readonly code: "signer"; readonly program: string }
   /** the configured URL is not an http(s) URL */
   | { readonly code: "bad-endpoint"; readonly endpoint: string }
   | { readonly code: "closed" };
@@ -73,6 +75,7 @@ export function classifyClientError(error: unknown, signal?: AbortSignal): Error
     case "overloaded":
     case "no-account":
     case "gas-price-above-cap":
+    case "signer":
       return "retry";
     case "http-status":
       return isTransientStatus(error.facts.status) ? "retry" : "fatal";

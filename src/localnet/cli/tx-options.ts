@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TxSenderOptions } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { addKeyringFolderOptions, keyringPlace } from "../../cosmos/cli/keyring-options.ts";
+import type { SignerProgram } from "../../cosmos/client/tx/signer-program.ts";
 import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
@@ -95,12 +96,16 @@ export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
 }
 
-/** Options that select the signing account. Exactly one of the first three is given. */
+/** Options that select the signing account. Exactly one of the first four is given. */
 interface AccountOptions {
   /** Name of a public localnet test account, or of a key of the keyring. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
+  /** Program that holds the key. */
+  readonly signer?: string;
+  readonly signerArg: readonly string[];
+  readonly signerEnv: readonly string[];
   /** Bech32 prefix of account addresses. */
   readonly addressPrefix?: string;
   readonly keyringBackend?: "test" | "file";
@@ -111,7 +116,7 @@ interface AccountOptions {
 
 /** Adds the options of {@link AccountOptions} to a command. */
 function addAccountOptions(command: Command): Command {
-  const sources = ["from", "mnemonicFile", "mnemonicEnv"];
+  const sources = ["from", "mnemonicFile", "mnemonicEnv", "signer"];
   const source = (flags: string, description: string, own: string): Option =>
     new Option(flags, description).conflicts(sources.filter((name) => name !== own));
   const options = command
@@ -127,6 +132,15 @@ function addAccountOptions(command: Command): Command {
       source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
     )
     .addOption(
+      source(
+        "--signer <program>",
+        "sign with this program, which holds the key: docs/operations.md",
+        "signer",
+      ),
+    )
+    .addOption(repeated("--signer-arg <text>", "argument of the program; can be repeated"))
+    .addOption(repeated("--signer-env <name>", "variable that the program gets; can be repeated"))
+    .addOption(
       new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
     )
     .addOption(
@@ -135,12 +149,19 @@ function addAccountOptions(command: Command): Command {
   return addKeyringFolderOptions(options);
 }
 
+function repeated(flags: string, description: string): Option {
+  return new Option(flags, description)
+    .default([], "none")
+    .argParser<readonly string[]>((text, before) => [...before, text]);
+}
+
 /** Throws `CliError` when no account is selected. Called before the first request to the chain. */
-export function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOptions): void {
-  if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
+export function requireAccountChoice(options: AccountOptions): void {
+  const { from, mnemonicFile, mnemonicEnv, signer } = options;
+  if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a localnet test account, or with --keyring-backend a key), --mnemonic-file or --mnemonic-env",
+    "no signing account: give --from (a localnet test account, or with --keyring-backend a key), --mnemonic-file, --mnemonic-env or --signer",
   );
 }
 
@@ -153,7 +174,8 @@ export function openAccount(options: AccountOptions, chainId: string): Promise<S
 
 /** Opens a key that belongs to no chain. */
 async function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
-  const { from, keyringBackend: backend } = options;
+  const { from, keyringBackend: backend, signer } = options;
+  if (signer !== undefined) return createSigner({ kind: "external", ...signerProgram(options) }, prefix);
   if (from === undefined || backend === undefined)
     return createSigner({ kind: "mnemonic", mnemonic: readMnemonic(options) }, prefix);
   const prompt = openPrompt();
@@ -163,6 +185,18 @@ async function openOwnKey(options: AccountOptions, prefix: string): Promise<Sign
   } finally {
     prompt.close();
   }
+}
+
+/** Time for a person who confirms at a device. */
+const SIGNER_DEADLINE_MS = 60_000;
+
+function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
+  return {
+    command: [signer, ...signerArg],
+    deadlineMs: SIGNER_DEADLINE_MS,
+    concurrency: 1,
+    environment: signerEnv,
+  };
 }
 
 /** Returns the address that would sign. `--from` may be an address. */
