@@ -1,0 +1,28 @@
+import { type DisplayUnit, displayUnitOf } from "../../platform/base/display-unit.ts";
+import {
+  QueryDenomMetadataRequest,
+  QueryDenomMetadataResponse,
+} from "../proto/gen/cosmos/bank/v1beta1/query.ts";
+import type { ChainClient } from "./chain-client.ts";
+import { ClientError } from "./errors.ts";
+
+/**
+ * Reads the display unit of a denomination from the chain's bank module. Resolves with undefined when the chain has no metadata
+ * of it, or none that name a unit. Rejects with `ClientError` when the chain cannot be read.
+ */
+export async function readDisplayUnit(
+  client: Pick<ChainClient, "grpcQuery">,
+  denom: string,
+  signal: AbortSignal,
+): Promise<DisplayUnit | undefined> {
+  const request = QueryDenomMetadataRequest.encode({ denom }).finish();
+  try {
+    const response = await client.grpcQuery("/cosmos.bank.v1beta1.Query/DenomMetadata", request, signal);
+    const { metadata } = QueryDenomMetadataResponse.decode(response);
+    return metadata === undefined ? undefined : displayUnitOf(metadata, denom);
+  } catch (error) {
+    // The chain's answer: it has no metadata of this denomination.
+    if (error instanceof ClientError && error.facts.code === "abci") return undefined;
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+import type { Dec18 } from "./decimal.ts";
+import { formatCents, formatCount } from "./text.ts";
+
+/** How people write amounts of one denomination. */
+export interface DisplayUnit {
+  /** Base denomination, as the chain counts: "untrn". */
+  readonly denom: string;
+  /** Name of the display unit: "NTRN". */
+  readonly name: string;
+  /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
+  readonly exponent: number;
+  /** What one display unit is worth; absent when no price is configured. */
+  readonly price?: UnitPrice | undefined;
+}
+
+/** A configured price of one display unit. */
+export interface UnitPrice {
+  /** Currency code: "USD". */
+  readonly currency: string;
+  /** Currency units for one display unit. */
+  readonly perUnit: Dec18;
+}
+
+/** Largest exponent of a display unit. The chains in use have at most 18. */
+export const MAX_EXPONENT = 30;
+
+/** Characters of a unit's name. A longer one, or one with other characters, would break tables. */
+const NAME = /^[A-Za-z][A-Za-z0-9.-]{0,31}$/;
+
+/** Whether a text can be the name of a display unit. */
+export function isUnitName(text: string): boolean {
+  return NAME.test(text);
+}
+
+/**
+ * Formats an amount in display units beside base units: "1.234567 NTRN (1234567 untrn)". Without a unit of this denomination, in
+ * base units only: "1234567 untrn". With a price, its value too: "1.234567 NTRN (1234567 untrn, 0.43 USD)".
+ * `separator` goes between thousands; default: none.
+ */
+export function formatAmount(
+  amount: bigint,
+  denom: string,
+  unit: DisplayUnit | undefined,
+  separator = "",
+): string {
+  const base = `${withSeparator(amount, separator)} ${denom}`;
+  if (unit?.denom !== denom) return base;
+  const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
+  return `${formatUnits(amount, unit, separator)} (${base}${value})`;
+}
+
+/** Formats an amount in display units, exactly and without trailing zeros: "1.5 NTRN", "-0.000001 NTRN". */
+export function formatUnits(
+  amount: bigint,
+  { name, exponent }: Pick<DisplayUnit, "name" | "exponent">,
+  separator = "",
+): string {
+  const [sign, size] = amount < 0n ? ["-", -amount] : ["", amount];
+  const one = 10n ** BigInt(exponent);
+  const fraction = (size % one).toString().padStart(exponent, "0").replace(/0+$/, "");
+  const whole = formatCount(size / one, separator);
+  return `${sign}${whole}${exponent === 0 || fraction === "" ? "" : `.${fraction}`} ${name}`;
+}
+
+/** Formats the value of an amount in the currency of its price: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
+export function formatValue(
+  amount: bigint,
+  { exponent }: Pick<DisplayUnit, "exponent">,
+  { currency, perUnit }: UnitPrice,
+): string {
+  const size = amount < 0n ? -amount : amount;
+  const cents = (size * perUnit * 100n) / 10n ** BigInt(exponent + 18);
+  if (cents === 0n && size > 0n) return `< 0.01 ${currency}`;
+  return `${amount < 0n ? "-" : ""}${formatCents(cents)} ${currency}`;
+}
+
+/**
+ * Parses "12.5 NTRN" or "12500000 untrn", or a plain number of base units, to base units. Undefined for another text, another
+ * denomination, and more decimals than the unit has.
+ */
+export function parseAmount(
+  text: string,
+  denom: string,
+  unit: Pick<DisplayUnit, "name" | "exponent"> | undefined,
+): bigint | undefined {
+  const match = /^(\d{1,60})(?:\.(\d{1,30}))?(?:\s*([A-Za-z][\w/:.-]{0,127}))?$/.exec(text.trim());
+  if (match === null) return undefined;
+  const [, whole = "", fraction = "", name = denom] = match;
+  if (name === denom) return fraction === "" ? BigInt(whole) : undefined;
+  if (unit === undefined || unit.name !== name || fraction.length > unit.exponent) return undefined;
+  return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
+}
+
+/** Metadata of a denomination, as the chain's bank module has it. Its texts are not trusted. */
+interface DenomMetadata {
+  readonly base: string;
+  readonly display: string;
+  readonly symbol: string;
+  readonly denomUnits: readonly { readonly denom: string; readonly exponent: number }[];
+}
+
+/**
+ * Returns the display unit of the chain's metadata, named by its symbol where that is a name. Undefined when the metadata are of
+ * another denomination, contradict themselves, or name no other unit than the base: nothing is guessed.
+ */
+export function displayUnitOf(metadata: DenomMetadata, denom: string): DisplayUnit | undefined {
+  const { base, display, symbol, denomUnits } = metadata;
+  const found = denomUnits.filter((unit) => unit.denom === display);
+  const [unit] = found;
+  if (base !== denom || unit === undefined || found.length > 1) return undefined;
+  const { exponent } = unit;
+  if (!Number.isInteger(exponent) || exponent < 1 || exponent > MAX_EXPONENT) return undefined;
+  const name = [symbol, display].find(isUnitName);
+  return name === undefined || name === denom ? undefined : { denom, name, exponent };
+}
+
+function withSeparator(amount: bigint, separator: string): string {
+  return amount < 0n ? `-${formatCount(-amount, separator)}` : formatCount(amount, separator);
+}
