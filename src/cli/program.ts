@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../platform/cli/lazy-command.ts";
+import { formattedContext } from "../platform/cli/output-options.ts";
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
@@ -121,7 +122,10 @@ export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
     .version(readBuildInfo().version, "-v, --version");
-  return withExamples(withSettings(await addLazyCommands(program, COMMANDS, context)), []);
+  const { context: formatted, offerFormats } = formattedContext(context);
+  await addLazyCommands(program, COMMANDS, formatted);
+  offerFormats(program);
+  return withExamples(withSettings(program), []);
 }
 
 /** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */
