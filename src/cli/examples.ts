@@ -135,6 +135,11 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "tx tokenfactory set-before-send-hook": [[FACTORY, CONTRACT]],
   "tx tokenfactory update-params": [["--creation-gas", "7"]],
   "tx ibc-rate-limit update-params": [[CONTRACT]],
+  "keys add": [["relayer"], ["relayer", "--recover", "--source", "words.txt"]],
+  "keys show": [["relayer", "-a"]],
+  "keys delete": [["relayer", "--yes"]],
+  "keys export": [["relayer"]],
+  "keys import": [["relayer", "relayer.asc"]],
   "wasm inspect": [["my.wasm"]],
   "proof verify": [["proof.json"]],
   "config validate": [

@@ -3,7 +3,6 @@ import type { CliContext } from "../platform/cli/cli-context.ts";
 import { waitOption } from "../platform/cli/options.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 import { listLetters, parseLetterName, sendLetter } from "../relayer/cli/api-commands.ts";
-import { readTokenFile } from "../platform/cli/state-home.ts";
 import { urlOption } from "../relayer/cli/relayer-api-options.ts";
 import { withSettings } from "./program.ts";
 
@@ -55,9 +54,8 @@ function startCommand(context: CliContext): Command {
 }
 
 async function resubmit(id: string, hash: string, options: UrlOptions, context: CliContext): Promise<void> {
-  const { tokenFile } = options;
-  const token = tokenFile === undefined ? undefined : readTokenFile(tokenFile).reveal();
-  await sendLetter(parseLetterName(`${id}/${hash}`), { url: options.url, token }, context.signal);
+  const { url, tokenFile } = options;
+  await sendLetter(parseLetterName(`${id}/${hash}`), { url, tokenFile }, context.signal);
   context.print(`Tx queryID=${id} hash=${hash} resubmitted successfully`);
 }
 

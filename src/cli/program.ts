@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../platform/cli/lazy-command.ts";
+import { formattedContext } from "../platform/cli/output-options.ts";
 import { exampleHelp } from "./examples.ts";
 import { readBuildInfo } from "../platform/process/build-info.ts";
 
@@ -68,6 +69,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("./commands/tx.ts")).txCommand,
   },
   {
+    name: "keys",
+    description: "create, list, export and import keys of an SDK keyring",
+    load: async () => (await import("../cosmos/cli/keys.ts")).keysCommand,
+  },
+  {
     name: "wasm",
     description: "check the code of a contract",
     load: async () => (await import("../localnet/cli/wasm-inspect.ts")).wasmCommand,
@@ -116,7 +122,10 @@ export async function createProgram(context: CliContext): Promise<Command> {
   const program = new Command("relaywatch")
     .description("Operations toolkit for Neutron-family chains: relayer, oracle watchdog, local chains")
     .version(readBuildInfo().version, "-v, --version");
-  return withExamples(withSettings(await addLazyCommands(program, COMMANDS, context)), []);
+  const { context: formatted, offerFormats } = formattedContext(context);
+  await addLazyCommands(program, COMMANDS, formatted);
+  offerFormats(program);
+  return withExamples(withSettings(program), []);
 }
 
 /** Sets how errors are reported, for a command and all below it. Commander inherits no settings for `addCommand`. */

@@ -56,8 +56,16 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
     expect(signer("{ mnemonic: { env: X } }")).toEqual([]);
     expect(signer("{ keyring: { home: /h, key: k } }")).toEqual([]);
     expect(signer("{ keyring: { home: /h, key: k, backend: file, password: { env: X } } }")).toEqual([]);
-    expect(signer("{}")[0]).toMatch(/signer: names no key \(expected mnemonic or keyring\)/);
+    expect(signer("{}")[0]).toMatch(/signer: names no key \(expected mnemonic, keyring or external\)/);
     expect(signer("{ mnemonic: { env: X }, keyring: { home: /h, key: k } }")[0]).toMatch(/names two keys/);
+    const three = "mnemonic: { env: X }, keyring: { home: /h, key: k }, external: { command: [a] }";
+    expect(signer(`{ ${three} }`)[0]).toMatch(/names three keys/);
+    expect(signer("{ external: { command: [] } }")[0]).toMatch(/signer\.external\.command/);
+    expect(signer("{ external: { command: [a], deadline: 1ms } }")[0]).toMatch(/signer\.external\.deadline/);
+    expect(signer("{ external: { command: [a], concurrency: 0 } }")[0]).toMatch(
+      /signer\.external\.concurrency/,
+    );
+    expect(signer("{ external: { command: a b } }")[0]).toMatch(/signer\.external\.command/);
     expect(signer("{ keyring: { home: /h, key: k, backend: file } }")[0]).toMatch(
       /signer\.keyring\.password: is missing/,
     );

@@ -2,6 +2,7 @@ import { Command, Option } from "commander";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { addOutputOptions } from "../../platform/cli/output-options.ts";
 import { readConfigText } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import {
@@ -14,19 +15,19 @@ import { DAEMONS, type DaemonName, kindOption, readAs, readBest } from "./config
 interface ShowOptions {
   readonly config?: string;
   readonly kind?: DaemonName;
-  readonly output: "yaml" | "json";
+  readonly json?: true;
+  readonly output?: "json" | "text" | "yaml";
   readonly origin?: true;
   readonly redacted: boolean;
 }
 
 /** `relaywatch config show FILE`. */
 export function showCommand(context: CliContext): Command {
-  return new Command()
+  return addOutputOptions(new Command())
     .argument("[file]", "YAML file; default: the environment variables alone")
     .addOption(new Option("--config <file>", "the same as the argument"))
     .addOption(kindOption())
     .option("--origin", "say where each value comes from: file and line, environment variable, or default")
-    .addOption(new Option("-o, --output <format>", "format").choices(["yaml", "json"]).default("yaml"))
     .addOption(new Option("--redacted", "print secrets as [redacted]").default(true))
     .option("--no-redacted", "print the references of secrets, so that the output can be used as a file")
     .addHelpText(
@@ -44,8 +45,7 @@ function show(argument: string | undefined, options: ShowOptions, context: CliCo
   const file = argument ?? options.config;
   const effective = withoutSecrets(() => readShown(file, options.kind)());
   const format = { withOrigin: options.origin === true, isRedacted: options.redacted };
-  const text =
-    options.output === "json" ? effectiveJson(effective, format) : effectiveYaml(effective, format);
+  const text = options.json === true ? effectiveJson(effective, format) : effectiveYaml(effective, format);
   context.print(text.trimEnd());
 }
 

@@ -48,6 +48,8 @@ export type ClientErrorFacts =
       readonly cap: string;
     }
   | { readonly code: "bad-key"; readonly kind: string }
+  /** the external program that signs failed; `program` is its name without folder and arguments */
+  | { readonly code: "signer"; readonly program: string }
   /** the configured URL is not an http(s) URL */
   | { readonly code: "bad-endpoint"; readonly endpoint: string }
   | { readonly code: "closed" };
@@ -73,6 +75,7 @@ export function classifyClientError(error: unknown, signal?: AbortSignal): Error
     case "overloaded":
     case "no-account":
     case "gas-price-above-cap":
+    case "signer":
       return "retry";
     case "http-status":
       return isTransientStatus(error.facts.status) ? "retry" : "fatal";
@@ -129,4 +132,9 @@ function classifyRpc(rpcCode: number, data: string): ErrorClass {
 /** Returns whether a later attempt may succeed: 408, 429 and 5xx. Other statuses (401, 403, 404) point to a wrong setting. */
 function isTransientStatus(status: number): boolean {
   return status >= 500 || status === 408 || status === 429;
+}
+
+/** Creates the error of a keyring and its keys. The reason contains no part of a key. */
+export function badKeyring(reason: string): ClientError {
+  return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
 }

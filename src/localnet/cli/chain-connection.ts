@@ -8,24 +8,22 @@ import { CodedError, EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 
 /** Options of every command that connects to a chain. */
-export interface ConnectionOptions {
+export interface ConnectionOptions extends OutputOptions {
   /** CometBFT RPC URL; default: local-1 in the localnet on this machine. */
   readonly node?: string;
   /** Expected chain id; any chain when absent. */
   readonly chainId?: string;
   readonly portOffset: number;
   readonly chainName: string;
-  readonly json?: true;
-  /** `json` sets {@link ConnectionOptions.json}, too. */
-  readonly output?: "json" | "text" | "yaml";
 }
 
 /** Adds the options of {@link ConnectionOptions} to a command. */
 export function addConnectionOptions(command: Command): Command {
-  return command
+  const options = command
     .addOption(
       new Option(
         "--node <url>",
@@ -38,16 +36,8 @@ export function addConnectionOptions(command: Command): Command {
       new Option("--chain-name <name>", "first part of type names in the chain's own modules")
         .default(CANONICAL_CHAIN_NAME)
         .argParser(parseName),
-    )
-    .option("--json", "print JSON")
-    .addOption(
-      new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
-        .choices(["text", "json", "yaml"])
-        .conflicts("json"),
-    )
-    .hook("preAction", (_program, own) => {
-      if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
-    });
+    );
+  return addOutputOptions(options);
 }
 
 /** Runs `work` with a client for the selected chain. Throws `CliError` if the chain cannot be reached. */

@@ -5,6 +5,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { readTextFile } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { addOutputOptions, type OutputOptions, printResult } from "../../platform/cli/output-options.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { localnetChainsHome } from "../../platform/cli/state-home.ts";
 import { createApp } from "../chain/app.ts";
@@ -48,14 +49,22 @@ export function exportCommand(context: CliContext): Command {
 
 /** `relaywatch localnet import FILE`: creates a home whose chain starts with this genesis document. */
 export function importCommand(context: CliContext): Command {
-  return withHome(new Command())
+  return addOutputOptions(withHome(new Command()))
     .argument("<file>", "genesis document")
-    .action(async (file: string, options: Options) => {
+    .action(async (file: string, options: Options & OutputOptions) => {
       const profile = (await chainsOf(options.chainConfig))[options.chain];
       const home = homeOf(options, profile);
       const genesis = readGenesis(file, profile);
       importHomeGenesis(home, genesis, appOf(profile));
-      context.print(`${genesis.chainId} starts at height ${genesis.initialHeight} in ${home}`);
+      const { chainId, initialHeight } = genesis;
+      printResult(
+        {
+          value: { chain_id: chainId, initial_height: initialHeight.toString(), home },
+          text: `${chainId} starts at height ${initialHeight} in ${home}`,
+        },
+        options,
+        context,
+      );
     });
 }
 

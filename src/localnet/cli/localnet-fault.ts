@@ -70,13 +70,8 @@ async function call(
       url: `http://127.0.0.1:${portsAt(portOffset).control}`,
       path,
       hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",
-      ...(sent === undefined
-        ? {}
-        : {
-            body: sent,
-            token: controlToken(portOffset),
-            tokenHint: `that of ${controlTokenFile(portOffset)} was sent`,
-          }),
+      tokenHint: `the one in ${controlTokenFile(portOffset)} was ${sent === undefined ? "not " : ""}sent`,
+      ...(sent === undefined ? {} : { body: sent, token: controlToken(portOffset) }),
     },
     context.signal,
   );

@@ -1,8 +1,12 @@
 import { type Argument, Command, InvalidArgumentError, Option } from "commander";
+import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { messageFromJson, messageToJson } from "../../cosmos/proto/json.ts";
 import { findService, toChainTypeUrl } from "../../cosmos/proto/registry.ts";
 import { fromBase64, toBase64 } from "../../platform/base/bytes.ts";
+import { parseDec18 } from "../../platform/base/decimal.ts";
+import { type DisplayUnit, formatUnits } from "../../platform/base/display-unit.ts";
 import { EXIT, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -123,6 +127,8 @@ export interface AnswerTable {
   readonly columns: readonly Column[];
   /** Splits a record into several rows. */
   readonly rows?: (record: JsonValue) => readonly JsonValue[];
+  /** Paths of a record's coin, which then has a column in display units too. */
+  readonly coin?: { readonly denom: string; readonly amount: string };
   /** Lines below the table: a label, and a field's path. Lines without a value are omitted. */
   readonly notes?: readonly (readonly [words: string, path: string])[];
 }
@@ -258,5 +264,60 @@ async function run(
   const response = await fetchModule({ path, request: encoded, responseType }, options, context);
   if (options.json || options.output === "yaml" || table === undefined)
     printResponse(response, options, context);
-  else context.print(formatAnswer(table, response));
+  else context.print(formatAnswer(await withDisplayUnits(table, response, options, context), response));
+}
+
+/** Denominations whose metadata a table reads. */
+const MAX_UNITS = 100;
+
+/** Adds a column with the coins in display units, where the chain has metadata of any of them that name one. */
+async function withDisplayUnits(
+  table: AnswerTable,
+  response: JsonValue,
+  options: QueryOptions,
+  context: CliContext,
+): Promise<AnswerTable> {
+  const { coin, path, columns } = table;
+  if (coin === undefined) return table;
+  const found = fieldAt(response, path);
+  const denoms = (Array.isArray(found) ? found : [found]).map((record) => fieldAt(record, coin.denom));
+  const names = [...new Set(denoms.flatMap((denom) => (typeof denom === "string" ? [denom] : [])))];
+  const units = await readUnits(names.slice(0, MAX_UNITS), options, context);
+  if (units.size === 0) return table;
+  const cell = (record: JsonValue): string => {
+    const unit = units.get(cellText(fieldAt(record, coin.denom)));
+    return unit === undefined ? "-" : displayText(cellText(fieldAt(record, coin.amount)), unit);
+  };
+  return { ...table, columns: [...columns, { title: "DISPLAY", cell }] };
+}
+
+/** A whole amount, or a price with decimals of the base unit. */
+function displayText(amount: string, unit: DisplayUnit): string {
+  if (/^\d{1,78}$/.test(amount)) return formatUnits(BigInt(amount), unit);
+  if (!/^\d{1,60}\.\d{1,18}$/.test(amount)) return "-";
+  return formatUnits(parseDec18(amount), { name: unit.name, exponent: unit.exponent + DEC18_PLACES });
+}
+
+/** Fractional digits of a `Dec18`. */
+const DEC18_PLACES = 18;
+
+/** The coins are the response, and their units only an addition: a node that does not return them is no error. */
+function readUnits(
+  denoms: readonly string[],
+  options: QueryOptions,
+  context: CliContext,
+): Promise<ReadonlyMap<string, DisplayUnit>> {
+  const { signal } = context;
+  return withChain(options, context, async (client) => {
+    const units = await Promise.all(
+      denoms.map((denom) =>
+        readDisplayUnit(client, denom, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          if (error instanceof ClientError) return undefined;
+          throw error;
+        }),
+      ),
+    );
+    return new Map(units.flatMap((unit) => (unit === undefined ? [] : [[unit.denom, unit] as const])));
+  });
 }

@@ -1,7 +1,7 @@
-import { homedir } from "node:os";
-import { join } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TxSenderOptions } from "../../cosmos/client/tx/create-tx-sender.ts";
+import { addKeyringFolderOptions, keyringPlace } from "../../cosmos/cli/keyring-options.ts";
+import type { SignerProgram } from "../../cosmos/client/tx/signer-program.ts";
 import { createSigner, type Signer } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../platform/base/decimal.ts";
@@ -10,6 +10,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import { Secret } from "../../platform/base/secret.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
+import { openPrompt } from "../../platform/cli/prompt.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
 import { localnetAccounts } from "../network/chains.ts";
 import type { ConnectionOptions } from "./chain-connection.ts";
@@ -95,12 +96,16 @@ export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions
   return gasPrices === undefined ? {} : { priceOf: () => gasPrices.price };
 }
 
-/** Options that select the signing account. Exactly one of the first three is given. */
+/** Options that select the signing account. Exactly one of the first four is given. */
 interface AccountOptions {
   /** Name of a public localnet test account, or of a key of the keyring. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;
+  /** Program that holds the key. */
+  readonly signer?: string;
+  readonly signerArg: readonly string[];
+  readonly signerEnv: readonly string[];
   /** Bech32 prefix of account addresses. */
   readonly addressPrefix?: string;
   readonly keyringBackend?: "test" | "file";
@@ -111,10 +116,10 @@ interface AccountOptions {
 
 /** Adds the options of {@link AccountOptions} to a command. */
 function addAccountOptions(command: Command): Command {
-  const sources = ["from", "mnemonicFile", "mnemonicEnv"];
+  const sources = ["from", "mnemonicFile", "mnemonicEnv", "signer"];
   const source = (flags: string, description: string, own: string): Option =>
     new Option(flags, description).conflicts(sources.filter((name) => name !== own));
-  return command
+  const options = command
     .addOption(
       source(
         "--from <name>",
@@ -127,26 +132,36 @@ function addAccountOptions(command: Command): Command {
       source("--mnemonic-env <name>", "sign with the mnemonic in this environment variable", "mnemonicEnv"),
     )
     .addOption(
+      source(
+        "--signer <program>",
+        "sign with this program, which holds the key: docs/operations.md",
+        "signer",
+      ),
+    )
+    .addOption(repeated("--signer-arg <text>", "argument of the program; can be repeated"))
+    .addOption(repeated("--signer-env <name>", "variable that the program gets; can be repeated"))
+    .addOption(
       new Option("--address-prefix <prefix>", "bech32 prefix of account addresses; default: neutron"),
     )
     .addOption(
       new Option("--keyring-backend <backend>", "read the key from an SDK keyring").choices(["test", "file"]),
-    )
-    .addOption(
-      new Option("--keyring-dir <folder>", "home of the SDK program that wrote the keyring").default(
-        join(homedir(), ".neutrond"),
-        "~/.neutrond",
-      ),
-    )
-    .option("--keyring-password-file <file>", "password of the backend file");
+    );
+  return addKeyringFolderOptions(options);
+}
+
+function repeated(flags: string, description: string): Option {
+  return new Option(flags, description)
+    .default([], "none")
+    .argParser<readonly string[]>((text, before) => [...before, text]);
 }
 
 /** Throws `CliError` when no account is selected. Called before the first request to the chain. */
-export function requireAccountChoice({ from, mnemonicFile, mnemonicEnv }: AccountOptions): void {
-  if (from !== undefined || mnemonicFile !== undefined || mnemonicEnv !== undefined) return;
+export function requireAccountChoice(options: AccountOptions): void {
+  const { from, mnemonicFile, mnemonicEnv, signer } = options;
+  if ([from, mnemonicFile, mnemonicEnv, signer].some((choice) => choice !== undefined)) return;
   throw new CliError(
     EXIT.usage,
-    "no signing account: give --from (a localnet test account), --mnemonic-file or --mnemonic-env",
+    "no signing account: give --from (a localnet test account, or with --keyring-backend a key), --mnemonic-file, --mnemonic-env or --signer",
   );
 }
 
@@ -158,12 +173,30 @@ export function openAccount(options: AccountOptions, chainId: string): Promise<S
 }
 
 /** Opens a key that belongs to no chain. */
-function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
-  const { from, keyringBackend: backend, keyringDir: home, keyringPasswordFile: file } = options;
+async function openOwnKey(options: AccountOptions, prefix: string): Promise<Signer> {
+  const { from, keyringBackend: backend, signer } = options;
+  if (signer !== undefined) return createSigner({ kind: "external", ...signerProgram(options) }, prefix);
   if (from === undefined || backend === undefined)
     return createSigner({ kind: "mnemonic", mnemonic: readMnemonic(options) }, prefix);
-  const password = file === undefined ? undefined : readSecret({ file }, "--keyring-password-file");
-  return createSigner({ kind: "keyring", home, name: from, backend, password }, prefix);
+  const prompt = openPrompt();
+  try {
+    const place = await keyringPlace({ ...options, keyringBackend: backend }, prompt);
+    return await createSigner({ kind: "keyring", ...place, name: from }, prefix);
+  } finally {
+    prompt.close();
+  }
+}
+
+/** Time for a person who confirms at a device. */
+const SIGNER_DEADLINE_MS = 60_000;
+
+function signerProgram({ signer = "", signerArg, signerEnv }: AccountOptions): SignerProgram {
+  return {
+    command: [signer, ...signerArg],
+    deadlineMs: SIGNER_DEADLINE_MS,
+    concurrency: 1,
+    environment: signerEnv,
+  };
 }
 
 /** Returns the address that would sign. `--from` may be an address. */
@@ -194,7 +227,7 @@ function openTestAccount(name: string, chainId: string): Promise<Signer> {
   if (account === undefined) {
     const known =
       ofChain.length === 0
-        ? "test accounts exist on localnet chains only; use --mnemonic-file or --mnemonic-env"
+        ? "test accounts exist on localnet chains only; for a key of relaywatch keys add --keyring-backend test or file"
         : `the test accounts are ${ofChain.map((one) => one.name).join(", ")}`;
     throw new CliError(EXIT.usage, `no test account is called ${name} on ${chainId}: ${known}`);
   }

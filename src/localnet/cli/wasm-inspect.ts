@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { Command, Option } from "commander";
+import { Command } from "commander";
 import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -38,10 +38,10 @@ export function wasmCommand(context: CliContext): Command {
   const inspect = new Command("inspect")
     .description("check a contract's code as the deployed chain does; exits 1 if the chain would refuse it")
     .argument("<file>", "WebAssembly, plain or compressed with gzip")
-    .addOption(new Option("-o, --output <format>", "output format").choices(["text", "json"]).default("text"))
-    .action((file: string, { output }: { readonly output: string }) => {
+    .option("--json", "print JSON")
+    .action((file: string, { json }: { readonly json?: true }) => {
       const inspection = inspectCode(readCode(file));
-      context.print(output === "json" ? stringifyJson(toJson(inspection), 2) : toText(inspection));
+      context.print(json ? stringifyJson(toJson(inspection), 2) : toText(inspection));
       if (problemOf(inspection) !== undefined) throw new CheckExit(EXIT.fatal);
     });
   return new Command().addCommand(inspect);

@@ -1,6 +1,7 @@
 import type { LogLevel, ProcessLogger } from "../base/logger.ts";
 import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../config/config-fields.ts";
+import type { PromptStreams } from "./prompt.ts";
 
 /** The process as a command uses it. */
 export interface CliContext {
@@ -22,6 +23,8 @@ export interface CliContext {
   readonly onHangup?: (listener: () => void) => () => void;
   /** True if stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
+  /** Where commands ask for secrets; default: stdin and stderr of the process. */
+  readonly streams?: PromptStreams;
   /** For output that changes in place; absent when stdout is not a terminal. Log lines go above it. */
   readonly screen?: LiveScreen;
 }

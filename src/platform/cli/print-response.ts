@@ -11,6 +11,7 @@ export function printResponse(
   context.print(json ? stringifyJson(response, 2) : toYaml(response));
 }
 
-function toYaml(response: JsonValue): string {
+/** Formats JSON as YAML with sorted keys. */
+export function toYaml(response: JsonValue): string {
   return stringify(response, { sortMapEntries: true, indentSeq: false, lineWidth: 0 }).trimEnd();
 }

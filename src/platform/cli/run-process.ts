@@ -110,15 +110,17 @@ export function toExit(
     // Commander has already printed the help, the version or the error.
     return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
   }
-  if (error instanceof CodedError && isBadConfig(error.facts)) {
+  if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG)) {
     return { exitCode: EXIT.badConfig, message: error.message };
   }
-  return { exitCode: EXIT.fatal, message: errorText(error) };
+  // An external signer that fails may work later.
+  const isLater = error instanceof CodedError && hasCode(error.facts, new Set(["signer"]));
+  return { exitCode: isLater ? EXIT.tryAgain : EXIT.fatal, message: errorText(error) };
 }
 
-function isBadConfig(facts: unknown): boolean {
+function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
   if (typeof facts !== "object" || facts === null || !("code" in facts)) return false;
-  return typeof facts.code === "string" && BAD_CONFIG.has(facts.code);
+  return typeof facts.code === "string" && codes.has(facts.code);
 }
 
 /** Abort reason of the shutdown signal. */

@@ -2,7 +2,7 @@
 // dist/build.json. Nothing asks git while a program runs. RELAYWATCH_COMMIT names the commit where the sources are without their
 // repository, for instance in the build of an image.
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
@@ -37,12 +37,13 @@ writeFileSync(join(root, "dist/build.json"), `${JSON.stringify({ commit: commitO
  * the time until a program does its work. Packages with a native library stay in node_modules.
  */
 async function writePrograms(folder) {
+  const input = {
+    relaywatch: "dist/src/cli/main.js",
+    neutron_query_relayer: "dist/src/cli/neutron-query-relayer.js",
+  };
   const bundle = await rolldown({
     cwd: root,
-    input: {
-      relaywatch: "dist/src/cli/main.js",
-      neutron_query_relayer: "dist/src/cli/neutron-query-relayer.js",
-    },
+    input,
     platform: "node",
     external: ["classic-level", "libsql", "pg-native"],
   });
@@ -56,6 +57,8 @@ async function writePrograms(folder) {
     chunkFileNames: "[name]-[hash].js",
   });
   await bundle.close();
+  // npm does the same when it installs the package. In a clone, a link to the file is the command.
+  for (const name of Object.keys(input)) chmodSync(join(written, `${name}.js`), 0o755);
   if (existsSync(folder)) renameSync(folder, replaced);
   renameSync(written, folder);
   rmSync(replaced, { recursive: true, force: true });

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { request } from "undici";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
-import { isRecord, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
+import { isRecord, type JsonObject, type JsonValue, stringifyJson } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -160,16 +160,17 @@ async function resubmitLetters(
     options.all === undefined
       ? names.map(parseLetterName)
       : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
-  const token = options.tokenFile === undefined ? undefined : readTokenFile(options.tokenFile);
+  const sent: JsonObject[] = [];
   for (const tx of txs) {
-    await sendLetter(tx, { url: relayerUrl(options), token: token?.reveal() }, context.signal);
+    await sendLetter(tx, { url: relayerUrl(options), tokenFile: options.tokenFile }, context.signal);
     // The hash alone does not identify a dead letter: two queries may have the same transaction.
     const left = (await readLetters(options, context)).find((letter) => isNamed(letter, tx));
     const reason = left === undefined ? undefined : cellText(fieldAt(left, "message"));
-    context.print(
-      `${tx.query_id}/${tx.hash} ${reason === undefined ? "included" : `failed again: ${reason}`}`,
-    );
+    sent.push({ ...tx, included: reason === undefined, reason: reason ?? null });
+    const outcome = reason === undefined ? "included" : `failed again: ${reason}`;
+    if (!options.json) context.print(`${tx.query_id}/${tx.hash} ${outcome}`);
   }
+  if (options.json) context.print(stringifyJson(sent, 2));
 }
 
 /** Parses `<query-id>/<hash>`. Throws `CliError`. */
@@ -190,13 +191,20 @@ function isNamed(letter: JsonValue, tx: TxName): boolean {
   return name?.query_id === tx.query_id && name.hash === tx.hash;
 }
 
+/** Where the relayer is, and the file with its token. */
+interface LetterPlace {
+  readonly url: string;
+  readonly tokenFile: string | undefined;
+}
+
 /** Sends a dead letter again, and waits for its block. Throws `CliError`. */
 export async function sendLetter(
   tx: TxName,
-  { url, token }: { readonly url: string; readonly token: string | undefined },
+  { url, tokenFile }: LetterPlace,
   signal: AbortSignal,
 ): Promise<void> {
-  const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+  const headers =
+    tokenFile === undefined ? {} : { authorization: `Bearer ${readTokenFile(tokenFile).reveal()}` };
   const { status, text } = await withDeadline("icq-relayer", DEADLINE_MS, signal, async (inner) => {
     const body = JSON.stringify({ txs: [tx] });
     const response = await request(`${url}/resubmit-txs`, {
@@ -212,6 +220,13 @@ export async function sendLetter(
     throw new CliError(EXIT.unseen, `icq-relayer does not respond: ${errorText(error)}`);
   });
   if (status === 200) return;
-  const advice = status === 401 || status === 403 ? "; give the token with --token-file" : "";
-  throw new CliError(EXIT.fatal, `${text.trim()}${advice}`);
+  throw new CliError(EXIT.fatal, refusalText(status, text.trim(), tokenFile));
+}
+
+/** The body of a refusal is for programs that send HTTP requests. */
+function refusalText(status: number, text: string, tokenFile: string | undefined): string {
+  if (status !== 401 && status !== 403) return text;
+  return tokenFile === undefined
+    ? "icq-relayer refused /resubmit-txs: it needs its token; name its file, control-token in its state_dir or that of http.token, with --token-file"
+    : `icq-relayer refused /resubmit-txs: the token in ${tokenFile} is not that of the daemon`;
 }

@@ -6,6 +6,7 @@ import { supervise, throwFirst } from "../../platform/base/service.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { printResult } from "../../platform/cli/output-options.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
@@ -24,6 +25,7 @@ interface Options extends RelayerConfigOptions {
   readonly query?: readonly bigint[];
   readonly timeout: number;
   readonly logLevel: LogLevel;
+  readonly json?: true;
 }
 
 /** `relaywatch relayer once`. */
@@ -38,6 +40,7 @@ export function onceCommand(context: CliContext): Command {
       }),
     )
     .addOption(logLevelOption("warn"))
+    .option("--json", "print JSON")
     .addHelpText(
       "after",
       `
@@ -73,7 +76,7 @@ async function runOnce(options: Options, context: CliContext): Promise<void> {
       answerAll(relayer, ids, { ...daemon, signal: stop.signal }, options.timeout),
       failed,
     ]);
-    report(relayer, context);
+    report(relayer, options, context);
   } finally {
     unwatch();
     stop.abort(DONE);
@@ -121,9 +124,15 @@ function requireServed(relayer: Relayer, ids: readonly bigint[]): void {
   );
 }
 
-function report(relayer: Relayer, context: CliContext): void {
+function report(relayer: Relayer, options: Options, context: CliContext): void {
   const { queries } = relayer.status();
-  for (const query of queries) context.print(`query ${query.id}: ${outcomeOf(query)}`);
+  const outcomes = queries.map((query) => ({
+    id: query.id.toString(),
+    failed: query.error !== undefined,
+    outcome: outcomeOf(query),
+  }));
+  const text = outcomes.map(({ id, outcome }) => `query ${id}: ${outcome}`).join("\n");
+  if (outcomes.length > 0 || options.json) printResult({ value: outcomes, text }, options, context);
   const failed = queries.filter(({ error }) => error !== undefined).length;
   if (failed > 0) throw new CliError(EXIT.fatal, `${failed} of ${queries.length} queries failed`);
   const open = queries.filter(({ isRequested, error }) => isRequested && error === undefined).length;

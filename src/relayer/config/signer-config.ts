@@ -1,9 +1,14 @@
 import { z } from "zod";
-import type { KeyringKey } from "../../cosmos/client/tx/keyring.ts";
+import type { KeyringKey } from "../../cosmos/keyring/keyring.ts";
 import type { SigningKey } from "../../cosmos/client/tx/signer.ts";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { issueText, secretField, type SecretSource } from "../../platform/config/config-fields.ts";
+import {
+  durationField,
+  issueText,
+  secretField,
+  type SecretSource,
+} from "../../platform/config/config-fields.ts";
 
 /** Characters of a memo. The SDK's default limit is 256. */
 const MAX_MEMO = 256;
@@ -36,6 +41,10 @@ export function signerSchema(secrets: SecretSource) {
         .optional()
         .describe("a key of an SDK keyring, instead of mnemonic")
         .meta({ commentedOut: true }),
+      external: externalSchema()
+        .optional()
+        .describe("a program that holds the key, instead of mnemonic; docs/operations.md has its protocol")
+        .meta({ commentedOut: true }),
       prefix: z.string().min(1).max(83).default("neutron").describe("address prefix of the local chain"),
       hd_path: z
         .string()
@@ -49,15 +58,48 @@ export function signerSchema(secrets: SecretSource) {
       memo: z.string().max(MAX_MEMO).default("").describe("memo of every transaction"),
     })
     .superRefine((signer, context) => {
-      const given = Number(signer.mnemonic !== undefined) + Number(signer.keyring !== undefined);
+      const given = [signer.mnemonic, signer.keyring, signer.external].filter(
+        (key) => key !== undefined,
+      ).length;
       if (given !== 1)
-        context.addIssue(issueText(given === 0 ? "names no key" : "names two keys", "mnemonic or keyring"));
+        context.addIssue(
+          issueText(
+            given === 0 ? "names no key" : `names ${given === 2 ? "two" : "three"} keys`,
+            "mnemonic, keyring or external",
+          ),
+        );
       if (signer.keyring?.backend === "file" && signer.keyring.password === undefined) {
         const message = issueText("is missing", "{file: path} or {env: NAME}, for the backend file");
         context.addIssue({ code: "custom", path: ["keyring", "password"], message });
       }
     })
-    .describe("the account that pays the fees: mnemonic or keyring");
+    .describe("the account that pays the fees: mnemonic, keyring or external");
+}
+
+function externalSchema() {
+  return z.strictObject({
+    command: z
+      .array(z.string().min(1).max(4096))
+      .min(1)
+      .max(64)
+      .describe("the program and its arguments; no shell reads them")
+      .meta({ example: ["/usr/local/bin/signer", "--slot", "0"] }),
+    deadline: durationField(10)
+      .prefault("10s")
+      .describe("time for one response, with the start of the program"),
+    concurrency: z
+      .int()
+      .min(1)
+      .max(64)
+      .default(4)
+      .describe("requests that are sent before the first of them has its response"),
+    environment: z
+      .array(z.string().min(1).max(200))
+      .max(64)
+      .default([])
+      .describe("names of environment variables that the program gets besides PATH, HOME and the locale")
+      .meta({ example: ["SOFTHSM2_CONF"] }),
+  });
 }
 
 function addressField() {
@@ -86,11 +128,23 @@ export interface SignerKeyConfig {
         readonly password?: Secret | undefined;
       }
     | undefined;
+  readonly external?:
+    | {
+        readonly command: readonly string[];
+        readonly deadline: number;
+        readonly concurrency: number;
+        readonly environment: readonly string[];
+      }
+    | undefined;
   readonly hd_path: string;
 }
 
 /** Returns the key that a checked section names. Reads no file. */
-export function signingKey({ mnemonic, keyring, hd_path: hdPath }: SignerKeyConfig): SigningKey {
+export function signingKey({ mnemonic, keyring, external, hd_path: hdPath }: SignerKeyConfig): SigningKey {
+  if (external !== undefined) {
+    const { command, deadline: deadlineMs, concurrency, environment } = external;
+    return { kind: "external", command, deadlineMs, concurrency, environment };
+  }
   if (keyring === undefined) {
     if (mnemonic === undefined) throw new Error("a checked section names a key");
     return { kind: "mnemonic", mnemonic, hdPath };

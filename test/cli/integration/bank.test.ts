@@ -114,6 +114,21 @@ describe("relaywatch tx bank send", () => {
     expect((await send(BOB, "1untrn", "--from", "nobody", ...KEYRING)).message).toContain("relayer");
   });
 
+  it("signs with a program that has the key", async () => {
+    const program = fileURLToPath(new URL("../../support/client/signer-program.mjs", import.meta.url));
+    const signer = ["--signer", process.execPath, "--signer-arg", program, "--signer-arg=high-s"];
+    const unsigned = await json(send(BOB, "1untrn", ...signer, "--generate-only"));
+    const from = /"from_address":"(neutron1\w+)"/.exec(JSON.stringify(unsigned))?.[1] ?? "";
+    expect(await send(from, "5000000untrn", "--from", "alice")).toMatchObject(DONE);
+    const sent = await json(send(BOB, "1untrn", ...signer, "--json"));
+    expect(await transaction(sent["txhash"])).toMatchObject({ body: { messages: [{ from_address: from }] } });
+    const refused = await send(BOB, "1untrn", ...signer, "--signer-arg=refuses", "--from", "alice");
+    expect(refused.usage).toContain("cannot be used with option");
+    const missing = await send(BOB, "1untrn", "--signer", "/nowhere/signer");
+    expect(missing).toMatchObject({ exitCode: 78 });
+    expect(missing.message).toContain("the signer program signer does not exist");
+  });
+
   it("refuses coins that the chain would not read", async () => {
     expect((await send(BOB, "1untrn,2untrn", "--from", "alice")).usage).toContain(
       "each denomination only once",
@@ -149,6 +164,30 @@ describe("relaywatch query", () => {
     expect(await owners("--page-reverse")).toEqual(all.toReversed());
     const counted = await json(query("bank", "total", "--page-limit", "1", "--page-count-total", "--json"));
     expect(counted).toMatchObject({ pagination: { total: "1" } });
+  });
+
+  it("prints coins in display units too, where the chain has their metadata", async () => {
+    // Before: no coin of the account has a display unit, so there is no such column.
+    expect((await rows("bank", "balances", ALICE))[0]).toEqual(["DENOM", "AMOUNT"]);
+    const denom = `factory/${ALICE}/gold`;
+    const factory = (...words: readonly string[]): Promise<CliResult> =>
+      chain.run("tx", "tokenfactory", ...words, "--from", "alice", "--node", chain.url);
+    expect(await factory("create-denom", "gold")).toMatchObject(DONE);
+    const units = [
+      { denom, exponent: 0 },
+      { denom: "gold", exponent: 6 },
+    ];
+    const metadata = { base: denom, display: "gold", name: "Gold", symbol: "GLD", denom_units: units };
+    expect(await factory("set-denom-metadata", JSON.stringify(metadata))).toMatchObject(DONE);
+    expect(await factory("mint", `1234500${denom}`)).toMatchObject(DONE);
+    const balances = await rows("bank", "balances", ALICE);
+    expect(balances[0]).toEqual(["DENOM", "AMOUNT", "DISPLAY"]);
+    expect(balances).toContainEqual([denom, "1234500", "1.2345 GLD"]);
+    expect(balances).toContainEqual(["untrn", expect.any(String), "-"]);
+    expect(await rows("bank", "total-supply-of", denom)).toContainEqual([denom, "1234500", "1.2345 GLD"]);
+    expect(await rows("bank", "denom-owners", denom)).toContainEqual([ALICE, "1234500", "1.2345 GLD"]);
+    const shown = await json(query("bank", "balances", ALICE, "--json"));
+    expect(shown).toMatchObject({ balances: expect.arrayContaining([{ denom, amount: "1234500" }]) });
   });
 
   it("prints text, JSON or YAML", async () => {

@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
@@ -59,6 +59,32 @@ describe("a window of transactions", () => {
     expect(window.inFlight()).toEqual([]);
     await broadcast("e");
     expect(sequences().at(-1)).toBe(44n);
+    expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(1);
+  });
+
+  it("uses no sequence when a signature fails, and neither broadcasts nor reads the account again", async () => {
+    const { sign } = signer;
+    const failing = { ...signer, sign: vi.fn(sign) };
+    failing.sign.mockResolvedValueOnce(new Uint8Array(64)).mockRejectedValueOnce(new Error("no signature"));
+    window = createTxWindow(
+      {
+        chainId: "test-1",
+        memo: "",
+        gasPrice: { denom: "untrn", multiplier: parseDec18("1"), cap: parseDec18("1") },
+      },
+      {
+        client: chain.client,
+        signer: failing,
+        clock: createSteppingClock(),
+        random: () => 0.5,
+        logger: silentLogger,
+      },
+    );
+    await expect(broadcast("b", "c")).rejects.toThrow("no signature");
+    expect(chain.broadcasts).toHaveLength(0);
+    expect(window.isOpen(height)).toBe(true);
+    expect(kinds(await broadcast("d", "e"))).toEqual(["in-flight", "in-flight"]);
+    expect(sequences()).toEqual([40n, 41n]);
     expect(chain.calls.filter((call) => call.endsWith("/Account"))).toHaveLength(1);
   });
 

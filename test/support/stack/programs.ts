@@ -26,6 +26,8 @@ const PROGRAMS = [
   { name: "systemd-analyze", debianPackage: "systemd", places: [] },
   { name: "dbus-daemon", debianPackage: "dbus", places: [] },
   { name: "logrotate", debianPackage: "logrotate", places: ["/usr/sbin"] },
+  { name: "softhsm2-util", debianPackage: "softhsm2", places: [] },
+  { name: "pkcs11-tool", debianPackage: "opensc", places: [] },
   { name: "amtool", debianPackage: "prometheus-alertmanager", places: [] },
 ] as const satisfies readonly Program[];
 
@@ -46,7 +48,10 @@ export function requirePrograms(): void {
     throw new Error(`still missing after the installation: ${left.map(({ name }) => name).join(", ")}`);
   for (const program of PROGRAMS) {
     const path = programPath(program.name);
-    const version = execFileSync(path, ["--version"], { encoding: "utf8" }).trim();
+    // The only one without the option. Its package has one version for all its programs.
+    const isTool = program.name === "pkcs11-tool";
+    const asked = isTool ? path.replace(/pkcs11-tool$/, "opensc-tool") : path;
+    const version = execFileSync(asked, [isTool ? "--info" : "--version"], { encoding: "utf8" }).trim();
     process.stdout.write(`test:stack uses ${path}: ${version}\n`);
   }
 }

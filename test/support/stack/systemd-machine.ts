@@ -39,10 +39,7 @@ const MASKED = [
 ];
 
 /** What changes is in memory: an overlay over the file system of this machine. */
-function bootScript(work: string): string {
-  const { bin }: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
-    readFileSync("package.json", "utf8"),
-  );
+function bootScript(work: string, clones: Clones | undefined): string {
   return `
 set -eu
 mount --make-rprivate /
@@ -62,11 +59,7 @@ mkdir $root/dev/pts
 mount -t devpts -o newinstance,ptmxmode=0666 devpts $root/dev/pts
 ln -s pts/ptmx $root/dev/ptmx
 ln -s /proc/self/fd $root/dev/fd
-mkdir -p $root/opt/relaywatch $root/usr/local/bin
-mount --bind ${resolve(".")} $root/opt/relaywatch
-printf '#!/bin/sh\\nexec /usr/local/bin/relaywatch-node /opt/relaywatch/${bin["relaywatch"]} "$@"\\n' > $root/usr/local/bin/relaywatch
-chmod 755 $root/usr/local/bin/relaywatch
-cp ${process.execPath} $root/usr/local/bin/relaywatch-node
+${clones === undefined ? installScript() : bindScript(clones)}
 mount -t tmpfs tmpfs $root/tmp
 for unit in ${MASKED.join(" ")}; do ln -sf /dev/null $root/etc/systemd/system/$unit; done
 rm -rf $root/etc/systemd/system/*.wants
@@ -82,6 +75,27 @@ exec /usr/bin/env -i container=other PATH=/usr/local/sbin:/usr/local/bin:/usr/sb
 `;
 }
 
+/** This folder as `/opt/relaywatch`, and its command. */
+function installScript(): string {
+  const { bin }: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
+    readFileSync("package.json", "utf8"),
+  );
+  return `${bindScript({ relaywatch: resolve(".") })}
+printf '#!/bin/sh\\nexec /usr/local/bin/relaywatch-node /opt/relaywatch/${bin["relaywatch"]} "$@"\\n' > $root/usr/local/bin/relaywatch
+chmod 755 $root/usr/local/bin/relaywatch
+cp ${process.execPath} $root/usr/local/bin/relaywatch-node`;
+}
+
+/** Folders of this machine by their name in `/opt`. */
+type Clones = Readonly<Record<string, string>>;
+
+function bindScript(clones: Clones): string {
+  const binds = Object.entries(clones).map(
+    ([name, path]) => `mkdir -p $root/opt/${name}; mount --bind ${path} $root/opt/${name}`,
+  );
+  return ["mkdir -p $root/usr/local/bin", ...binds].join("\n");
+}
+
 /** Mounted hierarchies in which a container's systemd finds its processes. */
 function cgroupRoot(): string {
   const mounts = readFileSync("/proc/mounts", "utf8").split("\n");
@@ -90,8 +104,11 @@ function cgroupRoot(): string {
   throw new Error("no cgroup2 hierarchy is mounted: systemd cannot be booted here");
 }
 
-/** Boots it. Needs root. Rejects when it is not running after the time of `until`. */
-export async function bootSystemd(): Promise<SystemdMachine> {
+/**
+ * Boots it. Needs root. Rejects when it is not running after the time of `until`. Without `clones`, this folder is installed; with them,
+ * they are in `/opt`, and nothing is installed.
+ */
+export async function bootSystemd(clones?: Clones): Promise<SystemdMachine> {
   if (process.getuid?.() !== 0) throw new Error("booting systemd in namespaces needs root");
   const work = mkdtempSync(join(tmpdir(), "relaywatch-systemd-"));
   const group = join(cgroupRoot(), `relaywatch-test-${process.pid}`);
@@ -107,7 +124,9 @@ export async function bootSystemd(): Promise<SystemdMachine> {
     "--kill-child=SIGKILL",
   ];
   const command = `echo $$ > ${group}/cgroup.procs; exec unshare ${namespaces.join(" ")} bash -c "$0"`;
-  const child = spawn("bash", ["-c", command, bootScript(work)], { stdio: ["ignore", "pipe", "pipe"] });
+  const child = spawn("bash", ["-c", command, bootScript(work, clones)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
   let screen = "";
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding("utf8").on("data", (text: string) => {

@@ -107,9 +107,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
       // Set again below. An abort must not leave a sequence that was perhaps used.
       state.next = undefined;
       state.expected = account.sequence + BigInt(drafts.length);
-      const signed = await Promise.all(
-        drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
-      );
+      const signed = await signAll(state, drafts, at, account);
       const outcomes = await broadcastInOrder(state, signed, signal);
       return recordOutcomes(state, { account, signed, outcomes, height: at.height });
     },
@@ -164,6 +162,24 @@ function simulateAt(
 
 function withSequence(account: AccountState, added: number): AccountState {
   return { ...account, sequence: account.sequence + BigInt(added) };
+}
+
+/** Signs all drafts in sequence. A signer outside this process may fail: then no sequence was used. */
+async function signAll(
+  state: WindowState,
+  drafts: readonly TxDraft[],
+  at: ChainMoment,
+  account: AccountState,
+): Promise<readonly SignedFlight[]> {
+  try {
+    return await Promise.all(
+      drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
+    );
+  } catch (error) {
+    state.next = account;
+    state.expected = account.sequence;
+    throw error;
+  }
 }
 
 interface SignedFlight {

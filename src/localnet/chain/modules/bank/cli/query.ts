@@ -21,7 +21,10 @@ const ARGUMENTS = {
   denom: () => new Argument("<denom>", "denomination"),
 };
 
-const COIN = [column("DENOM", "denom"), column("AMOUNT", "amount")];
+const COIN = {
+  columns: [column("DENOM", "denom"), column("AMOUNT", "amount")],
+  coin: { denom: "denom", amount: "amount" },
+};
 const METADATA = [
   column("BASE", "base"),
   column("DISPLAY", "display"),
@@ -30,17 +33,18 @@ const METADATA = [
 ];
 
 const TABLES = {
-  AllBalances: { path: "balances", columns: COIN },
-  Balance: { path: "balance", columns: COIN },
-  SpendableBalances: { path: "balances", columns: COIN },
-  TotalSupply: { path: "supply", columns: COIN },
-  SupplyOf: { path: "amount", columns: COIN },
+  AllBalances: { path: "balances", ...COIN },
+  Balance: { path: "balance", ...COIN },
+  SpendableBalances: { path: "balances", ...COIN },
+  TotalSupply: { path: "supply", ...COIN },
+  SupplyOf: { path: "amount", ...COIN },
   Params: PARAMS_TABLE,
   DenomsMetadata: { path: "metadatas", columns: METADATA },
   DenomMetadataByQueryString: { path: "metadata", columns: METADATA },
   DenomOwnersByQuery: {
     path: "denom_owners",
     columns: [column("ADDRESS", "address"), column("AMOUNT", "balance.amount")],
+    coin: { denom: "balance.denom", amount: "balance.amount" },
   },
 } as const satisfies Readonly<Record<string, AnswerTable>>;
 

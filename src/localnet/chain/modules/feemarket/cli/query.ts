@@ -18,7 +18,10 @@ export function queryFeeMarketCommand(context: CliContext): Command {
 
 const ARGUMENTS = { denom: () => new Argument("<denom>", "denomination of the fee") };
 
-const PRICE = [column("DENOM", "denom"), column("PRICE", "amount")];
+const PRICE = {
+  columns: [column("DENOM", "denom"), column("PRICE", "amount")],
+  coin: { denom: "denom", amount: "amount" },
+};
 
 const TABLES = {
   Params: PARAMS_TABLE,
@@ -26,8 +29,8 @@ const TABLES = {
     path: "state",
     columns: [column("BASE GAS PRICE", "base_gas_price"), column("LEARNING RATE", "learning_rate")],
   },
-  GasPrice: { path: "price", columns: PRICE },
-  GasPrices: { path: "prices", columns: PRICE },
+  GasPrice: { path: "price", ...PRICE },
+  GasPrices: { path: "prices", ...PRICE },
 } as const satisfies Readonly<Record<string, AnswerTable>>;
 
 const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof TABLES>[] = [

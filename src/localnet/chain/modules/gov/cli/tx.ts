@@ -1,6 +1,7 @@
 import { Argument, Command, InvalidArgumentError, Option } from "commander";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
+import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import type { TxOptions } from "../../../../cli/tx-options.ts";
 import { coinArgument, parseCoin } from "../../staking/cli/arguments.ts";
@@ -129,8 +130,7 @@ function cancelCommand(context: CliContext): Command {
 }
 
 function proposalArgument(): Argument {
-  return new Argument("<proposal-id>", "number of the proposal").argParser((text: string) => {
-    if (/^\d{1,20}$/.test(text)) return text;
-    throw new InvalidArgumentError("a number was expected");
-  });
+  return new Argument("<proposal-id>", "number of the proposal").argParser((text: string) =>
+    parseUint64(text).toString(),
+  );
 }

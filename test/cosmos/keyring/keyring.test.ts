@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { toHex, decodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import type { KeyringKey } from "../../../src/cosmos/client/tx/keyring.ts";
+import type { KeyringKey } from "../../../src/cosmos/keyring/keyring.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 
@@ -58,10 +58,12 @@ describe("a keyring of the SDK", () => {
 
   it("says what is wrong and what there is", async () => {
     expect(await open({ ...relayer, name: "relayr" })).toMatch(
-      /relayr\.info cannot be read .*keyring-test has relayer, second key, watch only/,
+      /keyring-test has no key relayr: it has relayer, second key, watch only/,
     );
-    expect(await open({ ...relayer, home: "/nowhere" })).toMatch(/\/nowhere\/keyring-test is not a readable/);
-    expect(await open({ ...relayer, name: "../keyring-file/relayer" })).toMatch(/%2F/);
+    expect(await open({ ...relayer, home: "/nowhere" })).toMatch(/\/nowhere\/keyring-test has no keys/);
+    expect(await open({ ...relayer, name: "../keyring-file/relayer" })).toMatch(
+      /has no key \.\.\/keyring-file\/relayer/,
+    );
     expect(await open({ ...relayer, backend: "file" })).toContain("the backend file needs a password");
     expect(await open({ ...relayer, backend: "file", password: new Secret("wrong") })).toContain(
       "the password does not open relayer",

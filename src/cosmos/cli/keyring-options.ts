@@ -1,0 +1,74 @@
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { type Command, Option } from "commander";
+import { EXIT } from "../../platform/base/errors.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import type { Prompt } from "../../platform/cli/prompt.ts";
+import { secretField } from "../../platform/config/config-fields.ts";
+import { checkPassword, readKeyHash, writeKeyHash } from "../keyring/key-hash.ts";
+import { createMemoryStore, keyringFolder, type KeyringPlace, openKeyStore } from "../keyring/key-store.ts";
+import { type Keyring, openKeyring } from "../keyring/keyring.ts";
+
+/** Options that name a keyring. */
+export interface KeyringOptions {
+  readonly keyringBackend: "file" | "memory" | "test";
+  /** Home of the SDK program. */
+  readonly keyringDir: string;
+  readonly keyringPasswordFile?: string;
+}
+
+/** Adds the options of {@link KeyringOptions} but the backend. */
+export function addKeyringFolderOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        "--keyring-dir <folder>",
+        "home of the SDK program with the keyring, or its folder keyring-test or keyring-file",
+      ).default(join(homedir(), ".neutrond"), "~/.neutrond"),
+    )
+    .option("--keyring-password-file <file>", "password of the backend file; without it, it is asked for");
+}
+
+/** Reads a secret of one line from a file. Throws `CliError`. */
+export function readSecretFile(file: string, option: string): Secret {
+  const read = secretField().safeParse({ file });
+  if (read.success) return read.data;
+  throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
+}
+
+/** Returns the place of a keyring in files, with its password: of the file, or the one that is typed. */
+export async function keyringPlace(
+  options: KeyringOptions & { readonly keyringBackend: KeyringPlace["backend"] },
+  prompt: Prompt,
+): Promise<KeyringPlace> {
+  const { keyringBackend: backend, keyringDir: home, keyringPasswordFile: file } = options;
+  if (backend === "test") return { backend, home, password: undefined };
+  if (file !== undefined) return { backend, home, password: readSecretFile(file, "--keyring-password-file") };
+  return { backend, home, password: await prompt.secret("Password of the keyring: ") };
+}
+
+/** A keyring of the options. */
+export interface OpenKeyring {
+  readonly keyring: Keyring;
+  /** Call it before the first key is added: a new keyring gets its password's hash. */
+  readonly prepare: () => Promise<void>;
+}
+
+/** Opens the keyring of the options. Throws `bad-key` for a wrong password. */
+export async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
+  const { keyringBackend: backend } = options;
+  if (backend === "memory")
+    return { keyring: openKeyring(createMemoryStore()), prepare: () => Promise.resolve() };
+  const place = await keyringPlace({ ...options, keyringBackend: backend }, prompt);
+  const { password } = place;
+  const folder = keyringFolder(place);
+  const hash = password === undefined ? undefined : readKeyHash(folder);
+  if (password !== undefined && hash !== undefined) await checkPassword(password, hash, folder);
+  return {
+    keyring: openKeyring(openKeyStore(place)),
+    prepare: async () => {
+      if (password !== undefined && hash === undefined) await writeKeyHash(password, folder);
+    },
+  };
+}

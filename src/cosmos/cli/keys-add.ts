@@ -1,0 +1,175 @@
+import { randomBytes } from "node:crypto";
+import { rmSync, writeFileSync } from "node:fs";
+import { Bip39 } from "@cosmjs/crypto";
+import { Command, InvalidArgumentError, Option } from "commander";
+import { EXIT, errorText } from "../../platform/base/errors.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
+import type { Prompt } from "../../platform/cli/prompt.ts";
+import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
+import { deriveKey } from "../keyring/derive-key.ts";
+import { badKeyring } from "../client/errors.ts";
+import { type KeyRecord, localKey } from "../keyring/key-record.ts";
+import { keyCommand, keyJson, type KeyOptions, withKeyring } from "./key-command.ts";
+import { readSecretFile } from "./keyring-options.ts";
+
+interface AddOptions extends KeyOptions {
+  readonly recover?: true;
+  /** File with the mnemonic. */
+  readonly source?: string;
+  /** New file for the mnemonic. */
+  readonly backupFile?: string;
+  readonly backup: boolean;
+  readonly dryRun?: true;
+  readonly hdPath?: string;
+  readonly coinType: number;
+  readonly account: number;
+  readonly index: number;
+}
+
+/** `relaywatch keys add NAME`. */
+export function addCommand(context: CliContext): Command {
+  return keyCommand("add", "create a key, or recover one from its mnemonic")
+    .argument("<name>", "name of the new key")
+    .option("--recover", "take the mnemonic from the terminal, or from the first line of stdin")
+    .option("--source <file>", "take the mnemonic from this file; implies --recover")
+    .option("--backup-file <file>", "write the new mnemonic into this new file, and do not print it")
+    .option("--no-backup", "neither print nor write the new mnemonic: the key is in the keyring only")
+    .option("--dry-run", "show the key and store nothing")
+    .addOption(
+      new Option("--algo <algorithm>", "signature algorithm").choices(["secp256k1"]).default("secp256k1"),
+    )
+    .addOption(pathNumber("--coin-type <n>", "coin type of the derivation path", 118))
+    .addOption(pathNumber("--account <n>", "account of the derivation path", 0))
+    .addOption(pathNumber("--index <n>", "address index of the derivation path", 0))
+    .addOption(
+      new Option(
+        "--hd-path <path>",
+        "derivation path, instead of the three numbers: m/44'/118'/0'/0/0",
+      ).argParser(parseHdPath),
+    )
+    .addHelpText(
+      "after",
+      `
+The mnemonic of a new key is printed once, and only to a terminal. Without one, name --backup-file or --no-backup. A
+recovered key's mnemonic is never printed.`,
+    )
+    .action((name: string, options: AddOptions) => {
+      const backend = options.dryRun ? { ...options, keyringBackend: "memory" as const } : options;
+      return withKeyring(backend, context, async ({ keyring, prepare, prompt }) => {
+        const isNew = options.recover !== true && options.source === undefined;
+        if (isNew) requireBackup(options, context);
+        const words = isNew ? newMnemonic() : await recoverMnemonic(options, prompt);
+        const record = localKey(name, await derive(words, hdPathOf(options)));
+        await prepare();
+        const backupFile = isNew && !options.dryRun ? options.backupFile : undefined;
+        if (backupFile !== undefined) writeBackup(backupFile, words);
+        try {
+          keyring.add(record);
+        } catch (error) {
+          // The words of a key that is not stored are of no use.
+          if (backupFile !== undefined) rmSync(backupFile);
+          throw error;
+        }
+        printNew(record, isNew ? words : undefined, options, context);
+      });
+    });
+}
+
+/** `relaywatch keys mnemonic`. */
+export function mnemonicCommand(context: CliContext): Command {
+  return new Command("mnemonic")
+    .description("create a mnemonic of 24 words, without a key")
+    .option("--backup-file <file>", "write it into this new file, and do not print it")
+    .addHelpText("after", "\nA mnemonic is printed to a terminal only.")
+    .action((options: { readonly backupFile?: string }) => {
+      requireBackup({ ...options, backup: true }, context);
+      const words = newMnemonic();
+      if (options.backupFile === undefined) return context.print(words.reveal());
+      writeBackup(options.backupFile, words);
+      context.print(`written to ${options.backupFile}`);
+    });
+}
+
+/** A key whose mnemonic nobody has seen is only in its keyring. That must be a choice. */
+function requireBackup(
+  { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
+  { isTerminal }: CliContext,
+): void {
+  if (isTerminal || backupFile !== undefined || !backup || dryRun) return;
+  throw new CliError(
+    EXIT.usage,
+    "a mnemonic is printed to a terminal only: give --backup-file FILE, run it in a terminal, or (keys add) give --no-backup",
+  );
+}
+
+function newMnemonic(): Secret {
+  return new Secret(Bip39.encode(randomBytes(32)).toString());
+}
+
+function recoverMnemonic({ source }: AddOptions, prompt: Prompt): Promise<Secret> {
+  if (source !== undefined) return Promise.resolve(readSecretFile(source, "--source"));
+  return prompt.secret("Mnemonic: ");
+}
+
+function derive(words: Secret, hdPath: string): Promise<Uint8Array> {
+  return deriveKey(words.reveal(), hdPath).catch(() => {
+    // Its own text could contain words.
+    throw badKeyring(
+      "this is not a BIP-39 mnemonic in English: 12, 15, 18, 21 or 24 words with their checksum were expected",
+    );
+  });
+}
+
+function writeBackup(file: string, words: Secret): void {
+  try {
+    writeFileSync(file, `${words.reveal()}\n`, { mode: PRIVATE_FILE_MODE, flag: "wx" });
+  } catch (cause) {
+    throw new CliError(EXIT.fatal, `the mnemonic cannot be written: ${errorText(cause)}`, { cause });
+  }
+}
+
+function printNew(
+  record: KeyRecord,
+  words: Secret | undefined,
+  options: AddOptions,
+  context: CliContext,
+): void {
+  const key = keyJson(record, options.addressPrefix);
+  const isShown =
+    words !== undefined && options.backup && options.backupFile === undefined && !options.dryRun;
+  if (!isShown) return printResponse(key, options, context);
+  if (options.json || options.output === "yaml")
+    return printResponse({ ...key, mnemonic: words.reveal() }, options, context);
+  printResponse(key, options, context);
+  context.print(
+    `\nThe mnemonic is shown only now. Write it down: with it, everybody can spend from the account.\n`,
+  );
+  context.print(words.reveal());
+}
+
+function hdPathOf({ hdPath, coinType, account, index }: AddOptions): string {
+  return hdPath ?? `m/44'/${coinType}'/${account}'/0/${index}`;
+}
+
+/** A child number of BIP-32, without the bit that marks hardened ones. */
+const MAX_CHILD = 2 ** 31 - 1;
+
+function pathNumber(flags: string, description: string, preset: number): Option {
+  return new Option(flags, description).default(preset).argParser((text) => {
+    const value = /^\d{1,10}$/.test(text) ? Number(text) : Number.NaN;
+    if (value <= MAX_CHILD) return value;
+    throw new InvalidArgumentError(`a whole number from 0 to ${MAX_CHILD} was expected`);
+  });
+}
+
+function parseHdPath(text: string): string {
+  const numbers = text
+    .split("/")
+    .slice(1)
+    .map((part) => Number(part.replace(/'$/, "")));
+  if (/^m(\/\d{1,10}'?){1,10}$/.test(text) && numbers.every((number) => number <= MAX_CHILD)) return text;
+  throw new InvalidArgumentError("a path such as m/44'/118'/0'/0/0 was expected");
+}

@@ -1,0 +1,82 @@
+import type { Command } from "commander";
+import { fromHex } from "../../platform/base/bytes.ts";
+import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { readTextFile } from "../../platform/base/read-text.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { printResult } from "../../platform/cli/output-options.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
+import type { Prompt } from "../../platform/cli/prompt.ts";
+import { badKeyring } from "../client/errors.ts";
+import { localKey } from "../keyring/key-record.ts";
+import { keyCommand, keyJson, type KeyOptions, withKeyring } from "./key-command.ts";
+import { readSecretFile } from "./keyring-options.ts";
+
+interface ArmorOptions extends KeyOptions {
+  readonly passphraseFile?: string;
+}
+
+/** As the SDK requires. */
+const MIN_PASSPHRASE_CHARACTERS = 8;
+const MAX_ARMOR_BYTES = 16_384;
+
+/** `relaywatch keys export NAME`. */
+export function exportCommand(context: CliContext): Command {
+  return passphraseOption(keyCommand("export", "print a key, encrypted with a passphrase, as an ASCII armor"))
+    .argument("<name>", "name or address of the key")
+    .addHelpText("after", "\nPrograms of SDK 0.50 and newer import the armor with `keys import`.")
+    .action((name: string, options: ArmorOptions) =>
+      withKeyring(options, context, async ({ keyring, prompt }) => {
+        const { privateKey, type } = keyring.find(name);
+        if (privateKey === undefined)
+          throw badKeyring(`${name} is of the type ${type}: it has no private key here`);
+        const passphrase = await newPassphrase(options, prompt);
+        const { encryptArmor } = await import("../keyring/key-armor.ts");
+        const armor = await encryptArmor(fromHex(privateKey.reveal()), passphrase);
+        printResult({ value: { armor }, text: armor }, options, context);
+      }),
+    );
+}
+
+/** `relaywatch keys import NAME FILE`. */
+export function importCommand(context: CliContext): Command {
+  return passphraseOption(keyCommand("import", "add a key from the ASCII armor of keys export"))
+    .argument("<name>", "name of the new key")
+    .argument("<file>", "the armor of this program or of any version of the SDK")
+    .action((name: string, file: string, options: ArmorOptions) =>
+      withKeyring(options, context, async ({ keyring, prepare, prompt }) => {
+        const armor = readArmor(file);
+        const passphrase = await passphraseOf(options, prompt, "Passphrase of the armor: ");
+        const { decryptArmor } = await import("../keyring/key-armor.ts");
+        const record = localKey(name, await decryptArmor(armor, passphrase));
+        await prepare();
+        keyring.add(record);
+        printResponse(keyJson(record, options.addressPrefix), options, context);
+      }),
+    );
+}
+
+function passphraseOption(command: Command): Command {
+  return command.option("--passphrase-file <file>", "passphrase of the armor; without it, it is asked for");
+}
+
+function passphraseOf({ passphraseFile }: ArmorOptions, prompt: Prompt, question: string): Promise<Secret> {
+  if (passphraseFile !== undefined)
+    return Promise.resolve(readSecretFile(passphraseFile, "--passphrase-file"));
+  return prompt.secret(question);
+}
+
+async function newPassphrase(options: ArmorOptions, prompt: Prompt): Promise<Secret> {
+  const passphrase = await passphraseOf(options, prompt, "Passphrase to encrypt the key: ");
+  if (passphrase.reveal().length >= MIN_PASSPHRASE_CHARACTERS) return passphrase;
+  throw new CliError(EXIT.usage, `the passphrase has fewer than ${MIN_PASSPHRASE_CHARACTERS} characters`);
+}
+
+function readArmor(file: string): string {
+  try {
+    return readTextFile(file, MAX_ARMOR_BYTES);
+  } catch (cause) {
+    throw new CliError(EXIT.fatal, `the armor in ${file} cannot be read: ${errorText(cause)}`, { cause });
+  }
+}

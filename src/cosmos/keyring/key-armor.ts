@@ -1,0 +1,186 @@
+import { createCipheriv, createDecipheriv, randomBytes } from "node:crypto";
+import { xsalsa20poly1305 } from "@noble/ciphers/salsa.js";
+import { argon2id, bcrypt } from "hash-wasm";
+import {
+  concat,
+  equalBytes,
+  fromBase64,
+  fromHex,
+  sha256,
+  toBase64,
+  upperHex,
+  utf8,
+} from "../../platform/base/bytes.ts";
+import type { Secret } from "../../platform/base/secret.ts";
+import { badKeyring } from "../client/errors.ts";
+
+const BLOCK = "TENDERMINT PRIVATE KEY";
+const MAX_ARMOR_CHARACTERS = 16_384;
+const LINE_CHARACTERS = 64;
+const SALT_BYTES = 16;
+const TAG_BYTES = 16;
+const XSALSA_NONCE_BYTES = 24;
+/** Each key has a salt of its own, so that the SDK's nonce is constant. */
+const NONCE = new Uint8Array(12);
+/** `BcryptSecurityParameter` of the SDK. */
+const BCRYPT_COST = 12;
+/** Amino's prefix of `tendermint/PrivKeySecp256k1`, and the length of the key. */
+const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
+
+/**
+ * Encrypts a private key of secp256k1 (32 bytes) as `keys export` of SDK 0.50 and newer does: Argon2id and ChaCha20-Poly1305 in
+ * an ASCII armor (RFC 4880, 6.2).
+ */
+export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): Promise<string> {
+  const salt = randomBytes(SALT_BYTES);
+  const cipher = createCipheriv("chacha20-poly1305", await argonKey(passphrase, salt), NONCE, {
+    authTagLength: TAG_BYTES,
+  });
+  const text = Buffer.concat([
+    cipher.update(concat(AMINO_PREFIX, privateKey)),
+    cipher.final(),
+    cipher.getAuthTag(),
+  ]);
+  return armorText({ kdf: "argon2", salt: upperHex(salt), type: "secp256k1" }, text);
+}
+
+/**
+ * Decrypts an armor of `keys export`: of SDK 0.50 and newer, and of older ones (bcrypt and XSalsa20-Poly1305). Returns 32 bytes of
+ * secp256k1. Throws `bad-key` for a wrong passphrase and for another format, without any part of the key.
+ */
+export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
+  const { headers, data } = parseArmor(armor);
+  const type = headers.get("type") ?? "secp256k1";
+  if (type !== "secp256k1") throw badArmor(`it has the key type ${type}: secp256k1 was expected`);
+  const salt = saltOf(headers.get("salt"));
+  const plain = await decrypt(headers.get("kdf"), data, passphrase, salt);
+  if (plain === undefined) throw badKeyring("the passphrase does not open the armor");
+  const key = plain.subarray(AMINO_PREFIX.length);
+  if (key.length === 32 && equalBytes(plain.subarray(0, AMINO_PREFIX.length), AMINO_PREFIX)) return key;
+  throw badArmor("its content is not a private key of secp256k1");
+}
+
+/** Undefined for a wrong passphrase. */
+async function decrypt(
+  kdf: string | undefined,
+  data: Uint8Array,
+  passphrase: Secret,
+  salt: Uint8Array,
+): Promise<Uint8Array | undefined> {
+  if (kdf === "argon2") return openChacha(data, await argonKey(passphrase, salt));
+  if (kdf === "bcrypt") return openXsalsa(data, await bcryptKey(passphrase, salt));
+  throw badArmor(`its key derivation is ${kdf ?? "not named"}: argon2 or bcrypt was expected`);
+}
+
+/** As `argon2.IDKey` of the SDK: one pass over 64 MiB with four threads. */
+function argonKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
+  const sizes = { iterations: 1, memorySize: 65_536, parallelism: 4, hashLength: 32 };
+  return argon2id({ password: passphrase.reveal(), salt, ...sizes, outputType: "binary" });
+}
+
+/** SHA-256 of the text of the bcrypt hash. */
+async function bcryptKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
+  const password = passphrase.reveal();
+  return sha256(utf8(await bcrypt({ password, salt, costFactor: BCRYPT_COST, outputType: "encoded" })));
+}
+
+function openChacha(data: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+  try {
+    const decipher = createDecipheriv("chacha20-poly1305", key, NONCE, { authTagLength: TAG_BYTES });
+    decipher.setAuthTag(data.subarray(-TAG_BYTES));
+    return Buffer.concat([decipher.update(data.subarray(0, -TAG_BYTES)), decipher.final()]);
+  } catch {
+    return undefined;
+  }
+}
+
+function openXsalsa(data: Uint8Array, key: Uint8Array): Uint8Array | undefined {
+  try {
+    return xsalsa20poly1305(key, data.subarray(0, XSALSA_NONCE_BYTES)).decrypt(
+      data.subarray(XSALSA_NONCE_BYTES),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
+function saltOf(text: string | undefined): Uint8Array {
+  try {
+    const salt = fromHex(text ?? "");
+    if (salt.length === SALT_BYTES) return salt;
+  } catch {
+    // The error below reports it.
+  }
+  throw badArmor(`its salt is not ${SALT_BYTES} bytes in hex`);
+}
+
+function armorText(headers: Readonly<Record<string, string>>, data: Uint8Array): string {
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`);
+  const body = toBase64(data).match(new RegExp(`.{1,${LINE_CHARACTERS}}`, "g")) ?? [];
+  return [
+    `-----BEGIN ${BLOCK}-----`,
+    ...lines,
+    "",
+    ...body,
+    `=${checksum(data)}`,
+    `-----END ${BLOCK}-----`,
+  ].join("\n");
+}
+
+interface Armor {
+  readonly headers: ReadonlyMap<string, string>;
+  readonly data: Uint8Array;
+}
+
+function parseArmor(text: string): Armor {
+  if (text.length > MAX_ARMOR_CHARACTERS)
+    throw badArmor(`it is longer than ${MAX_ARMOR_CHARACTERS} characters`);
+  const lines = text
+    .trim()
+    .split(/\r?\n/)
+    .map((line) => line.trim());
+  const [first, last] = [lines[0], lines.at(-1)];
+  if (first !== `-----BEGIN ${BLOCK}-----` || last !== `-----END ${BLOCK}-----`)
+    throw badArmor(`it does not begin with -----BEGIN ${BLOCK}----- and end with its END line`);
+  const gap = lines.indexOf("");
+  if (gap < 0) throw badArmor("it has no empty line between its headers and its content");
+  const headers = lines.slice(1, gap).map((line) => {
+    const colon = line.indexOf(": ");
+    return [line.slice(0, colon), line.slice(colon + 2)] as const;
+  });
+  return { headers: new Map(headers), data: bodyOf(lines.slice(gap + 1, -1)) };
+}
+
+function bodyOf(lines: readonly string[]): Uint8Array {
+  const isChecked = lines.at(-1)?.startsWith("=") === true;
+  const text = (isChecked ? lines.slice(0, -1) : lines).join("");
+  const data = decodeBody(text);
+  if (isChecked && lines.at(-1) !== `=${checksum(data)}`)
+    throw badArmor("its checksum is wrong: it was changed");
+  return data;
+}
+
+function decodeBody(text: string): Uint8Array {
+  try {
+    return fromBase64(text);
+  } catch {
+    throw badArmor("its content is not base64");
+  }
+}
+
+/** CRC-24 in base64 (RFC 4880, 6.1). */
+function checksum(data: Uint8Array): string {
+  let crc = 0xb704ce;
+  for (const byte of data) {
+    crc ^= byte << 16;
+    for (let bit = 0; bit < 8; bit++) {
+      crc <<= 1;
+      if ((crc & 0x1000000) !== 0) crc ^= 0x1864cfb;
+    }
+  }
+  return toBase64(Uint8Array.of((crc >> 16) & 0xff, (crc >> 8) & 0xff, crc & 0xff));
+}
+
+function badArmor(reason: string): Error {
+  return badKeyring(`this is not an armor of keys export: ${reason}`);
+}

@@ -1,0 +1,124 @@
+import { decodeBech32, fromHex, toHex, utf8 } from "../../platform/base/bytes.ts";
+import { badKeyring } from "../client/errors.ts";
+import { addressBytes, decodeKeyRecord, encodeKeyRecord, type KeyRecord } from "./key-record.ts";
+import { keyringFolder, type KeyringPlace, type KeyStore, openKeyStore } from "./key-store.ts";
+
+/** A key of an SDK keyring, as `neutrond keys` and `relaywatch keys` write it. */
+export interface KeyringKey extends KeyringPlace {
+  readonly name: string;
+}
+
+/** Names of keys in an error message. */
+const MAX_NAMES = 10;
+/** A file name has at most 255 bytes. */
+const MAX_NAME_BYTES = 200;
+
+/** Keys by name and address. */
+export interface Keyring {
+  /** All keys by name. Throws `bad-key` when one cannot be read. */
+  readonly list: () => readonly KeyRecord[];
+  /** Finds a key by name or bech32 address. Throws `bad-key` with the names that there are. */
+  readonly find: (nameOrAddress: string) => KeyRecord;
+  /** Adds a local key. Throws `bad-key` when its name is not usable, or its name or address is taken. */
+  readonly add: (record: KeyRecord) => void;
+  readonly remove: (name: string) => void;
+}
+
+/** Opens a keyring of the SDK's format on a store. */
+export function openKeyring(store: KeyStore): Keyring {
+  const names = (): readonly string[] =>
+    store.keys().flatMap((key) => (key.endsWith(".info") ? [key.slice(0, -".info".length)] : []));
+  const read = (name: string): KeyRecord | undefined => {
+    const data = store.read(`${name}.info`);
+    return data === undefined ? undefined : decodeKeyRecord(data, name);
+  };
+  return {
+    list: () => names().flatMap((name) => read(name) ?? []),
+    find: (nameOrAddress) => {
+      const record = read(nameOrAddress) ?? byAddress(store, nameOrAddress);
+      if (record !== undefined) return record;
+      throw badKeyring(`${store.name} has no key ${nameOrAddress}: ${listed(names())}`);
+    },
+    add: (record) => addRecord(store, record),
+    remove: (name) => {
+      const { publicKey } = read(name) ?? {};
+      store.remove(`${name}.info`);
+      if (publicKey !== undefined) store.remove(addressKey(publicKey));
+    },
+  };
+}
+
+/** Reads the private key: 32 bytes of secp256k1. Throws `bad-key` with what to change, without any part of the key. */
+export function readKeyringKey(key: KeyringKey): Uint8Array {
+  const { name, home } = key;
+  if (key.backend === "file" && key.password === undefined)
+    throw badKeyring("the backend file needs a password: {file: path} or {env: NAME}");
+  const store = openKeyStore(key);
+  if (store.keys().length === 0)
+    throw badKeyring(
+      `${keyringFolder(key)} has no keys: ${home} was expected to be the home of the SDK program, such as ~/.neutrond`,
+    );
+  const { type, privateKey } = openKeyring(store).find(name);
+  if (privateKey !== undefined) return fromHex(privateKey.reveal());
+  throw badKeyring(`${name} is ${KINDS[type]}: only a local key can sign here`);
+}
+
+const KINDS: Readonly<Record<KeyRecord["type"], string>> = {
+  ledger: "a Ledger key",
+  local: "a local key without its private part",
+  multi: "a multisig key",
+  offline: "an offline key",
+};
+
+/** Says which keys there are, since a wrong name or home is the usual mistake. */
+function listed(names: readonly string[]): string {
+  if (names.length === 0) return "it has none";
+  return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;
+}
+
+/** Key of the item that leads from an address to the key's item. */
+function addressKey(publicKey: Uint8Array): string {
+  return `${toHex(addressBytes(publicKey))}.address`;
+}
+
+function byAddress(store: KeyStore, address: string): KeyRecord | undefined {
+  const bytes = bech32Bytes(address);
+  const target = bytes === undefined ? undefined : store.read(`${toHex(bytes)}.address`);
+  if (target === undefined) return undefined;
+  const key = new TextDecoder().decode(target);
+  const data = store.read(key);
+  return data === undefined ? undefined : decodeKeyRecord(data, key.replace(/\.info$/, ""));
+}
+
+function bech32Bytes(text: string): Uint8Array | undefined {
+  try {
+    return decodeBech32(text).bytes;
+  } catch {
+    return undefined;
+  }
+}
+
+function addRecord(store: KeyStore, record: KeyRecord): void {
+  const { name, publicKey } = record;
+  requireName(name);
+  if (publicKey === undefined) throw badKeyring(`${name} has no public key of secp256k1`);
+  if (store.read(`${name}.info`) !== undefined)
+    throw badKeyring(`${store.name} has a key ${name} already: delete it first, or take another name`);
+  const target = store.read(addressKey(publicKey));
+  const owner = target === undefined ? undefined : new TextDecoder().decode(target);
+  if (owner !== undefined && store.read(owner) !== undefined)
+    throw badKeyring(`${store.name} has this key already: ${owner.replace(/\.info$/, "")}`);
+  // Left by an interrupted deletion.
+  if (owner !== undefined) store.remove(addressKey(publicKey));
+  store.write(`${name}.info`, encodeKeyRecord(record));
+  store.write(addressKey(publicKey), utf8(`${name}.info`));
+}
+
+function requireName(name: string): void {
+  const isUsable = name.trim() === name && name !== "" && Buffer.byteLength(name) <= MAX_NAME_BYTES;
+  const hasControls = Array.from(name).some((character) => character < " " || character === "\u007f");
+  if (isUsable && !hasControls && !name.startsWith("-")) return;
+  throw badKeyring(
+    `${JSON.stringify(name)} is not a name: 1 to ${MAX_NAME_BYTES} printable characters without spaces around them were expected`,
+  );
+}

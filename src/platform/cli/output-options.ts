@@ -1,0 +1,69 @@
+import { type Command, Option } from "commander";
+import { type JsonValue, parseJson } from "../base/json.ts";
+import type { CliContext } from "./cli-context.ts";
+import { printResponse, toYaml } from "./print-response.ts";
+
+/** Options of a command that prints data. */
+export interface OutputOptions {
+  readonly json?: true;
+  /** `json` sets {@link OutputOptions.json}, too. */
+  readonly output?: "json" | "text" | "yaml";
+}
+
+/** Adds `--json` and `-o, --output`. */
+export function addOutputOptions(command: Command): Command {
+  return addOutputOption(command.option("--json", "print JSON")).hook("preAction", (_program, own) => {
+    if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
+  });
+}
+
+function addOutputOption(command: Command): Command {
+  return command.addOption(
+    new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
+      .choices(["text", "json", "yaml"])
+      .conflicts(["json", "format"]),
+  );
+}
+
+/**
+ * Adds `-o, --output` to every command below this one that has `--json` only. Returns the context that their actions must have: with
+ * `-o yaml`, they print JSON, and it is converted.
+ */
+export function formattedContext(context: CliContext): {
+  readonly context: CliContext;
+  readonly offerFormats: (command: Command) => void;
+} {
+  let isYaml = false;
+  const print = (line: string): void => context.print(isYaml ? jsonToYaml(line) : line);
+  const offerFormats = (command: Command): void => {
+    for (const inner of command.commands) offerFormats(inner);
+    const names = command.options.map(({ long }) => long);
+    if (!names.includes("--json") || names.includes("--output")) return;
+    addOutputOption(command).hook("preAction", (_program, own) => {
+      const format: unknown = own.getOptionValue("output");
+      isYaml = format === "yaml";
+      if (format !== undefined && format !== "text") own.setOptionValue("json", true);
+    });
+  };
+  return { context: { ...context, print }, offerFormats };
+}
+
+/** Lines that are not JSON, such as the address of a daemon, stay as they are. */
+function jsonToYaml(text: string): string {
+  const value = parseJson(text);
+  return isJsonValue(value) ? toYaml(value) : text;
+}
+
+function isJsonValue(value: unknown): value is JsonValue {
+  return value !== undefined;
+}
+
+/** Prints a result: its text for people, or with the options its JSON or YAML. */
+export function printResult(
+  { value, text }: { readonly value: JsonValue; readonly text: string },
+  options: OutputOptions,
+  context: CliContext,
+): void {
+  if (options.json || options.output === "yaml") return printResponse(value, options, context);
+  context.print(text);
+}

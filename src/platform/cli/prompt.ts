@@ -1,0 +1,94 @@
+import { createInterface, type Interface } from "node:readline";
+import { Writable } from "node:stream";
+import { EXIT } from "../base/errors.ts";
+import { Secret } from "../base/secret.ts";
+import { CliError } from "./cli-error.ts";
+
+/** Streams of a {@link Prompt}. Questions go to `output`, which is stderr, so that stdout has results only. */
+export interface PromptStreams {
+  readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
+  readonly output: NodeJS.WritableStream;
+}
+
+/** Asks for what a command needs: in a terminal with a question, otherwise one line of stdin for each. */
+export interface Prompt {
+  /** The answer is not shown while it is typed. Throws `CliError` at the end of the input. */
+  readonly secret: (question: string) => Promise<Secret>;
+  /** True for "y" and "yes". False when nobody can be asked. */
+  readonly confirm: (question: string) => Promise<boolean>;
+  readonly close: () => void;
+}
+
+/** Opens a prompt on the streams of the process. The input is first read when something is asked. */
+export function openPrompt(
+  { input, output }: PromptStreams = { input: process.stdin, output: process.stderr },
+): Prompt {
+  const isTerminal = input.isTTY === true;
+  let reader: LineReader | undefined;
+  const ask = async (question: string, isSecret: boolean): Promise<string> => {
+    if (isTerminal) output.write(question);
+    reader ??= openReader({ input, output }, isTerminal);
+    const line = await reader.next(isSecret);
+    if (isTerminal && isSecret) output.write("\n");
+    if (line !== undefined) return line;
+    const name = question.replace(/:\s*$/, "");
+    throw new CliError(
+      EXIT.usage,
+      `the input ended before: ${name}; run it in a terminal, or name a file with the option for it`,
+    );
+  };
+  return {
+    secret: async (question) => new Secret((await ask(question, true)).trim()),
+    confirm: async (question) => isTerminal && /^y(es)?$/i.test((await ask(question, false)).trim()),
+    close: () => reader?.close(),
+  };
+}
+
+interface LineReader {
+  /** The next line; undefined at the end of the input. */
+  readonly next: (isSecret: boolean) => Promise<string | undefined>;
+  readonly close: () => void;
+}
+
+function openReader({ input, output }: PromptStreams, isTerminal: boolean): LineReader {
+  let isMuted = false;
+  const echo = new Writable({
+    write: (chunk: string | Uint8Array, _encoding, done) => {
+      if (!isMuted) output.write(chunk);
+      done();
+    },
+  });
+  const terminal = createInterface({ input, output: echo, terminal: isTerminal });
+  const lines = queueLines(terminal);
+  // Ctrl-C does not reach the process while a line is read from a terminal.
+  terminal.on("SIGINT", () => terminal.close());
+  return {
+    next: async (isSecret) => {
+      isMuted = isSecret;
+      return await lines.next();
+    },
+    close: () => terminal.close(),
+  };
+}
+
+/** A line may arrive before it is asked for. */
+function queueLines(terminal: Interface): { readonly next: () => Promise<string | undefined> } {
+  const ready: string[] = [];
+  const waiting: ((line: string | undefined) => void)[] = [];
+  let isClosed = false;
+  terminal.on("line", (line) => {
+    const resolve = waiting.shift();
+    if (resolve === undefined) ready.push(line);
+    else resolve(line);
+  });
+  terminal.on("close", () => {
+    isClosed = true;
+    for (const resolve of waiting.splice(0)) resolve(undefined);
+  });
+  return {
+    next: () =>
+      ready.length > 0 || isClosed
+        ? Promise.resolve(ready.shift())
+        : new Promise((resolve) => void waiting.push(resolve)),
+  };
+}

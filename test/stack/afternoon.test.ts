@@ -1,0 +1,139 @@
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join, resolve } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { bootSystemd, type SystemdMachine } from "../support/stack/systemd-machine.ts";
+
+const TIMEOUT_MS = 120_000;
+const HEADING = "## An operator's afternoon";
+
+/** The commands of the section by the word in italics that begins the text before them. */
+function afternoon(): ReadonlyMap<string, string> {
+  const readme = readFileSync("README.md", "utf8");
+  const section = readme.slice(readme.indexOf(HEADING)).split(/\n## (?!An operator)/)[0] ?? "";
+  const parts = section.matchAll(/^\*([^*]+?)\.?\*[\s\S]*?```sh\n([\s\S]*?)```/gm);
+  return new Map(Array.from(parts, ([, title = "", commands = ""]) => [title, commands]));
+}
+
+const commands = afternoon();
+let machine: SystemdMachine;
+let work: string;
+
+/** Runs a part of the section as it stands: in bash, which ends at the first command that fails. */
+function run(title: string): Promise<string> {
+  const text = commands.get(title) ?? "";
+  return machine.must(
+    `cat > /tmp/part <<'END'\n${text}END\nexport HOME=/var/tmp/home; bash -e -o pipefail /tmp/part`,
+  );
+}
+
+/** A fresh clone with what `npm ci` makes: the packages, and the programs of this folder. */
+function cloneInto(folder: string, version: string): string {
+  execFileSync("git", ["clone", "--quiet", resolve("."), folder]);
+  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
+  cpSync("dist/program", join(folder, "dist/program"), { recursive: true });
+  const file = join(folder, "package.json");
+  writeFileSync(file, readFileSync(file, "utf8").replace(/"version": "[^"]+"/, `"version": "${version}"`));
+  return folder;
+}
+
+/** Alerts that a person is notified of: neither silenced nor muted by their cause. */
+async function criticalAlerts(): Promise<readonly string[]> {
+  const url = "http://127.0.0.1:9093/api/v2/alerts?silenced=false&inhibited=false&filter=severity=critical";
+  const alerts: readonly { readonly labels: { readonly alertname: string } }[] = JSON.parse(
+    await machine.must(`curl -sfg '${url}'`),
+  );
+  return alerts.map(({ labels }) => labels.alertname);
+}
+
+/** Runs a part, and returns with its output the critical alerts that there were at any time of it. */
+async function runWatched(
+  title: string,
+): Promise<{ readonly output: string; readonly paged: readonly string[] }> {
+  const paged = new Set<string>();
+  let isOver = false;
+  const watching = (async () => {
+    while (!isOver) {
+      for (const name of await criticalAlerts()) paged.add(name);
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  })();
+  try {
+    return { output: await run(title), paged: [...paged] };
+  } finally {
+    isOver = true;
+    await watching;
+  }
+}
+
+beforeAll(async () => {
+  work = mkdtempSync(join(tmpdir(), "afternoon-"));
+  machine = await bootSystemd({
+    relaywatch: cloneInto(join(work, "relaywatch"), "0.1.0"),
+    "relaywatch-next": cloneInto(join(work, "relaywatch-next"), "0.2.0"),
+  });
+  await machine.must("mkdir /var/tmp/home");
+}, TIMEOUT_MS);
+afterAll(async () => {
+  await machine.close();
+  rmSync(work, { recursive: true });
+});
+
+describe("the operator's afternoon of the README", { timeout: TIMEOUT_MS }, () => {
+  it("has these parts", () => {
+    expect([...commands.keys()]).toEqual([
+      "Install",
+      "Configure",
+      "Start",
+      "An outage",
+      "Recovery",
+      "Upgrade",
+      "Restore",
+    ]);
+  });
+
+  it("Install: the command is that of the clone", async () => {
+    await run("Install");
+    expect(await machine.must("relaywatch version")).toContain("0.1.0");
+  });
+
+  it("Configure: the doctor accepts what config init writes", async () => {
+    const configured = await run("Configure");
+    expect(configured).toMatch(/^good +connection-0: proof: query 1/m);
+    expect(configured).not.toMatch(/^bad/m);
+  });
+
+  it("Start: units and monitoring, without an alert", async () => {
+    await run("Start");
+    expect(await criticalAlerts()).toEqual([]);
+  });
+
+  it("An outage: one page, with its runbook and its cause", async () => {
+    const { output, paged } = await runWatched("An outage");
+    expect(output).toContain("# Sidecar down");
+    expect(output).toMatch(/^default: Sidecar down \(critical\)$/m);
+    expect(paged).toEqual(["OracleSidecarDown"]);
+    expect(await criticalAlerts()).toEqual(["OracleSidecarDown"]);
+  });
+
+  it("Recovery: no page follows, and the report has the outage", async () => {
+    const { output, paged } = await runWatched("Recovery");
+    expect(output).toContain("Sidecar down");
+    expect(paged).toEqual(["OracleSidecarDown"]);
+    expect(await criticalAlerts()).toEqual([]);
+  });
+
+  it("Upgrade: both daemons run the new version", async () => {
+    expect(await run("Upgrade")).toContain("0.2.0");
+    for (const port of [9999, 9998])
+      expect(await machine.must(`curl -sf http://127.0.0.1:${port}/metrics | grep build_info`)).toContain(
+        'version="0.2.0"',
+      );
+  });
+
+  it("Restore: the report has the outage again, and nobody is paged", async () => {
+    expect(await run("Restore")).toContain("Sidecar down");
+    expect(await criticalAlerts()).toEqual([]);
+  });
+});
