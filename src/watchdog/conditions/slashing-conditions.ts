@@ -238,10 +238,9 @@ function evaluateWindow(
   input: ConditionInput,
   { withinMs, minUsed, needsMisses }: WindowLimits,
 ): ConditionResult {
-  const { window, windowNote, jail } = standing(input);
+  const { window, windowNote } = standing(input);
   const { validator } = input.observation.chain;
   if (window === undefined) return cannotSee(windowNote ?? "the signing window cannot be read");
-  if (jail.state === "jailed" || jail.state === "tombstoned") return cannotSee("the validator is jailed");
   if (validator.state === "up" && !validator.value.isInSet)
     return cannotSee("the validator is not in the set");
   if (window.ifAllMissed === undefined) return clear("the chain jails nobody for downtime");

@@ -53,43 +53,37 @@ export interface PeersStanding {
 
 /** Computes the standing at a poll. `blockTimeMs`: the mean time between blocks; undefined: not known. Pure. */
 export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
-  const { chain, nodes, atMs } = observation;
+  const { chain, nodes } = observation;
   const view = readingOf(chain.slashing);
   const pages = nodes.flatMap(({ metrics }) => (metrics.state === "up" ? [metrics.value] : []));
-  const head = chain.head.state === "up" ? chain.head.value : undefined;
-  const nowMs = head?.blockTimeMs ?? atMs;
-  const window =
-    typeof view === "string" || view.info === undefined
-      ? undefined
-      : windowStanding(
-          signingWindow({
-            params: view.params,
-            info: view.info,
-            height: head?.height,
-            growth: view.growth,
-          }),
-          blockTimeMs,
-        );
+  const jail: Jail = typeof view === "string" ? { state: "unknown" } : jailOf(view, observation);
+  const window = typeof view === "string" ? view : windowOf(view, jail, observation);
   return {
-    jail:
-      typeof view === "string"
-        ? { state: "unknown" }
-        : jailOf(view, { nowMs, chainId: head?.chainId, isInSet: isInSet(observation) }),
-    window,
-    windowNote:
-      typeof view === "string"
-        ? view
-        : view.info === undefined
-          ? "the chain has no signing info of this address: it was never in the set"
-          : undefined,
+    jail,
+    ...(typeof window === "string"
+      ? { window: undefined, windowNote: window }
+      : { window: windowStanding(window, blockTimeMs), windowNote: undefined }),
     commits: chain.validator.state === "up" ? chain.validator.value.commits : undefined,
     votes: pages.find(({ sharedVotes }) => sharedVotes !== undefined)?.sharedVotes,
     peers: peersOf(observation, pages.find(({ voteComparison }) => voteComparison)?.voteComparison),
   };
 }
 
-function isInSet({ chain }: Observation): boolean | undefined {
-  return chain.validator.state === "up" ? chain.validator.value.isInSet : undefined;
+/** The window, or why there is none. */
+function windowOf(
+  { params, info, growth }: SlashingReading,
+  { state }: Jail,
+  { chain: { head } }: Observation,
+): SigningWindow | string {
+  if (state === "jailed" || state === "tombstoned")
+    return "the validator is jailed: its window begins again with its release";
+  if (info === undefined) return "the chain has no signing info of this address: it was never in the set";
+  return signingWindow({
+    params,
+    info,
+    height: head.state === "up" ? head.value.height : undefined,
+    growth,
+  });
 }
 
 /** The reading, or why there is none. */
@@ -115,24 +109,17 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
   };
 }
 
-interface JailContext {
-  readonly nowMs: number;
-  readonly chainId: string | undefined;
-  readonly isInSet: boolean | undefined;
-}
-
 /** The staking module decides. Without it, a jail that has not ended yet is certain, and so is a place in the set. */
-function jailOf(
-  { info, isJailed, unjail }: SlashingReading,
-  { nowMs, chainId, isInSet: inSet }: JailContext,
-): Jail {
+function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
+  const head = chain.head.state === "up" ? chain.head.value : undefined;
+  const isInSet = chain.validator.state === "up" && chain.validator.value.isInSet;
   if (info?.isTombstoned === true) return { state: "tombstoned" };
-  const isHeld = info !== undefined && info.jailedUntilMs > nowMs;
-  if (!(isJailed ?? isHeld)) return { state: isJailed === false || inSet === true ? "active" : "unknown" };
+  const isHeld = info !== undefined && info.jailedUntilMs > (head?.blockTimeMs ?? atMs);
+  if (!(isJailed ?? isHeld)) return { state: isJailed === false || isInSet ? "active" : "unknown" };
   return {
     state: "jailed",
     ...(info === undefined ? {} : { untilMs: info.jailedUntilMs }),
-    ...(unjail === undefined ? {} : { command: unjailCommand(unjail, chainId) }),
+    ...(unjail === undefined ? {} : { command: unjailCommand(unjail, head?.chainId) }),
   };
 }
 

@@ -308,6 +308,7 @@ describe("what is shown of a standing", () => {
     const jailed = await show(JAILED);
     expect(jailed).toContain(`} ${(SCENE_MS + 540_000) / 1000}\n`);
     expect(jailed).toMatch(/^oracle_watchdog_jailed_until_timestamp_seconds\{/m);
+    expect(jailed).not.toMatch(/^oracle_watchdog_(?:jail_seconds|slashing|signed)/m);
     expect(await show(undefined)).not.toMatch(/^oracle_watchdog_(?:jail|slashing|signed|others|rank)/m);
   });
 });
