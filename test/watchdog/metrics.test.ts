@@ -3,6 +3,8 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { registerReloadMetrics } from "../../src/platform/process/reloadable.ts";
 import { createWatchdogMetrics } from "../../src/watchdog/polling/metrics.ts";
+import type { Seen } from "../../src/watchdog/sources/observation.ts";
+import { failed, healthyFrame, START_MS, withChain } from "../support/watchdog/frames.ts";
 import { buildValidator, TROUBLED } from "../support/pages/watchdog-scenes.ts";
 
 const RELOADS = { successAtMs: 0, error: undefined, failedAtMs: undefined, needRestart: [] };
@@ -38,6 +40,19 @@ describe("createWatchdogMetrics", () => {
       expect(sorted(await metrics.page())).toEqual(sorted(await registry.metrics()));
     }
     expect(await metrics.page()).toContain('oracle_watchdog_priced_pairs{validator="b"}');
+  });
+
+  it("counts a failure once that later polls show again", async () => {
+    const registry = new Registry();
+    const metrics = createWatchdogMetrics(registry, []);
+    const failure = failed("timeout");
+    const shows = (payment: Seen<never>) =>
+      metrics.recordPoll(withChain(() => ({ payment }))(healthyFrame(START_MS)).observation, 0);
+    shows(failure);
+    shows(failure.state === "error" ? { ...failure, isRepeated: true } : failure);
+    expect(await registry.metrics()).toContain(
+      'oracle_watchdog_scrapes_total{source="chain-payment",outcome="failure"} 1',
+    );
   });
 
   it("follows the naming rules", async () => {

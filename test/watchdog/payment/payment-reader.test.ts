@@ -73,10 +73,13 @@ interface Chain {
   /** The state of past blocks is pruned. */
   readonly isPruned?: boolean;
   readonly noHeaders?: boolean;
+  /** Numbers of the reads of headers that fail. */
+  readonly failingReads?: readonly number[];
 }
 
 function world(chain: Chain) {
   const calls: string[] = [];
+  let headers = 0;
   const rpc = (result: unknown) => json(200, { jsonrpc: "2.0", id: -1, result });
   const read: PageReader = async (url, _signal, sent = {}) => {
     const { pathname, searchParams, port } = new URL(url);
@@ -87,7 +90,8 @@ function world(chain: Chain) {
     );
     switch (pathname) {
       case "/header":
-        if (chain.noHeaders === true)
+        headers++;
+        if (chain.noHeaders === true || chain.failingReads?.includes(headers) === true)
           return json(500, {
             error: {
               code: -32603,
@@ -355,8 +359,26 @@ describe("the payment of the revenue module", () => {
     const { payment, calls, seen } = await search({ chain, afterMs: 20 * 86_400_000 + 777_000, polls: 10 });
     expect(payment?.height).toBe(FIRST);
     const headers = calls.filter((call) => call.includes("/header"));
-    expect(headers.length).toBeLessThanOrEqual(24);
+    expect(headers.length).toBeLessThanOrEqual(6);
     expect(seen.length).toBeLessThanOrEqual(4);
+  });
+
+  it("goes on where it was when a read fails", async () => {
+    const chain = {
+      failingReads: [2],
+      events: { [`${FIRST}`]: [paid("2500000000untrn", "2678000")] },
+    };
+    const { payment, calls, seen } = await search({
+      chain,
+      afterMs: 20 * 86_400_000 + 777_000,
+      pollMs: 120_000,
+      polls: 6,
+    });
+    expect(seen[0]?.state).toBe("error");
+    expect(payment?.height).toBe(FIRST);
+    const heights = calls.filter((call) => call.includes("/header"));
+    // Only the read that failed is repeated.
+    expect(heights.length - new Set(heights).size).toBe(1);
   });
 
   it("refuses an event that is not the module's", async () => {
