@@ -84,6 +84,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "report month-close": [["--month", "2026-10"]],
   "report handover": [["--since", "12h"]],
   "report status-page": [["--out", "public"]],
+  "report relayer": [["--by", "owner"]],
   "query bank denom-metadata": [["untrn"]],
   "query auth module-account": [["fee_collector"]],
   "query txs": [["--query", `message.sender='${ALICE}'`, "--limit", "10"]],

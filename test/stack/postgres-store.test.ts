@@ -1,4 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { createCostLedger, SPANS } from "../../src/relayer/costs/cost-ledger.ts";
+import type { PaidTransaction } from "../../src/relayer/costs/payment.ts";
+import { createProblemTimeline } from "../../src/relayer/health/problem-timeline.ts";
 import { LOCAL_CHAIN } from "../../src/relayer/state/journal.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";
 import { MIGRATIONS, type RelayerStore } from "../../src/relayer/state/store.ts";
@@ -36,6 +39,70 @@ function connect(): SqlDatabase {
 const deadLetter = { queryId: 3n, hash: "bb", remoteHeight: 9n, reason: "no", atMs: 1_795_262_970_310 };
 
 describe("the store in PostgreSQL", () => {
+  it("adds costs exactly and once, and keeps the time line, as SQLite does", async () => {
+    const first = await open();
+    let nowMs = 1_800_000_000_000;
+    const ledgerOn = (store: RelayerStore) =>
+      createCostLedger({
+        chainId: "local-1",
+        payer: "neutron1payer",
+        store,
+        sharing: () => [],
+        nowMs: () => nowMs,
+      });
+    const timelineOn = (store: RelayerStore) =>
+      createProblemTimeline({ chainId: "local-1", account: "neutron1a", store, nowMs: () => nowMs });
+    const paid = (hash: string): PaidTransaction => ({
+      hash,
+      height: 9_007_199_254_740_993n,
+      fee: 12_345_678_901_234_567_890_123n,
+      gasUsed: 300_000n,
+      isFailed: false,
+      results: [{ queryId: 9_007_199_254_740_995n, owner: "o", connectionId: "connection-0", gas: 5n }],
+      updates: [],
+    });
+    const ledger = ledgerOn(first);
+    ledger.begin();
+    for (const hash of ["A", "B", "A"]) ledger.record(paid(hash));
+    await first.queue.flushed(SIGNAL);
+    ledger.record(paid("C"));
+    const timeline = timelineOn(first);
+    timeline.record([{ code: "queries-overdue", connectionId: "connection-0", text: "late" }]);
+    nowMs += 1_000;
+    timeline.record([]);
+    timeline.save();
+    await first.queue.flushed(SIGNAL);
+    await first.close();
+
+    const second = await open();
+    const again = ledgerOn(second);
+    expect(await again.sinceMs()).toBe(1_800_000_000_000);
+    expect(await again.newestHeight()).toBe(9_007_199_254_740_993n);
+    for (const span of Object.values(SPANS))
+      expect(await again.byQuery(span, 0)).toEqual([
+        {
+          queryId: 9_007_199_254_740_995n,
+          owner: "o",
+          results: 3,
+          gas: 900_000n,
+          fee: 3n * 12_345_678_901_234_567_890_123n,
+          updateFee: 0n,
+          failedFee: 0n,
+        },
+      ]);
+    expect(await again.bySpan(SPANS.hour, 0)).toMatchObject([{ gas: 900_000n }]);
+    const loaded = timelineOn(second);
+    await loaded.load();
+    expect(loaded.runs()).toEqual([{ fromMs: 1_800_000_000_000, untilMs: 1_800_000_001_000 }]);
+    expect(loaded.problems()).toMatchObject([{ code: "queries-overdue", reason: "late" }]);
+    again.reset();
+    nowMs += 400_000;
+    again.record(paid("A"));
+    await second.queue.flushed(SIGNAL);
+    expect(await again.byQuery(SPANS.day, 0)).toMatchObject([{ results: 1 }]);
+    await second.close();
+  });
+
   it("keeps the journal, as SQLite does", async () => {
     const first = await open();
     const { journal } = first;
