@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootSystemd, type SystemdMachine } from "../support/stack/systemd-machine.ts";
 
@@ -52,17 +53,17 @@ async function runWatched(
   title: string,
 ): Promise<{ readonly output: string; readonly paged: readonly string[] }> {
   const paged = new Set<string>();
-  let isOver = false;
+  const over = new AbortController();
   const watching = (async () => {
-    while (!isOver) {
+    while (!over.signal.aborted) {
       for (const name of await criticalAlerts()) paged.add(name);
-      await new Promise((resolve) => setTimeout(resolve, 1_000));
+      await sleep(1_000);
     }
   })();
   try {
     return { output: await run(title), paged: [...paged] };
   } finally {
-    isOver = true;
+    over.abort();
     await watching;
   }
 }
