@@ -247,8 +247,14 @@ function evaluateWindow(
   const { kind } = window.atPresentRate;
   const isFull = usedPercent(window) >= minUsed;
   const isNear = window.presentMs !== undefined && window.presentMs <= withinMs;
-  if (isNear || (isFull && (!needsMisses || kind === "jail")))
-    return active(windowReason(window), usedPercent(window));
+  if (isFull && !needsMisses) return active(windowReason(window), usedPercent(window));
+  if (isNear || (isFull && kind === "jail")) {
+    // An outage that has just ended is still in the rate, and nobody can act on it any more. Single misses are in between.
+    const { atPresentRate: rate } = window;
+    return rate.kind === "jail" && rate.growth.isOver === true
+      ? cannotSee(`${windowReason(window)}, but none of the last ones`)
+      : active(windowReason(window), usedPercent(window));
+  }
   // After a start of the watchdog, too few readings say how quickly the window fills.
   if (kind === "unknown" || (kind === "jail" && window.presentMs === undefined))
     return cannotSee(`${windowText(window)}; the present rate of misses is not known yet`);

@@ -23,20 +23,26 @@ interface Sample {
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let samples: readonly Sample[] = [];
   return ({ indexOffset: index, missedBlocks: missed, startHeight: start }, nowMs) => {
+    const since = (first: Sample): MissGrowth => ({
+      missed: missed - first.missed,
+      blocks: index - first.index,
+    });
     const last = samples.at(-1);
     if (last !== undefined && (index < last.index || start !== last.start)) samples = [];
     const growths = SPANS_MS.flatMap((spanMs) => {
       const first = samples.find(({ atMs }) => nowMs - atMs <= spanMs);
       if (first === undefined || index - first.index < MIN_BLOCKS) return [];
-      return [{ missed: missed - first.missed, blocks: index - first.index }];
+      return [since(first)];
     });
+    const newest = samples.findLast((first) => index - first.index >= MIN_BLOCKS);
     const isDue = samples.length === 0 || nowMs - (samples.at(-1)?.atMs ?? 0) >= STEP_MS;
     if (isDue)
       samples = [
         ...samples.filter(({ atMs }) => nowMs - atMs <= Math.max(...SPANS_MS)),
         { atMs: nowMs, index, missed, start },
       ];
-    return growths.toSorted(quickestFirst)[0];
+    const [quickest] = growths.toSorted(quickestFirst);
+    return quickest && { ...quickest, isOver: newest !== undefined && since(newest).missed <= 0n };
   };
 }
 

@@ -29,6 +29,8 @@ export interface MissGrowth {
   readonly missed: bigint;
   /** Greater than zero. */
   readonly blocks: bigint;
+  /** No more blocks are missed than leave the window: the last ten or more show no growth. Absent: not known. */
+  readonly isOver?: boolean;
 }
 
 /** One reading of the slashing module. "none": the chain has no such module. */

@@ -42,6 +42,9 @@ const THRESHOLDS: Readonly<Record<string, Readonly<Record<string, string | numbe
   "node-halted": { halt_after: "5s" },
   "node-behind": { max_blocks: 4 },
   "not-signing": { max_blocks: 3 },
+  // A window of 100 blocks fills within seconds, and the faults follow each other.
+  "jail-near": { jailed_within: "1s", min_used: 100 },
+  "jail-risk": { jailed_within: "1s", min_used: 100 },
   "node-not-voting": { stall_after: "4s" },
   "clock-skew": { max_skew: "5s" },
   ...Object.fromEntries(

@@ -85,6 +85,10 @@ export const JAIL_CASES: Readonly<Record<string, Cases>> = {
     alsoFires: { "nine tenths that are used, at a slow rate": missing(8550n, 6n) },
     quiet: {
       "a second more than an hour": missing(5900n, 60n),
+      "an outage that has just ended, and is still in the rate": all(
+        missing(9400n, 60n),
+        withSlashing(() => ({ growth: { missed: 60n, blocks: 60n, isOver: true } })),
+      ),
       "nine tenths that are used, without a further miss": missing(9000n, 0n),
       "hardly less than nine tenths, at a slow rate": missing(8549n, 6n),
       "a rate at which the window never fills": missing(8000n, 9n),

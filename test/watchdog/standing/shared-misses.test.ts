@@ -110,19 +110,19 @@ describe("createGrowthTracker", () => {
     expect(growth(info(1000, 0), 0)).toBeUndefined();
     // Nine blocks are too few.
     expect(growth(info(1009, 9), 9000)).toBeUndefined();
-    expect(growth(info(1030, 30), 30_000)).toEqual({ missed: 30n, blocks: 30n });
+    expect(growth(info(1030, 30), 30_000)).toEqual({ missed: 30n, blocks: 30n, isOver: false });
     for (let second = 35; second <= 240; second += 5) growth(info(1000 + second, 30), second * 1000);
     // In the last minute nothing was missed; in the last five, 30 blocks were, until they are older.
-    expect(growth(info(1245, 30), 245_000)).toEqual({ missed: 30n, blocks: 245n });
-    expect(growth(info(1340, 30), 340_000)).toEqual({ missed: 0n, blocks: 300n });
+    expect(growth(info(1245, 30), 245_000)).toEqual({ missed: 30n, blocks: 245n, isOver: true });
+    expect(growth(info(1340, 30), 340_000)).toEqual({ missed: 0n, blocks: 300n, isOver: true });
     // A burst is quicker in the last minute.
-    expect(growth(info(1360, 50), 360_000)).toEqual({ missed: 20n, blocks: 20n });
+    expect(growth(info(1360, 50), 360_000)).toEqual({ missed: 20n, blocks: 20n, isOver: false });
   });
 
   it("is negative while old misses leave the window", () => {
     const growth = createGrowthTracker();
     growth(info(1000, 50), 0);
-    expect(growth(info(1020, 30), 20_000)).toEqual({ missed: -20n, blocks: 20n });
+    expect(growth(info(1020, 30), 20_000)).toEqual({ missed: -20n, blocks: 20n, isOver: true });
   });
 
   it.each([
