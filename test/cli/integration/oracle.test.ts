@@ -3,6 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
+import { costsJson } from "../../../src/relayer/costs/cost-json.ts";
+import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { controlToken } from "../../../src/platform/cli/state-home.ts";
 import { errorReply, type HttpRoute, jsonReply } from "../../../src/platform/http/http-route.ts";
@@ -591,5 +593,41 @@ describe("report relayer", () => {
       await relayer.close();
     }
     expect((await cli("report", "relayer")).exitCode).toBe(3);
+  });
+
+  it("asks the relayer what each owner or query costs, and prints amounts in its display unit", async () => {
+    const costs = sampleCosts(1_800_000_000_000, { budget: 100_000_000n });
+    const relayer = await openRouteServer(
+      {
+        name: "test",
+        listen: { host: "127.0.0.1", port: portsAt(lease.offset).relayer },
+        portOption: "none",
+        routes: [
+          {
+            method: "GET",
+            path: "/api/spending",
+            handle: ({ query }) =>
+              jsonReply(200, costsJson(costs, query.get("by") === "query" ? "query" : "owner")),
+          },
+        ],
+      },
+      { logger: silentLogger },
+    );
+    try {
+      const { exitCode, out } = await cli("report", "relayer", "--by", "owner");
+      expect(exitCode).toBe(1);
+      expect(out).toContain("Over budget by forecast: the month will cost more than 100 NTRN");
+      expect(out).toMatch(/^neutron1other +0\.500001 /m);
+      const csv = await cli("report", "relayer", "--by", "query", "--format", "csv");
+      expect(csv.out).toContain("3,,500001,500001,500001,500001,500001");
+      const json: unknown = JSON.parse(
+        (await cli("report", "relayer", "--by", "owner", "--format", "json")).out,
+      );
+      expect(JSON.stringify(json)).toContain('"over_budget":"forecast"');
+    } finally {
+      await relayer.close();
+    }
+    expect((await cli("report", "relayer", "--by", "owner")).exitCode).toBe(3);
+    expect((await cli("report", "relayer", "--by", "payer")).exitCode).toBe(2);
   });
 });

@@ -96,6 +96,9 @@ describe("the relayer between two local chains", () => {
     const unset = types.filter((metric) => !isSet(metric)).map(({ name }) => name);
     // Nothing was pruned, and there is no rule of urgency.
     const absent = ["spent_today_gas", "spent_today_urgent_fees", "tx_pruned_blocks_total"];
+    // The relayer has not run for ten minutes, and there is neither a budget nor a fee grant.
+    absent.push("month_forecast_fees", "empty_seconds", "month_budget_fees");
+    absent.push("fee_grant_left", "fee_grant_expiry_timestamp_seconds");
     expect(unset.filter((name) => !absent.includes(name.replace("relaywatch_relayer_", "")))).toEqual([]);
     expect(page).toMatch(/^relaywatch_relayer_ready 1$/m);
   });
