@@ -96,6 +96,20 @@ describe("the status page", () => {
     ).toBe(1);
   });
 
+  it("loads itself again while nobody uses it", async () => {
+    const { page } = await show(HEALTHY);
+    await page.clock.install();
+    await page.reload();
+    const loads: string[] = [];
+    page.on("load", () => loads.push("load"));
+    await page.locator("#main").focus();
+    await page.clock.runFor(61_000);
+    expect(loads).toEqual([]);
+    await page.evaluate("document.activeElement.blur()");
+    await page.clock.runFor(60_000);
+    await expect.poll(() => loads).toEqual(["load"]);
+  });
+
   it("says that it is old, in an open tab and in a cache", async () => {
     const { page } = await show(HEALTHY, {}, 18_000);
     await page.getByText("This page is old and says nothing about the present.").waitFor();

@@ -23,12 +23,12 @@ svg.days{max-width:none;height:2.5rem;border:0;border-radius:0;background:none}
 .ends{font-size:.85rem}`;
 
 /**
- * Marks the page as old when it is: without it, a page in an open tab, in a cache or in an exported file would seem to be of the
+ * Loads the page again, unless somebody uses it or its server does not respond, and marks it as old when it is: without it, a page in an open tab, in a cache or in an exported file would seem to be of the
  * present.
  */
 const SCRIPT = `"use strict";
 (() => {
-const { asOf, stale } = document.body.dataset, at = Date.parse(asOf), title = document.title;
+const { asOf, stale, reload } = document.body.dataset, at = Date.parse(asOf), title = document.title;
 const duration = (s) => s < 120 ? s + " s" : s < 7200 ? Math.floor(s / 60) + " min" : s < 172800 ? Math.floor(s / 3600) + " h" : Math.floor(s / 86400) + " days";
 const tell = () => {
   const age = Math.max(0, Math.round((Date.now() - at) / 1000)), isOld = !(age <= Number(stale));
@@ -37,12 +37,21 @@ const tell = () => {
   document.getElementById("age").textContent = Number.isNaN(at) ? "" : ", " + duration(age) + " ago";
   document.title = isOld ? "(old) " + title : title;
 };
+const isUsed = () => document.activeElement !== document.body || String(getSelection()) !== "";
+const load = async () => {
+  if (isUsed()) return;
+  try { if ((await fetch(location.href, { method: "HEAD", cache: "no-store" })).ok) location.reload(); } catch { tell(); }
+};
 tell();
 setInterval(tell, 5000);
+if (reload) setInterval(load, reload * 1000);
 })();`;
 
-/** The policy of the page: nothing but its own style and script. */
-export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, ["form-action 'none'"]);
+/** The policy of the page: nothing but its own style and script, and its own server. */
+export const PUBLIC_PAGE_POLICY: string = contentPolicy(STYLE, SCRIPT, [
+  "connect-src 'self'",
+  "form-action 'none'",
+]);
 
 const TONES: Readonly<Record<PublicState, Tone>> = {
   outage: "bad",
@@ -73,12 +82,12 @@ export function publicPage(status: PublicStatus, { reloadSeconds }: PublicPageOp
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-${reloadSeconds !== undefined && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
+${reloadSeconds !== undefined && html`<noscript><meta http-equiv="refresh" content="${reloadSeconds}"></noscript>`}
 ${reloadSeconds === undefined && html`<meta http-equiv="Content-Security-Policy" content="${FILE_POLICY}">`}
 <title>${headline} – ${title}</title>
 ${rawElement("style", STYLE)}
 </head>
-<body data-as-of="${asOf}" data-stale="${Math.round(staleMs / 1000)}">
+<body data-as-of="${asOf}" data-stale="${Math.round(staleMs / 1000)}"${reloadSeconds !== undefined && html` data-reload="${reloadSeconds}"`}>
 <a class="skip" href="#main">Skip to the content</a>
 <header>
 <h1>${title}</h1>

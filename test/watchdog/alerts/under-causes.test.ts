@@ -37,6 +37,14 @@ describe("muted alerts", () => {
     expect(grouped(["v", "a", "muted by b"], ["v", "b", "muted by a"])).toEqual(["v/a", "v/b"]);
   });
 
+  it("are never under an alert whose own cause is not known", () => {
+    expect(grouped(["v", "a", "muted by b"], ["v", "b", "muted by c"], ["v", "c", "muted by b"])).toEqual([
+      "v/a",
+      "v/b",
+      "v/c",
+    ]);
+  });
+
   it("are named with their state", () => {
     expect(mutedBy("muted by sidecar-down")).toBe("sidecar-down");
     expect([mutedBy("maintenance: muted by x"), mutedBy(null), mutedBy(undefined)]).toEqual([

@@ -168,7 +168,7 @@ describe("the status page", () => {
     const { headers = {}, body } = await get("/");
     expect(headers["cache-control"]).toBe("public, max-age=5");
     expect(headers["content-security-policy"]).toMatch(
-      /^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
+      /^default-src 'none'; style-src 'sha256-\S+'; script-src 'sha256-\S+'; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'$/,
     );
     expect(String(body).length).toBeLessThan(2_000_000);
     expect(String((await get("/status.json")).body).length).toBeLessThan(2_000_000);
