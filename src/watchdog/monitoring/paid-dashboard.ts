@@ -1,5 +1,5 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { CHAIN_PANELS } from "./chain-panels.ts";
+import { CHAIN_PANELS, STANDING_ROW } from "./chain-panels.ts";
 import { ALERTS_TABLE, ANNOTATIONS, PLACE, TIER_COLORS, VALIDATOR, VARIABLES } from "./oracle-parts.ts";
 import {
   type DashboardSpec,
@@ -8,7 +8,6 @@ import {
   query,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { STANDING_ROW } from "./standing-panels.ts";
 
 const HEADROOM_COLORS = [
   ["red", undefined],

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createGrowthTracker } from "../../../src/watchdog/sources/miss-growth.ts";
+import { createGrowthTracker } from "../../../src/watchdog/sources/slashing-reader.ts";
 import type { VoteReports } from "../../../src/watchdog/sources/observation.ts";
 import { createCommitTracker, createVoteTracker } from "../../../src/watchdog/sources/shared-misses.ts";
 
