@@ -162,7 +162,7 @@ function evaluateDeviation(
 }
 
 /** Names a pair, both values and how far they are apart. */
-export function comparisonText(one: PriceComparison, withNode: boolean): string {
+function comparisonText(one: PriceComparison, withNode: boolean): string {
   const { node, pair, reference, own, other, decimals, sidecars } = one;
   const place =
     reference === "chain"

@@ -16,7 +16,7 @@ export interface BlockTimeAt {
 }
 
 /** A transaction that matched a search. */
-export interface FoundTx {
+interface FoundTx {
   /** Upper-case hex. */
   readonly hash: string;
   readonly height: bigint;

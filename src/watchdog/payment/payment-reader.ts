@@ -105,7 +105,7 @@ export function createPaymentReader(
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
 /** A search ends with a payment, or with the reason why there is none. */
-export function isFinal(payment: Payment | undefined): boolean {
+function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
 

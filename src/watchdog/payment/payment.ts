@@ -70,7 +70,7 @@ export function paymentState({ outcome, amount, expected }: Payment): PaymentSta
 }
 
 /** Formats an amount: "1,234.5 NTRN (1234500000untrn)", or the base unit alone. */
-export function coinText({ amount, denom }: Coin, display: DisplayUnit | undefined): string {
+function coinText({ amount, denom }: Coin, display: DisplayUnit | undefined): string {
   const base = `${amount}${denom}`;
   return display === undefined ? base : `${displayAmount(amount, display)} ${display.name} (${base})`;
 }

@@ -40,7 +40,7 @@ export interface PollLoop {
 }
 
 /** The sidecars of one validator, and their chain. */
-export interface LoopSidecars {
+interface LoopSidecars {
   /** Undefined before the first reading of a node. */
   readonly chainId: string | undefined;
   readonly sidecars: readonly SidecarPrices[];

@@ -347,9 +347,9 @@ function overlaps(a: ExplainingAlert, b: ExplainingAlert): boolean {
   return a.sinceMs < (b.resolvedAtMs ?? Infinity) && b.sinceMs < (a.resolvedAtMs ?? Infinity);
 }
 
-const SYMPTOM = /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-/;
+const SYMPTOM = /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-/;
 
-/** True for alerts about the count, and about what cannot be seen. */
+/** True for alerts about the count, about what cannot be seen, and about prices, upgrades and payments, which lose no block. */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);
 }

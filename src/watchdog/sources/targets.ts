@@ -54,7 +54,7 @@ export interface ChainTarget {
 }
 
 /** Who pays the validator, and whom. */
-export interface PaymentTarget {
+interface PaymentTarget {
   /** Account that pays by transaction. Absent: the revenue module pays in the blocks' own events. */
   readonly payer?: string;
   /** Account that is paid. Absent: that of the operator. */

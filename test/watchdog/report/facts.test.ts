@@ -163,7 +163,15 @@ describe("causes", () => {
   });
 
   it("are no alert about the count or about what cannot be seen, and failing calls only when nothing else is known", () => {
-    const symptoms = ["any-reward-fast-burn", "full-reward-at-risk", "cannot-see-prices", "rotation-risk"];
+    const symptoms = [
+      "any-reward-fast-burn",
+      "full-reward-at-risk",
+      "cannot-see-prices",
+      "rotation-risk",
+      "prices-differ-from-chain",
+      "upgrade-imminent",
+      "payment-missing",
+    ];
     const all = [...symptoms.map((name) => alert(name, 0, 1)), alert("oracle-calls-failing", 0, 1)];
     expect(causesOf([hour(0, 50n)], explain(all.slice(0, -1)))).toEqual([
       { cause: "no known cause", bad: 50n },
