@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
@@ -255,6 +255,26 @@ describe("status", () => {
       seeMonth();
       expect([command, (await cli(...command)).out.includes("USD")]).toEqual([command, false]);
     }
+  });
+
+  it("has a public page as files", async () => {
+    seeMonth();
+    const folder = mkdtempSync(join(tmpdir(), "relaywatch-page-"));
+    const out = join(folder, "public");
+    const { exitCode, out: printed } = await cli("report", "status-page", "--out", out);
+    expect([exitCode, printed]).toEqual([0, `${join(out, "index.html")}\n${join(out, "status.json")}`]);
+    const status = JSON.parse(readFileSync(join(out, "status.json"), "utf8"));
+    expect(status.validators.map(({ name }: { readonly name: string }) => name)).toEqual([
+      "validator-01",
+      "validator-02",
+    ]);
+    expect(readFileSync(join(out, "index.html"), "utf8")).toContain("<h2>validator-01");
+    const refused = await cli("report", "status-page", "--out", join(out, "status.json"));
+    expect([refused.exitCode, refused.message]).toEqual([
+      1,
+      expect.stringContaining("index.html cannot be written"),
+    ]);
+    rmSync(folder, { recursive: true });
   });
 
   it("cannot see when the last poll is old", async () => {
