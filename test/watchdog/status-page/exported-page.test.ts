@@ -17,11 +17,10 @@ const CONFIG = {
 function exported(alerts = EVENTFUL_ALERTS, polledAtMs = SCENE_MS - 2_000) {
   const ledger = ledgerScene(EVENTFUL);
   const assessment = assess({ ledger, nowMs: SCENE_MS, policy: SPECIFIED_POLICY, blockTimeMs: 2_000 });
-  const episodes = alerts.map(({ resolvedAtMs, acknowledged: _, ...alert }) => ({
-    ...alert,
-    resolvedAtMs,
-    inhibits: [],
-  }));
+  const episodes = alerts.map((past) => {
+    const { acknowledged: _, resolvedAtMs, ...alert } = past;
+    return { ...alert, resolvedAtMs, inhibits: [] };
+  });
   const data = { ledger, policy: SPECIFIED_POLICY, assessment, alerts: episodes };
   return exportedStatus(CONFIG, { nowMs: SCENE_MS, polledAtMs, validators: [data] });
 }
