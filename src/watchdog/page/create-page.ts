@@ -20,11 +20,10 @@ import {
   fleetPayStatus,
   type ValidatorEntry,
 } from "./sections.ts";
-import { chainSections } from "./chain-sections.ts";
+import { chainSections, standingSection } from "./chain-sections.ts";
 import { createPlots, validatorPlots } from "./validator-plots.ts";
 import { causesOf, type Freshness, payStatusOf } from "./pay-status.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
-import { standingSection } from "./standing-section.ts";
 
 export interface PageDeps {
   readonly clock: Clock;

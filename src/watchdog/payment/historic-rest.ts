@@ -1,9 +1,10 @@
+import { displayUnitOf } from "../../platform/base/display-unit.ts";
+import { responseField } from "../sources/chain-rest.ts";
 import { type RevenueParams, SourceError } from "../sources/observation.ts";
 import { drain, forEachChunk, type PageReader, requireOk } from "../sources/page-reader.ts";
-import { responseField } from "../sources/chain-rest.ts";
+import type { Coin, Payment } from "../sources/payment.ts";
 import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
-import type { Coin, DisplayUnit } from "../sources/payment.ts";
 import { parseCoin } from "./payment-events.ts";
 
 /** REST of a chain at the height of a payment. */
@@ -11,7 +12,7 @@ export interface HistoricRest {
   /** Parameters of the revenue module, and its amount of a full period, after the block. Throws `SourceError`. */
   readonly terms: (height: bigint, signal: AbortSignal) => Promise<RevenueTerms>;
   /** Unit in which people read a denomination. Undefined: the chain has none, or cannot be asked. */
-  readonly displayUnit: (denom: string, signal: AbortSignal) => Promise<DisplayUnit | undefined>;
+  readonly displayUnit: (denom: string, signal: AbortSignal) => Promise<Payment["display"]>;
 }
 
 /** By what the revenue module paid. */
@@ -62,16 +63,20 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
   };
 }
 
-/** Reads the unit that the bank's metadata displays. Undefined when it is the base unit, or not among the units. */
-function toDisplayUnit(text: string, denom: string): DisplayUnit | undefined {
+/** Reads the unit that the bank's metadata displays. */
+function toDisplayUnit(text: string, denom: string): Payment["display"] {
   const metadata = responseField(text).member("metadata").required();
-  const display = metadata.member("display").asText();
-  const unit = metadata
-    .member("denom_units")
-    .elements()
-    .find((one) => one.member("denom").asText() === display);
-  const exponent = unit?.member("exponent").asUint32() ?? 0;
-  const name = metadata.member("symbol").asText() || display;
-  if (metadata.member("base").asText() !== denom || exponent === 0 || exponent > 36) return undefined;
-  return /^[\w./-]{1,64}$/.test(name) ? { name, exponent } : undefined;
+  const unit = displayUnitOf(
+    {
+      base: metadata.member("base").asText(),
+      display: metadata.member("display").asText(),
+      symbol: metadata.member("symbol").asText(),
+      denomUnits: metadata
+        .member("denom_units")
+        .elements()
+        .map((one) => ({ denom: one.member("denom").asText(), exponent: one.member("exponent").asUint32() })),
+    },
+    denom,
+  );
+  return unit && { name: unit.name, exponent: unit.exponent };
 }

@@ -1,10 +1,11 @@
 import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { formatCount, formatTime } from "../../platform/base/text.ts";
 import type { SuccessRate } from "../policy/reward-tier.ts";
 import type { RevenueParams } from "../sources/observation.ts";
-import type { Coin, DisplayUnit, Payment, PaymentOutcome } from "../sources/payment.ts";
+import type { Coin, Payment, PaymentOutcome } from "../sources/payment.ts";
 
 /** What the formula of the revenue module needs besides the counts. Decimals have 18 places. */
 export interface PaymentTerms {
@@ -69,18 +70,9 @@ export function paymentState({ outcome, amount, expected }: Payment): PaymentSta
   return amount.amount === expected ? "equal" : "differs";
 }
 
-/** Formats an amount: "1,234.5 NTRN (1234500000untrn)", or the base unit alone. */
-function coinText({ amount, denom }: Coin, display: DisplayUnit | undefined): string {
-  const base = `${amount}${denom}`;
-  return display === undefined ? base : `${displayAmount(amount, display)} ${display.name} (${base})`;
-}
-
-function displayAmount(amount: bigint, { exponent }: DisplayUnit): string {
-  const sign = amount < 0n ? "-" : "";
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(exponent + 1, "0");
-  const whole = digits.slice(0, digits.length - exponent);
-  const fraction = digits.slice(digits.length - exponent).replace(/0+$/, "");
-  return `${sign}${formatCount(BigInt(whole))}${fraction === "" ? "" : `.${fraction}`}`;
+/** Formats an amount: "1,234.5 NTRN (1,234,500,000 untrn)", or in the base unit alone. */
+function coinText({ amount, denom }: Coin, display: Payment["display"]): string {
+  return formatAmount(amount, denom, display && { ...display, denom }, ",");
 }
 
 /** Says what was paid where, and how that compares with what was expected, in full sentences. */
@@ -137,10 +129,7 @@ export function paymentJson(payment: Payment): JsonObject {
     time: isoTime(timeMs),
     tx_hash: txHash ?? null,
     amount: amount === undefined ? null : { amount: String(amount.amount), denom: amount.denom },
-    display:
-      amount === undefined || display === undefined
-        ? null
-        : `${displayAmount(amount.amount, display)} ${display.name}`,
+    display: amount === undefined || display === undefined ? null : formatUnits(amount.amount, display, ","),
     expected_amount: integerText(expected),
     amount_by_chain_counts: integerText(byChain),
     difference: amount === undefined || expected === undefined ? null : String(amount.amount - expected),

@@ -8,8 +8,7 @@ import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
-import { CHAIN_GAUGES } from "./chain-gauges.ts";
-import { STANDING_GAUGES } from "./standing-gauges.ts";
+import { CHAIN_GAUGES, STANDING_GAUGES } from "./chain-gauges.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [

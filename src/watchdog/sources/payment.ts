@@ -1,15 +1,10 @@
+import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { Month } from "../../platform/base/month.ts";
 
 /** An amount of one denomination in its base unit. */
 export interface Coin {
   readonly amount: bigint;
   readonly denom: string;
-}
-
-/** Unit in which people read a denomination: 1 of it is 10^exponent of the base unit. */
-export interface DisplayUnit {
-  readonly name: string;
-  readonly exponent: number;
 }
 
 /** What the chain counted for the validator in the payment's period, from the payment's event. */
@@ -41,7 +36,7 @@ export interface Payment {
   /** Absent when it is missing. */
   readonly amount?: Coin;
   /** Absent: the chain has no metadata of the denomination. */
-  readonly display?: DisplayUnit;
+  readonly display?: Pick<DisplayUnit, "name" | "exponent">;
   /** Amount by the watchdog's own count of the month. Absent: it cannot be computed; `note` says why. */
   readonly expected?: bigint;
   /** Amount by the chain's own counts. Absent as above. */

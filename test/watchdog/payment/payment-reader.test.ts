@@ -227,7 +227,7 @@ describe("the payment of the revenue module", () => {
     });
     expect(payment && paymentState(payment)).toBe("equal");
     expect(payment && paymentText(payment)).toBe(
-      "2026-10 was paid with 2,500 NTRN (2500000000untrn): in the block's own events, height 2,678,401, 2026-11-01 00:00:00 UTC. That is the expected amount.",
+      "2026-10 was paid with 2,500 NTRN (2,500,000,000 untrn): in the block's own events, height 2,678,401, 2026-11-01 00:00:00 UTC. That is the expected amount.",
     );
     // The terms are those after the block of the payment, not those of now.
     expect(calls).toContain(`1317/neutron/revenue/payment_info at ${FIRST}`);
@@ -254,7 +254,7 @@ describe("the payment of the revenue module", () => {
     expect(payment).toMatchObject({ byChain, expected: 2_465_277_777n, amount: { amount: 2_361_111_111n } });
     expect(payment && paymentState(payment)).toBe("differs");
     expect(payment && paymentText(payment)).toContain(
-      "That is 104.166666 NTRN (104166666untrn) less than 2,465.277777 NTRN (2465277777untrn), which the watchdog expected by its own count. The chain counted 2,598,048 votes and 2,678,400 signed blocks of 2,678,400. By its own counts the amount is right.",
+      "That is 104.166666 NTRN (104,166,666 untrn) less than 2,465.277777 NTRN (2,465,277,777 untrn), which the watchdog expected by its own count. The chain counted 2,598,048 votes and 2,678,400 signed blocks of 2,678,400. By its own counts the amount is right.",
     );
   });
 
@@ -276,7 +276,7 @@ describe("the payment of the revenue module", () => {
     });
     const failed = await search({ chain: { events: { [`${FIRST}`]: [failure] } } });
     expect(failed.payment && paymentText(failed.payment)).toBe(
-      "The chain could not pay 2,500 NTRN (2500000000untrn) for 2026-10: in the block's own events, height 2,678,401, 2026-11-01 00:00:00 UTC. Spendable balance 0untrn is smaller than 2500000000untrn: insufficient funds.",
+      "The chain could not pay 2,500 NTRN (2,500,000,000 untrn) for 2026-10: in the block's own events, height 2,678,401, 2026-11-01 00:00:00 UTC. Spendable balance 0untrn is smaller than 2500000000untrn: insufficient funds.",
     );
     const none = event("revenue_distribution_none", {
       revenue_amount: "0",

@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { renderReport } from "../../../src/platform/report/render/render-report.ts";
-import { standingSection } from "../../../src/watchdog/page/standing-section.ts";
+import { standingSection } from "../../../src/watchdog/page/chain-sections.ts";
 import { type Standing, standingOf } from "../../../src/watchdog/policy/standing.ts";
 import { standingJson, standingSchema } from "../../../src/watchdog/policy/standing-json.ts";
 import { sharedText } from "../../../src/watchdog/policy/standing-texts.ts";
