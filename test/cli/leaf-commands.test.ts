@@ -51,6 +51,7 @@ const ONE_FORMAT: Readonly<Record<string, string>> = {
   "localnet export": "its document is JSON",
   "config init": "its document is YAML with comments; --output names its file",
   "config from-env": "its document is YAML with comments",
+  "report status-page": "it writes files; --out names their folder",
   "keys mnemonic": "prints words to a terminal only",
   completion: "prints a shell's script",
   __complete: "prints a shell's words",

@@ -188,7 +188,7 @@ describe("a watchdog over the end of a month", () => {
     );
     expect(status("beta").payments).toBeUndefined();
     const page = await (await fetch(rig.url)).text();
-    expect(page).toContain("2026-10 was paid with 2500000000untrn");
+    expect(page).toContain("2026-10 was paid with 2,500,000,000 untrn");
     expect(page).toContain("Prices compared");
   });
 });

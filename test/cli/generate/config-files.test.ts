@@ -16,10 +16,11 @@ type Json = Record<string, unknown>;
 /** Keys that exclude the commented-out one. */
 const EXCLUDED: Readonly<Record<string, readonly string[]>> = {
   "signer.keyring": ["signer.mnemonic"],
+  "signer.external": ["signer.mnemonic"],
   store: ["state_dir"],
   shards: [],
   "prometheus.token": ["prometheus.username", "prometheus.password"],
-  validators: ["chain_id", "consensus_address", "operator_address", "sources", "chain"],
+  validators: ["chain_id", "consensus_address", "operator_address", "sources", "chain", "status_page"],
 };
 
 const secrets = {

@@ -94,13 +94,13 @@ describe("relaywatch relayer", () => {
       /PROBLEM {2}account: neutron1\w+ does not exist on the chain\n +→ send it some coins/,
     );
     expect(out).toMatch(
-      /PROBLEM {2}balance: neutron1\w+ has 0 untrn, and a transaction costs about [1-9]\d+\n +→ send untrn/,
+      /PROBLEM {2}balance: neutron1\w+ has 0 untrn, and a transaction costs about [1-9]\d+ untrn\n +→ send untrn/,
     );
     // What pays no transaction is no good balance either.
     const [address = ""] = /neutron1\w+/.exec(out) ?? [];
     await net.send(net.alice.local, sendMessage(CHAINS.local, net.alice.local.address, address, 100n));
     expect((await relayer("doctor", "--config", file)).out).toMatch(
-      /PROBLEM {2}balance: neutron1\w+ has 100 untrn, and a transaction costs about [1-9]\d+\n +→ send untrn/,
+      /PROBLEM {2}balance: neutron1\w+ has 100 untrn, and a transaction costs about [1-9]\d+ untrn\n +→ send untrn/,
     );
   });
 

@@ -164,7 +164,9 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
     if (result === undefined || result.indexedAtMs > clock.nowMs())
       throw rpcError("tx", `tx (${hash}) not found`);
     const { height, code, codespace, log, gasUsed: gas } = result;
-    const tx_result = { code, codespace, log, gas_used: `${gas}`, gas_wanted: `${gas}` };
+    // The ante handler charged the fee, and its events stay.
+    const events = [{ type: "tx", attributes: [] }];
+    const tx_result = { code, codespace, log, gas_used: `${gas}`, gas_wanted: `${gas}`, events };
     return { height: `${height}`, tx_result };
   };
 

@@ -99,6 +99,8 @@ describe("the relayer between two local chains", () => {
     // The relayer has not run for ten minutes, and there is neither a budget nor a fee grant.
     absent.push("month_forecast_fees", "empty_seconds", "month_budget_fees");
     absent.push("fee_grant_left", "fee_grant_expiry_timestamp_seconds");
+    // The costs are read every ten seconds, and may have been read before the first payment.
+    absent.push("owner_month_fees");
     expect(unset.filter((name) => !absent.includes(name.replace("relaywatch_relayer_", "")))).toEqual([]);
     expect(page).toMatch(/^relaywatch_relayer_ready 1$/m);
   });
