@@ -113,9 +113,18 @@ const isOf =
     shown.labels["alertname"] === alert.alert &&
     shown.labels["component"] === alert.component;
 
-/** Queries without data on this localnet: no limit, no fallback and no escalation is configured, no loss goes on. */
-const WITHOUT_DATA =
-  /daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|boundary_loss_seconds|endpoint_used|endpoint_up|escalation_steps/;
+/**
+ * Queries without data on this localnet: no limit, no fallback and no escalation is configured, no loss goes on, no fee is granted, no
+ * forecast is made within ten minutes, and the watchdog does not read the chain.
+ */
+const WITHOUT_DATA = new RegExp(
+  [
+    "daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|month_budget_fees|month_forecast_fees|empty_seconds|fee_grant_",
+    "boundary_loss_seconds|endpoint_used|endpoint_up|escalation_steps",
+    "oracle_watchdog_(?:upgrade|payment|jail|slashing|others|comparison)_|price_deviation_ratio|jailed_until|signed_ratio",
+    "oracle_watchdog_(?:rank|percentile_ratio|own_ratio|others|compared_validators)\\b",
+  ].join("|"),
+);
 
 describe("a healthy localnet with both daemons", () => {
   it("has metrics that promtool accepts", async () => {

@@ -32,6 +32,20 @@ const ONLY_FED: Readonly<Record<string, string>> = {
   "full-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
   "watchdog-slow": "a busy machine makes a watchdog slow, and all tests on it",
   "rotation-risk": "it needs a closed month below the boundary",
+  "jail-near":
+    "a validator of this localnet is jailed within seconds; test/watchdog/integration/standing.test.ts has a chain for it",
+  "jail-risk": "the same",
+  "validator-jailed": "a jailed validator is missing in all later faults; the same test has it",
+  "validator-tombstoned": "a tombstoned validator never comes back; the same test has it",
+  "network-votes-missing":
+    "it needs most sidecars of a network to fail; test/watchdog/outages.test.ts has them",
+  "upgrade-planned":
+    "a planned upgrade halts the chain at its height; test/watchdog/chain-watch.test.ts has one",
+  "upgrade-imminent": "the same",
+  "payment-missing": "it needs a closed month; test/watchdog/chain-watch.test.ts has one",
+  "prices-differ-from-chain":
+    "the localnet stores no prices; test/watchdog/chain-watch.test.ts has a chain that does",
+  "prices-differ-from-sidecars": "both localnets have one sidecar each, on different chains for the watchdog",
 };
 
 const sidecarHome = await openCliHome();

@@ -149,11 +149,16 @@ export function relayerFaultCases({
         end: () => faucet(relayers.account.address, `${RICH}0`),
       },
       {
-        fault: "the daily limit of fees is reached",
-        alerts: ["relayer-not-sending", "relayer-spending-near-limit", "relayer-cost-above-budget"],
+        fault: "the daily limit of fees is reached, and the budget of the month exceeded",
+        alerts: [
+          "relayer-not-sending",
+          "relayer-spending-near-limit",
+          "relayer-cost-above-budget",
+          "relayer-spending-over-budget",
+        ],
         begin: async () => {
           await relayers.account.stop();
-          await relayers.account.start('spending: { daily_fee: "8000" }');
+          await relayers.account.start('spending: { daily_fee: "8000", budget: "1" }');
         },
         end: async () => {
           await relayers.account.stop();
