@@ -22,7 +22,7 @@ export interface LastDay {
 
 /**
  * Sorts the minutes of the last 24 hours into quarters of an hour. Minutes are stored for 12 hours; an older quarter has the state of its
- * hour, and so has one of a gap, whose blocks are known by hour.
+ * hour, as far as its minutes do not have all blocks of the hour: counting can have begun in it.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -39,10 +39,18 @@ export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number):
   const hours = ledger.hours(fromMs - HOUR_MS + 1, nowMs + 1);
   const byHour = new Map(hours.map((hour) => [hour.startMs, hour]));
   const oldestMs = Math.min(...minutes.keys());
+  const hourOf = (slotMs: number): Rollup | undefined => {
+    const startMs = Math.floor(slotMs / HOUR_MS) * HOUR_MS;
+    const hour = byHour.get(startMs);
+    const known = [...minutes.values()].filter(
+      (slot) => Math.floor(slot.startMs / HOUR_MS) * HOUR_MS === startMs,
+    );
+    const inMinutes = known.reduce((sum, { counts }) => sum + blocksOf(counts), 0n);
+    return hour === undefined || blocksOf(hour.counts) <= inMinutes ? undefined : hour;
+  };
   const slots = Array.from({ length: SLOTS }, (_, index) => {
     const slotMs = fromMs + index * SLOT_MS;
-    const hour = byHour.get(Math.floor(slotMs / HOUR_MS) * HOUR_MS);
-    return stateOf(minutes.get(slotMs) ?? (slotMs < oldestMs ? hour : undefined), least);
+    return stateOf(minutes.get(slotMs) ?? (slotMs < oldestMs ? hourOf(slotMs) : undefined), least);
   });
   return {
     fromMs,
@@ -51,6 +59,10 @@ export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number):
       .filter(({ startMs }) => startMs >= fromMs)
       .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS),
   };
+}
+
+function blocksOf({ good, bad, unknown }: BlockCounts): bigint {
+  return good + bad + unknown;
 }
 
 const WIDTH = 360;

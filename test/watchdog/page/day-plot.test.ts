@@ -53,6 +53,12 @@ describe("the last 24 hours", () => {
     expect(slots.at(-1)).toBe("bad");
   });
 
+  it("have no block before counting began, within its hour", () => {
+    const counted = rollup(Date.UTC(2026, 10, 21, 11, 35), { good: 25n });
+    const { slots } = dayOf([rollup(Date.UTC(2026, 10, 21, 11), { good: 25n })], [counted]);
+    expect(slots.slice(-5)).toEqual(["none", "none", "good", "none", "none"]);
+  });
+
   it("show estimates and the time before counting began as what they are", () => {
     const counts = { good: 30n, bad: 0n, unknown: 0n };
     const estimated = { startMs: NOW_MS - 20 * MINUTE_MS, counts, estimated: counts };
