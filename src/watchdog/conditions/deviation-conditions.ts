@@ -23,7 +23,7 @@ import { counted } from "../../platform/base/text.ts";
 const PRICES_NOT_STORED = { notStored: "prices" };
 
 const IMPACT =
-  "A vote with a wrong price counts as a vote, so no pay is lost. The chain takes the median by stake: with enough stake behind the wrong price, the chain's price is wrong.";
+  "The chain pays for a vote with a wrong price too, so no pay is lost. The chain takes the median by stake: with enough stake behind the wrong price, the chain's price is wrong.";
 
 const thresholds = {
   max_deviation: {

@@ -144,8 +144,8 @@ function compareOne(
 }
 
 /**
- * Distance of a price from the range of the sidecar's prices. A market that moves goes through the chain's price on its way: the
- * range has it.
+ * Distance of a price from the range of the sidecar's prices: 0 within it. The range contains the chain's older price even when the
+ * market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));
