@@ -48,6 +48,19 @@ const open = (account = "neutron1a") => {
 };
 
 describe("the time line of problems", () => {
+  it("has no run in a pause of more than half a minute: nobody looked then", () => {
+    const { run, now } = open();
+    run(10);
+    nowMs += 29_000;
+    run(10);
+    nowMs += 40_000;
+    run(10);
+    expect(now().runs).toEqual([
+      [0, 48_000],
+      [89_000, 98_000],
+    ]);
+  });
+
   it("has a problem while it is there, and one that returns soon is the same", () => {
     const { run, now } = open();
     run(10);
