@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import { statusJson } from "../../src/watchdog/polling/status.ts";
+import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 import type { PageReader } from "../../src/watchdog/sources/page-reader.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
@@ -187,6 +188,11 @@ describe("a watchdog over the end of a month", () => {
       'oracle_watchdog_payment_state{validator="alpha",chain_id="test-1",state="equal"} 1',
     );
     expect(status("beta").payments).toBeUndefined();
+    const reports = createWatchdogReports(() => rig.watchdog, undefined, clock.nowMs);
+    const reported = reports.validators().find(({ ledger }) => ledger.validator === "alpha")?.chain;
+    expect(reported?.payments).toMatchObject([{ month: "2026-10", outcome: "paid" }]);
+    expect(reported?.compared.comparisons.length).toBeGreaterThan(0);
+    reports.close();
     const page = await (await fetch(rig.url)).text();
     expect(page).toContain("2026-10 was paid with 2,500,000,000 untrn");
     expect(page).toContain("Prices compared");
