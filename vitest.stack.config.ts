@@ -1,9 +1,10 @@
 import { defineConfig } from "vitest/config";
-import { inMemory, LongestFirst } from "./vitest.config.ts";
+import { inMemory, LongestFirst, NATIVE_MODULES } from "./vitest.config.ts";
 
 /** Tests with programs from outside npm: `npm run test:stack`. */
 export default defineConfig({
   test: {
+    ...NATIVE_MODULES,
     name: "stack",
     include: ["test/stack/**/*.test.ts"],
     globalSetup: ["test/stack/programs-setup.ts", "test/e2e/build.ts"],
