@@ -1,4 +1,4 @@
-import { abortReason, onAbort } from "../../src/platform/base/abort.ts";
+import { abortReason, onAbort, type WaitSignal } from "../../src/platform/base/abort.ts";
 import { type Clock } from "../../src/platform/base/clock.ts";
 
 /** A clock whose time moves only when the test moves it. Wall-clock and monotonic time are the same. */
@@ -23,7 +23,7 @@ export function createManualClock(startMs: number): ManualClock {
   let now = startMs;
   let order = 0;
   const pending = new Set<PendingSleep>();
-  const sleep = (delayMs: number, signal: AbortSignal): Promise<void> =>
+  const sleep = (delayMs: number, signal: WaitSignal): Promise<void> =>
     new Promise((resolve, reject) => {
       if (signal.aborted) {
         reject(abortReason(signal));

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import type { WaitSignal } from "../../src/platform/base/abort.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createReceiver, rigConfig, startRig } from "../support/watchdog/rig.ts";
 import { createWorld } from "../support/watchdog/world.ts";
@@ -12,7 +13,7 @@ it("a watchdog whose polls begin late is one alert, and what it cannot see meanw
   const busy = {
     ...clock,
     monotonicMs: () => clock.monotonicMs() + lateMs,
-    sleep: async (delayMs: number, signal: AbortSignal) => {
+    sleep: async (delayMs: number, signal: WaitSignal) => {
       await clock.sleep(delayMs, signal);
       if (delayMs === 5000) lateMs += 7000;
     },

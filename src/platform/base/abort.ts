@@ -1,9 +1,12 @@
 import { CodedError } from "./errors.ts";
 
+/** What ends a wait: any `AbortSignal`, or a signal of this module, which costs far less. Watch it with {@link onAbort}. */
+export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
+
 /** The part of a clock that a timed wait needs; see `Clock.sleep`. */
 export interface Sleeper {
   /** Resolves after `delayMs`; rejects with the signal's reason when the signal aborts first. */
-  readonly sleep: (delayMs: number, signal: AbortSignal) => Promise<void>;
+  readonly sleep: (delayMs: number, signal: WaitSignal) => Promise<void>;
 }
 
 /** Thrown when an operation exceeds its deadline. */
@@ -14,12 +17,12 @@ export class DeadlineError extends CodedError<{
 }> {}
 
 /** Returns the signal's reason as an `Error`. */
-export function abortReason(signal: AbortSignal): Error {
+export function abortReason(signal: WaitSignal): Error {
   return signal.reason instanceof Error ? signal.reason : new Error("aborted", { cause: signal.reason });
 }
 
 /** Returns whether `error` was caused by the abort of this signal. */
-export function isAbort(error: unknown, signal: AbortSignal): boolean {
+export function isAbort(error: unknown, signal: WaitSignal): boolean {
   if (!signal.aborted) return false;
   return (
     error === signal.reason ||
@@ -27,7 +30,9 @@ export function isAbort(error: unknown, signal: AbortSignal): boolean {
   );
 }
 
-const callbacksOf = new WeakMap<AbortSignal, Set<(reason: Error) => void>>();
+type Callbacks = Set<(reason: Error) => void>;
+
+const callbacksOf = new WeakMap<WaitSignal, Callbacks>();
 
 /**
  * Calls `callback` once with the reason when `signal` aborts, or immediately when it is aborted already.
@@ -36,7 +41,7 @@ const callbacksOf = new WeakMap<AbortSignal, Set<(reason: Error) => void>>();
  * All callbacks of one signal share one event listener. Hundreds of calls on a signal that lives as long as the process
  * therefore cause no MaxListeners warning and no linear search at removal.
  */
-export function onAbort(signal: AbortSignal, callback: (reason: Error) => void): () => void {
+export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): () => void {
   if (signal.aborted) {
     callback(abortReason(signal));
     return () => {};
@@ -49,22 +54,29 @@ export function onAbort(signal: AbortSignal, callback: (reason: Error) => void):
 }
 
 /** Adds the one event listener of this signal. */
-function listen(signal: AbortSignal): Set<(reason: Error) => void> {
-  const callbacks = new Set<(reason: Error) => void>();
+function listen(signal: WaitSignal): Callbacks {
+  const callbacks: Callbacks = new Set();
   callbacksOf.set(signal, callbacks);
-  signal.addEventListener("abort", () => fire(signal, callbacks), { once: true });
+  if (signal instanceof AbortSignal)
+    signal.addEventListener("abort", () => fire(signal, callbacks), { once: true });
   return callbacks;
 }
 
-function fire(signal: AbortSignal, callbacks: ReadonlySet<(reason: Error) => void>): void {
+function fire(signal: WaitSignal, callbacks: Callbacks): void {
   callbacksOf.delete(signal);
   for (const callback of callbacks) callback(abortReason(signal));
 }
 
+interface OwnSignal<S extends WaitSignal> {
+  readonly signal: S;
+  /** Has no effect on a signal that has aborted. */
+  readonly abort: (reason: Error) => void;
+}
+
 /** The signal of one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
-function createOwnSignal(): Pick<AbortController, "signal" | "abort"> {
+function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
-  const callbacks = new Set<(reason: Error) => void>();
+  const callbacks: Callbacks = new Set();
   callbacksOf.set(own.signal, callbacks);
   return {
     signal: own.signal,
@@ -72,6 +84,22 @@ function createOwnSignal(): Pick<AbortController, "signal" | "abort"> {
       if (own.signal.aborted) return;
       own.abort(reason);
       fire(own.signal, callbacks);
+    },
+  };
+}
+
+/** The signal of one wait that nothing but this module watches. */
+function createWaitSignal(): OwnSignal<WaitSignal> {
+  const signal: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };
+  const callbacks: Callbacks = new Set();
+  callbacksOf.set(signal, callbacks);
+  return {
+    signal,
+    abort: (reason) => {
+      if (signal.aborted) return;
+      signal.aborted = true;
+      signal.reason = reason;
+      fire(signal, callbacks);
     },
   };
 }
@@ -84,7 +112,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
 }
 
 /** Waits for shared work; rejects with the signal's reason when the signal aborts first. The work itself goes on. */
-export function raceAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
     work.then(resolve, reject).finally(unwatch);
@@ -125,14 +153,32 @@ const TIME_IS_OVER = new Error("the time is over");
  * Runs `work` for at most `delayMs` and returns its result, or undefined when the time is over. `work` must stop when
  * the signal that it receives aborts. Errors of `work` and the abort of `signal` are thrown.
  */
-export async function withTimeout<T>(
+export function withTimeout<T>(
   delayMs: number,
   clock: Sleeper,
   signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T | undefined> {
-  const own = createOwnSignal();
-  const unwatch = onAbort(signal, (reason) => own.abort(reason));
+  return runTimed(delayMs, clock, createOwnSignal(), { signal, work });
+}
+
+/** As {@link withTimeout}, for work that only waits: it watches its signal with {@link onAbort}. */
+export function waitAtMost<T>(
+  delayMs: number,
+  clock: Sleeper,
+  signal: WaitSignal,
+  work: (signal: WaitSignal) => Promise<T>,
+): Promise<T | undefined> {
+  return runTimed(delayMs, clock, createWaitSignal(), { signal, work });
+}
+
+async function runTimed<T, S extends WaitSignal>(
+  delayMs: number,
+  clock: Sleeper,
+  own: OwnSignal<S>,
+  { signal, work }: { readonly signal: WaitSignal; readonly work: (signal: S) => Promise<T> },
+): Promise<T | undefined> {
+  const unwatch = onAbort(signal, own.abort);
   let isOver = false;
   clock.sleep(delayMs, own.signal).then(
     () => {
@@ -155,13 +201,7 @@ export async function withTimeout<T>(
 }
 
 /** Waits `delayMs` or until the signal aborts; never rejects. */
-export async function pause(delayMs: number, clock: Sleeper, signal: AbortSignal): Promise<void> {
+export async function pause(delayMs: number, clock: Sleeper, signal: WaitSignal): Promise<void> {
   if (signal.aborted) return;
-  await withTimeout(delayMs, clock, signal, rejectOnAbort).catch(() => undefined);
-}
-
-function rejectOnAbort(signal: AbortSignal): Promise<never> {
-  return new Promise((_resolve, reject) => {
-    onAbort(signal, reject);
-  });
+  await clock.sleep(delayMs, signal).catch(() => undefined);
 }

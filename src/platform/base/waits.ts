@@ -1,10 +1,10 @@
-import { onAbort, raceAbort, withTimeout } from "./abort.ts";
+import { abortReason, onAbort, raceAbort, waitAtMost, type WaitSignal } from "./abort.ts";
 import type { Clock } from "./clock.ts";
 
 /** Lets one part of the program wake all callers that wait for an event. It carries no value and stores no state. */
 export interface WakeSignal {
   /** Resolves at the next `wake`; rejects with the reason when `signal` aborts first. Any number of callers may wait. */
-  readonly next: (signal: AbortSignal) => Promise<void>;
+  readonly next: (signal: WaitSignal) => Promise<void>;
   /** Wakes every waiting caller. A call when nobody waits has no effect. */
   readonly wake: () => void;
 }
@@ -49,17 +49,17 @@ export interface ChangeSignal {
    * Resolves when the version is no longer `version`, at the latest after `maxMs`. Rejects with the signal's reason on
    * abort.
    */
-  readonly changedSince: (version: number, maxMs: number, signal: AbortSignal) => Promise<void>;
+  readonly changedSince: (version: number, maxMs: number, signal: WaitSignal) => Promise<void>;
   /** As `changedSince`, for as long as it takes. */
-  readonly changed: (version: number, signal: AbortSignal) => Promise<void>;
+  readonly changed: (version: number, signal: WaitSignal) => Promise<void>;
 }
 
 /** Creates a signal without changes. */
 export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
   const wakeSignal = createWakeSignal();
   let version = 0;
-  const changed = async (since: number, signal: AbortSignal): Promise<void> => {
-    signal.throwIfAborted();
+  const changed = async (since: number, signal: WaitSignal): Promise<void> => {
+    if (signal.aborted) throw abortReason(signal);
     if (version === since) await wakeSignal.next(signal);
   };
   return {
@@ -70,8 +70,8 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
     },
     changed,
     changedSince: async (since, maxMs, signal) => {
-      signal.throwIfAborted();
-      if (version === since) await withTimeout(maxMs, clock, signal, (inner) => changed(since, inner));
+      if (signal.aborted) throw abortReason(signal);
+      if (version === since) await waitAtMost(maxMs, clock, signal, (inner) => changed(since, inner));
     },
   };
 }
@@ -81,7 +81,7 @@ export interface BoundedQueue<T> {
   /** Adds an item. Returns false when the queue is full; the item is then dropped and counted. */
   readonly offer: (item: T) => boolean;
   /** Removes the oldest item; waits for one when the queue is empty. Rejects with the reason when the signal aborts. */
-  readonly take: (signal: AbortSignal) => Promise<T>;
+  readonly take: (signal: WaitSignal) => Promise<T>;
   readonly size: () => number;
   /** Number of items dropped since creation. */
   readonly dropped: () => number;
@@ -103,7 +103,7 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
     added.wake();
     return true;
   };
-  const take = async (signal: AbortSignal): Promise<T> => {
+  const take = async (signal: WaitSignal): Promise<T> => {
     for (;;) {
       const [oldest] = items.splice(0, 1);
       if (oldest !== undefined) return oldest;

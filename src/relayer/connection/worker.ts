@@ -135,9 +135,12 @@ export function noteUnsent(
   started: AttemptStart,
 ): void {
   const { id, owner, type } = state.query;
+  const { outcome, reason, remoteHeight } = ended;
   worker.attempts.note([
     {
-      ...ended,
+      outcome,
+      reason,
+      remoteHeight,
       queryId: id,
       connectionId: worker.connectionId,
       owner,

@@ -185,14 +185,15 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const local = watches.local.view();
   const market = deps.market();
   const lateness = createLateness(deps, market === undefined ? 0n : expectedLateBlocks(market));
-  const ageOf = createResultAge(deps);
-  const monotonicMs = deps.clock.monotonicMs();
+  const context = {
+    monotonicMs: deps.clock.monotonicMs(),
+    lateness,
+    ageOf: createResultAge(deps),
+    costOf: deps.costOf,
+  };
   const queries = registry
     .states()
-    .map((state): QueryView => {
-      const cost = deps.costOf(state.query.id);
-      return { ...toView(state, monotonicMs), lateness: lateness(state), resultAge: ageOf(state), cost };
-    })
+    .map((state) => toView(state, context))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
   const { role, holder, error: roleError } = leadership;
   const gate = { role, holder, roleError, storeError: store.error, refusal };
@@ -223,12 +224,6 @@ function createLateness(
   { engine, watches, limits, clock }: StatusDeps,
   marketBlocks: bigint,
 ): (state: QueryState) => Lateness {
-  const remotes = new Map(
-    watches.connections.map(({ id, remote }) => [
-      id,
-      { remoteFrom: remote.firstFrom, hasRemoteHalted: hasNoNewBlock(remote.view(), limits) },
-    ]),
-  );
   const present = {
     localHeight: engine.localHeight(),
     nowMs: clock.monotonicMs(),
@@ -237,7 +232,14 @@ function createLateness(
     marketBlocks,
     ...limits,
   };
-  return (state) => latenessOf(state, { ...present, ...(remotes.get(state.query.connectionId) ?? UNSEEN) });
+  const byConnection = new Map(
+    watches.connections.map(({ id, remote }) => {
+      const hasRemoteHalted = hasNoNewBlock(remote.view(), limits);
+      return [id, { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted }];
+    }),
+  );
+  const unseen = { ...present, remoteFrom: () => undefined, hasRemoteHalted: false };
+  return (state) => latenessOf(state, byConnection.get(state.query.connectionId) ?? unseen);
 }
 
 function createResultAge({
@@ -259,9 +261,13 @@ function createResultAge({
   };
 }
 
-const UNSEEN = { remoteFrom: () => undefined, hasRemoteHalted: false };
+interface ViewContext extends Pick<StatusDeps, "costOf"> {
+  readonly monotonicMs: number;
+  readonly lateness: (state: QueryState) => Lateness;
+  readonly ageOf: (state: QueryState) => ResultAge | undefined;
+}
 
-function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "lateness" | "resultAge" | "cost"> {
+function toView(state: QueryState, { monotonicMs, lateness, ageOf, costOf }: ViewContext): QueryView {
   const { query } = state;
   return {
     id: query.id,
@@ -274,7 +280,10 @@ function toView(state: QueryState, monotonicMs: number): Omit<QueryView, "latene
     lastLocalHeight: query.lastLocalHeight,
     lastRemoteHeight: query.lastRemoteHeight?.height,
     unchangedSince: unchangedSince(state),
+    resultAge: ageOf(state),
+    lateness: lateness(state),
     results: state.results,
+    cost: costOf(query.id),
     isRequested: state.isRequested,
     failures: state.failures,
     error: state.error,

@@ -1,4 +1,4 @@
-import { onAbort, pause, withTimeout } from "../../platform/base/abort.ts";
+import { onAbort, pause, waitAtMost } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -98,7 +98,7 @@ async function nextNotice(
   hasStream: boolean,
   signal: AbortSignal,
 ): Promise<ChainNotice | undefined> {
-  const notice = await withTimeout(hasStream ? SILENCE_MS : POLL_MS, clock, signal, subscription.next);
+  const notice = await waitAtMost(hasStream ? SILENCE_MS : POLL_MS, clock, signal, subscription.next);
   if (notice?.kind === "block") height.set(notice.height, notice.timeNs);
   return notice;
 }

@@ -1,4 +1,4 @@
-import { pause, withTimeout } from "../../platform/base/abort.ts";
+import { pause, waitAtMost } from "../../platform/base/abort.ts";
 import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
@@ -94,7 +94,7 @@ async function changedSince(
   maxMs: number,
   signal: AbortSignal,
 ): Promise<void> {
-  await withTimeout(maxMs, deps.clock, signal, (inner) =>
+  await waitAtMost(maxMs, deps.clock, signal, (inner) =>
     Promise.race([deps.height.changed(seen.height, inner), work.changed(seen.work, inner)]),
   );
 }

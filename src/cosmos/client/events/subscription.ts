@@ -1,3 +1,4 @@
+import type { WaitSignal } from "../../../platform/base/abort.ts";
 import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/waits.ts";
 
 interface WireAttribute {
@@ -33,7 +34,7 @@ export interface ChainSubscription {
   /** Runs until the signal aborts. Connection errors are handled inside and do not end it. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Removes the oldest notice; waits for one when there is none. For one reader. */
-  readonly next: (signal: AbortSignal) => Promise<ChainNotice>;
+  readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
 
@@ -41,7 +42,7 @@ export interface ChainSubscription {
 interface NoticeQueue {
   /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end stands for all of them. */
   readonly offer: (notice: ChainNotice) => void;
-  readonly next: (signal: AbortSignal) => Promise<ChainNotice>;
+  readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   /** Number of notices dropped since creation. */
   readonly dropped: () => number;
 }
