@@ -234,7 +234,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       note(11, "sdk", "out of gas in location: ReadFlat");
       return used;
     }
-    if (tx.messages.some((message) => state.poison.has(queryOf(message)))) {
+    if (state.poison.size > 0 && tx.messages.some((message) => state.poison.has(queryOf(message)))) {
       note(1, "undefined", "recovered: runtime error");
       return used;
     }
@@ -251,7 +251,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       commit();
       note(0, "", "");
       transactions += 1;
-      includedResults += tx.messages.filter((message) => queryOf(message) !== 0n).length;
+      includedResults += tx.messages.filter((message) => !isUpdate(message)).length;
       gasUsed += gas;
       return used + gas;
     } catch (error) {
@@ -345,15 +345,16 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
 }
 
 function gasOf(messages: readonly WireMessage[], updateGas: bigint): bigint {
-  return messages.reduce(
-    (sum, { typeUrl }) => sum + (typeUrl.endsWith("MsgUpdateClient") ? updateGas : RESULT_GAS),
-    TX_GAS,
-  );
+  return messages.reduce((sum, message) => sum + (isUpdate(message) ? updateGas : RESULT_GAS), TX_GAS);
+}
+
+function isUpdate({ typeUrl }: WireMessage): boolean {
+  return typeUrl.endsWith("MsgUpdateClient");
 }
 
 /** Returns the query of a result; 0 for a client update. */
-function queryOf({ typeUrl, value }: WireMessage): bigint {
-  return typeUrl.endsWith("MsgUpdateClient") ? 0n : MsgSubmitQueryResult.decode(value).queryId;
+function queryOf(message: WireMessage): bigint {
+  return isUpdate(message) ? 0n : MsgSubmitQueryResult.decode(message.value).queryId;
 }
 
 function readTx(bytes: Uint8Array): SimTx {
