@@ -103,13 +103,14 @@ export default defineConfig({
         test: { name: "simulation", include: [SIMULATION], exclude: excluded },
       },
       {
-        // Real processes of the built program. Each file has its own, on ports of its own.
+        // Real processes of the built program. Each file has its own, on ports of its own. Those of one worker share its modules.
         extends: true,
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           exclude: excluded,
           globalSetup: "test/e2e/build.ts",
+          isolate: false,
         },
       },
     ],
