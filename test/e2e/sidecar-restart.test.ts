@@ -1,9 +1,10 @@
 import { afterAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
-import { openCliHome, until } from "../support/e2e/cli-process.ts";
+import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
+import { deep } from "../support/e2e/localnet-endpoints.ts";
 
-const whatIf = z.object({ validators: z.tuple([z.object({ misses: z.string().nullable() })]) });
+const whatIf = z.object({ validators: z.tuple([z.object({ misses: z.string() })]) });
 
 describe("a planned restart of the sidecar", async () => {
   const home = await openCliHome();
@@ -20,12 +21,14 @@ describe("a planned restart of the sidecar", async () => {
   it("costs what what-if said, within a tenth", { timeout: 180_000 }, async ({ annotate }) => {
     const up = home.start("up", "$PORTS");
     await up.printed(/oracle-watchdog +http/);
-    const predict = (): Promise<number> =>
-      until("a known block time", async () => {
-        const { stdout } = await home.run("what-if", "--sidecar-restart", "25s", "--json", "$PORTS");
-        const [validator] = whatIf.parse(JSON.parse(stdout)).validators;
-        return validator.misses === null ? undefined : Number(validator.misses);
-      });
+    await until("a known block time", async () => {
+      const status = await getJson(`http://127.0.0.1:${ports.watchdog}/api/status`);
+      return deep(status, ["assessment", "block_time_seconds"]) ?? undefined;
+    });
+    const predict = async (): Promise<number> => {
+      const { stdout } = await home.run("what-if", "--sidecar-restart", "25s", "--json", "$PORTS");
+      return Number(whatIf.parse(JSON.parse(stdout)).validators[0].misses);
+    };
     const before = await predict();
     const failedBefore = await calls("Failure");
     const { stdout, code } = await home.run("localnet", "fault", "sidecar-down", "--for", "25s", "$PORTS");

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { leasePorts } from "../port-lease.ts";
 
 /** A running `relaywatch`. */
@@ -105,18 +106,23 @@ function watch(child: ChildProcess): CliProcess {
   };
 }
 
-const POLL_MS = 50;
 const LONGEST_MS = 45_000;
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
 
-/** Asks until there is an answer; a question that fails is asked again. Rejects after `longestMs` with what failed last. */
+/**
+ * Asks until there is an answer; a question that fails is asked again. Rejects after `longestMs` with what failed last. The pauses
+ * grow with the wait: a question costs both processes time.
+ */
 export async function until<T>(
   what: string,
   ask: () => Promise<T | undefined> | T | undefined,
   longestMs = LONGEST_MS,
 ): Promise<T> {
-  const endMs = performance.now() + longestMs;
+  const startMs = performance.now();
+  const waitedMs = (): number => performance.now() - startMs;
   let last: unknown;
-  while (performance.now() < endMs) {
+  while (waitedMs() < longestMs) {
     try {
       const answer = await ask();
       if (answer !== undefined) return answer;
@@ -124,7 +130,7 @@ export async function until<T>(
       if (error instanceof Error && error.message.startsWith("it ended with")) throw error;
       last = error;
     }
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    await sleep(Math.min(Math.max(FIRST_PAUSE_MS, waitedMs() / 8), LONGEST_PAUSE_MS));
   }
   throw new Error(`waited ${longestMs} ms for ${what}`, { cause: last });
 }
