@@ -143,38 +143,44 @@ function isRedundant({ codespace, code }: { readonly codespace: string; readonly
 /** Gas of an update, with that of its fee, is about 200,000. */
 const UPDATE_GAS = 1_000_000n;
 
+/** Updates the light clients of two chains. Returns whether one was updated. Rejects as `deliver`. */
+export type ClientRefresh = (chains: readonly [Snapshot, Snapshot], signal: AbortSignal) => Promise<boolean>;
+
 /**
- * Updates a light client whose newest header is older than a third of its trusting period: without packets nothing else would, and
- * an expired client ends a connection. Returns whether one was updated. Rejects as `deliver`.
+ * Creates the updates of light clients whose newest header is older than a third of their trusting period: without packets nothing
+ * else would update them, and an expired client ends a connection. A client that is younger is not read again before that age.
  */
-export async function refreshClients(
-  [one, other]: readonly [Snapshot, Snapshot],
-  deps: { readonly clock: Pick<Clock, "nowMs"> },
-  signal: AbortSignal,
-): Promise<boolean> {
-  const refreshed = [
-    await refresh(one.chain, other, deps, signal),
-    await refresh(other.chain, one, deps, signal),
-  ];
-  return refreshed.includes(true);
+export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "nowMs"> }): ClientRefresh {
+  /** By the chain that has the client: from which header time of the other chain on it may be that old. */
+  const dueNs = new Map<IbcChain, bigint>();
+  const refresh = async (chain: IbcChain, from: Snapshot, signal: AbortSignal): Promise<boolean> => {
+    const { timeNs } = from.moment;
+    if (timeNs < (dueNs.get(chain) ?? 0n)) return false;
+    const clientId = await chain.queries.clientOfConnection(chain.connectionId, signal);
+    const { latestHeight, trustingPeriodNs } = await chain.queries.clientState(clientId, signal);
+    const newestNs = await chain.queries.consensusTimeNs(clientId, latestHeight, signal);
+    dueNs.set(chain, newestNs + trustingPeriodNs / 3n);
+    if (timeNs < newestNs + trustingPeriodNs / 3n) return false;
+    const update = await clientUpdate(chain, from, { clock, signal });
+    if (update === undefined) return false;
+    await sendUpdate(chain, clientId, update, signal);
+    return true;
+  };
+  return async ([one, other], signal) => {
+    const refreshed = [await refresh(one.chain, other, signal), await refresh(other.chain, one, signal)];
+    return refreshed.includes(true);
+  };
 }
 
-async function refresh(
-  chain: IbcChain,
-  from: Snapshot,
-  { clock }: { readonly clock: Pick<Clock, "nowMs"> },
+async function sendUpdate(
+  { chainId, sender }: IbcChain,
+  clientId: string,
+  update: WireMessage,
   signal: AbortSignal,
-): Promise<boolean> {
-  const { queries, connectionId, sender } = chain;
-  const clientId = await queries.clientOfConnection(connectionId, signal);
-  const { latestHeight, trustingPeriodNs } = await queries.clientState(clientId, signal);
-  const timeNs = await queries.consensusTimeNs(clientId, latestHeight, signal);
-  if (from.moment.timeNs - timeNs < trustingPeriodNs / 3n) return false;
-  const update = await clientUpdate(chain, from, { clock, signal });
-  if (update === undefined) return false;
+): Promise<void> {
   const { confirmation } = await sender.send([update], UPDATE_GAS, signal);
-  if (confirmation.kind === "included") return true;
+  if (confirmation.kind === "included") return;
   const log = confirmation.kind === "lost" ? confirmation.reason : confirmation.log;
-  const text = `${chain.chainId} rejected the update of ${clientId}: ${log}`;
-  throw new IbcRelayerError({ code: "transaction-failed", chainId: chain.chainId }, text);
+  const text = `${chainId} rejected the update of ${clientId}: ${log}`;
+  throw new IbcRelayerError({ code: "transaction-failed", chainId }, text);
 }

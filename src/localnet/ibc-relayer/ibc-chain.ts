@@ -52,10 +52,18 @@ export interface Snapshot {
 /** A node serves proofs from height 2 on. */
 const FIRST_PROVING_HEIGHT = 3n;
 
-/** Reads a chain. Resolves with undefined for a chain that is too young to prove anything. Rejects with `ClientError`. */
-export async function readSnapshot(chain: IbcChain, signal: AbortSignal): Promise<Snapshot | undefined> {
+/**
+ * Reads a chain. Resolves with undefined for a chain that is too young to prove anything, and with `previous` while its block is the
+ * newest: only blocks change channels. Rejects with `ClientError`.
+ */
+export async function readSnapshot(
+  chain: IbcChain,
+  signal: AbortSignal,
+  previous?: Snapshot,
+): Promise<Snapshot | undefined> {
   const block = await chain.client.lightBlock(0n, signal);
   if (block.height < FIRST_PROVING_HEIGHT) return undefined;
+  if (block.height === previous?.block.height && block.timeNs === previous.block.timeNs) return previous;
   const { reads, connectionId, chainId } = chain;
   const [proven, latest] = await Promise.all([
     reads.channels(connectionId, block.height - 1n, signal),

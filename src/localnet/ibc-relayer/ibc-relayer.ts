@@ -5,7 +5,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import { planChannels, planTransferChannel } from "./channel-work.ts";
-import { deliver, refreshClients } from "./deliver.ts";
+import { type ClientRefresh, createClientRefresh, deliver } from "./deliver.ts";
 import { CYCLE_FAILURES, cycleFailureOf } from "./errors.ts";
 import { type IbcChain, readSnapshot, type Snapshot } from "./ibc-chain.ts";
 import { type PacketPlan, planPackets } from "./packet-plan.ts";
@@ -38,6 +38,7 @@ interface Side {
   readonly chain: IbcChain;
   readonly backoff: RetryBackoff;
   readonly done: Record<WorkKind, number>;
+  snapshot: Snapshot | undefined;
   channels: Snapshot["latest"];
   pending: number;
   /** When the IBC relayer first saw each of the oldest pending packets, by name. */
@@ -52,6 +53,7 @@ interface Side {
  */
 export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: IbcRelayerDeps): IbcRelayer {
   const sides = [sideOf(chains[0], deps), sideOf(chains[1], deps)] as const;
+  const cycleDeps = { ...deps, refreshClients: createClientRefresh(deps) };
   let lastCycleMs: number | undefined;
   let error: string | undefined;
   const failures = countersOf(CYCLE_FAILURES);
@@ -71,7 +73,7 @@ export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: Ib
     while (!signal.aborted) {
       try {
         const seen = await withDeadline("a cycle of the IBC relayer", CYCLE_DEADLINE_MS, signal, (inner) =>
-          runCycle(sides, deps, inner),
+          runCycle(sides, cycleDeps, inner),
         );
         recordCycle();
         failed = 0;
@@ -123,6 +125,7 @@ function sideOf(chain: IbcChain, { clock, random }: IbcRelayerDeps): Side {
     chain,
     backoff: createRetryBackoff(clock, random),
     done: countersOf(WORK_KINDS),
+    snapshot: undefined,
     channels: [],
     pending: 0,
     firstSeenMs: new Map(),
@@ -152,18 +155,14 @@ type Sides = readonly [Side, Side];
 /** Heights of both chains. */
 type Heights = readonly [bigint, bigint];
 
+interface CycleDeps extends IbcRelayerDeps {
+  readonly refreshClients: ClientRefresh;
+}
+
 /** Reads both chains once and sends the messages that they need. Returns the heights that it read, or undefined when it sent a transaction. */
-async function runCycle(
-  sides: Sides,
-  deps: IbcRelayerDeps,
-  signal: AbortSignal,
-): Promise<Heights | undefined> {
+async function runCycle(sides: Sides, deps: CycleDeps, signal: AbortSignal): Promise<Heights | undefined> {
   const [first, second] = sides;
-  const snapshots = await Promise.all([
-    readSnapshot(first.chain, signal),
-    readSnapshot(second.chain, signal),
-  ]);
-  const [one, other] = snapshots;
+  const [one, other] = await Promise.all([snapshotOf(first, signal), snapshotOf(second, signal)]);
   if (one === undefined || other === undefined) return [0n, 0n];
   const [forward, backward] = await Promise.all([
     planPackets(one, other, signal),
@@ -185,9 +184,13 @@ async function runCycle(
       signal,
     }),
   ]);
-  const hasWorked =
-    sent.some((work) => work.length > 0) || (await refreshClients([one, other], deps, signal));
+  const hasWorked = sent.some((work) => work.length > 0) || (await deps.refreshClients([one, other], signal));
   return hasWorked ? undefined : [one.moment.height, other.moment.height];
+}
+
+async function snapshotOf(side: Side, signal: AbortSignal): Promise<Snapshot | undefined> {
+  side.snapshot = await readSnapshot(side.chain, signal, side.snapshot);
+  return side.snapshot;
 }
 
 function workFor(target: Snapshot, from: Snapshot): readonly Work[] {
