@@ -92,7 +92,7 @@ function queryProviders(options: PriceLoopOptions, state: LoopState, nowMs: numb
   for (const [provider, own] of state.feedsByProvider) {
     const failure = own[0] === undefined ? undefined : failureOf(own[0], faults, nowMs);
     if (!recordProvider(options, state, own, { provider, failure, nowMs })) continue;
-    for (const feed of own) recordFeed(options.families, feed, failure, nowMs);
+    recordFeeds(options.families, own, failure, nowMs);
     if (failure === undefined) for (const feed of own) state.feedUpdatedMs.set(feedKey(feed), nowMs);
   }
 }
@@ -128,17 +128,24 @@ function recordProvider(
   return recordWebSocketProvider(families, event, socket);
 }
 
-function recordFeed(
+/** Records the responses of one provider for its feeds, which are of one kind. */
+function recordFeeds(
   families: SidecarFamilies,
-  feed: Feed,
+  feeds: readonly Feed[],
   failure: ProviderFailure | undefined,
   nowMs: number,
 ): void {
-  const { provider, offChainTicker: id, kind: type } = feed;
-  const outcome = { code: failure?.code ?? "0", status: failure === undefined ? "success" : "failure" };
-  families.providerStatus.add({ ...outcome, provider, type });
-  families.providerStatusPerId.add({ ...outcome, id, provider, type });
-  if (failure === undefined) families.lastUpdated.set({ id, provider, type }, Math.floor(nowMs / 1000));
+  const code = failure?.code ?? "0";
+  const status = failure === undefined ? "success" : "failure";
+  const updatedSeconds = Math.floor(nowMs / 1000);
+  for (const { provider, offChainTicker: id, kind: type } of feeds) {
+    families.providerStatusPerId.add({ code, id, provider, status, type });
+    if (failure === undefined) families.lastUpdated.set({ id, provider, type }, updatedSeconds);
+  }
+  const [first] = feeds;
+  if (first === undefined) return;
+  const { provider, kind: type } = first;
+  families.providerStatus.add({ code, provider, status, type }, feeds.length);
 }
 
 function aggregate(options: PriceLoopOptions, state: LoopState, nowMs: number, faults: FaultSet): void {
