@@ -29,7 +29,7 @@ interface RelayerHistory {
   readonly ledger: CostLedger;
   readonly timeline: ProblemTimeline;
   /** Reads what other processes have written, and adds the payments that no process has seen. Rejects on abort only. */
-  readonly recover: (signal: AbortSignal) => Promise<void>;
+  readonly recover: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
 }
 
 /** Opens ledger and time line on the store. */
@@ -72,9 +72,9 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
   return {
     ledger,
     timeline,
-    recover: async (signal) => {
+    recover: async (latestHeight, signal) => {
       await timeline.load();
-      ledger.begin();
+      ledger.begin(latestHeight);
       deps.recordIncomplete(await recoverPayments(recoverDeps, signal));
     },
   };

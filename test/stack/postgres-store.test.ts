@@ -62,7 +62,7 @@ describe("the store in PostgreSQL", () => {
       updates: [],
     });
     const ledger = ledgerOn(first);
-    ledger.begin();
+    ledger.begin(5n);
     for (const hash of ["A", "B", "A"]) ledger.record(paid(hash));
     await first.queue.flushed(SIGNAL);
     ledger.record(paid("C"));

@@ -43,10 +43,12 @@ export interface SpanSum {
 export interface CostLedger extends PaymentSink {
   /** As `record`, for a transaction whose block is older; wall-clock ms. */
   readonly recordAt: (transaction: PaidTransaction, atMs: number) => void;
-  /** Sets the time from which the sums are complete, unless they have begun. */
-  readonly begin: () => void;
+  /** Sets the present time and the latest local height as those from which the sums are complete, unless they have begun. */
+  readonly begin: (height: bigint) => void;
   /** That time, ms; undefined before `begin`. */
   readonly sinceMs: () => Promise<number | undefined>;
+  /** That height; undefined before `begin`, and for sums that an older program began. */
+  readonly sinceHeight: () => Promise<bigint | undefined>;
   /** Height of the newest transaction; undefined without one. */
   readonly newestHeight: () => Promise<bigint | undefined>;
   /** Costs by query in the spans of this length that begin at `fromMs` or later. */
@@ -85,6 +87,14 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
+  const begin = (height: bigint): void => {
+    const atMs = nowMs();
+    store.queue.push((session) => put(session, BEGIN, [...key, atMs, height]));
+  };
+  const since = async (): Promise<SqlRow | undefined> => {
+    const [row] = await store.session.run(SINCE, key);
+    return row;
+  };
   const recordAt = (transaction: PaidTransaction, atMs: number): void => {
     const { hash, height } = transaction;
     const entry = { hash, height, atMs, parts: attributeCost(transaction, deps.sharing) };
@@ -102,17 +112,12 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
   return {
     recordAt,
     record: (transaction) => recordAt(transaction, nowMs()),
-    begin: () => {
-      const atMs = nowMs();
-      store.queue.push((session) => put(session, BEGIN, [...key, atMs]));
-    },
+    begin,
     sinceMs: async () => {
-      const [row] = await store.session.run(
-        "SELECT since_ms FROM cost_since WHERE chain = ? AND payer = ?",
-        key,
-      );
+      const row = await since();
       return row === undefined ? undefined : numberOf(row, "since_ms");
     },
+    sinceHeight: async () => bigintOf(await since(), "since_height"),
     newestHeight: async () => {
       const [row] = await store.session.run(
         "SELECT MAX(height) AS height FROM paid_tx WHERE chain = ? AND payer = ?",
@@ -142,14 +147,14 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
       open = undefined;
       for (const table of ["query_cost", "paid_tx", "cost_since"])
         store.queue.push((session) => put(session, `DELETE FROM ${table} WHERE chain = ?`, [chainId]));
-      const atMs = nowMs();
-      store.queue.push((session) => put(session, BEGIN, [...key, atMs]));
+      begin(0n);
     },
   };
 }
 
 const BEGIN =
-  "INSERT INTO cost_since (chain, payer, since_ms) VALUES (?, ?, ?) ON CONFLICT (chain, payer) DO NOTHING";
+  "INSERT INTO cost_since (chain, payer, since_ms, since_height) VALUES (?, ?, ?, ?) ON CONFLICT (chain, payer) DO NOTHING";
+const SINCE = "SELECT since_ms, since_height FROM cost_since WHERE chain = ? AND payer = ?";
 
 const AMOUNTS = ["fee", "update", "failed"] as const;
 const SUMS = [

@@ -4,6 +4,7 @@ import { MsgUpdateClient } from "../../cosmos/proto/gen/ibc/core/client/v1/tx.ts
 import { AuthInfo, TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { sha256, upperHex } from "../../platform/base/bytes.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
@@ -18,7 +19,7 @@ interface FoundTransaction {
 }
 
 export interface RecoverDeps {
-  readonly ledger: Pick<CostLedger, "newestHeight" | "recordAt">;
+  readonly ledger: Pick<CostLedger, "newestHeight" | "sinceHeight" | "recordAt">;
   readonly comet: {
     readonly txSearch: (
       search: Parameters<ChainClient["comet"]["txSearch"]>[0],
@@ -51,17 +52,20 @@ const MAX_PAGES = 30;
 
 /**
  * Adds the transactions of the previous process whose end it did not see, so that no fee is missing after a crash. Those that are
- * in the sums already are not added again. Reads nothing before the first payment. Returns why the payments may be incomplete, and
- * undefined when they are complete. Rejects on abort only.
+ * in the sums already are not added again. Returns why the payments may be incomplete, and undefined when they are complete.
+ * Rejects on abort only.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
   try {
-    const newest = await ledger.newestHeight();
-    if (newest === undefined) return undefined;
+    const since = await searchedFrom(ledger);
+    if (since === undefined) return undefined;
     const clients = await clientsOf(deps, signal);
-    const found = await search(deps, newest - OVERLAP_BLOCKS, signal);
-    const paid = found.transactions.flatMap((one) => toPaid(one, deps, clients) ?? []);
+    const found = await search(deps, since, signal);
+    // Oldest first: a process that is killed meanwhile must not leave a gap below the newest known payment.
+    const paid = found.transactions
+      .toSorted((a, b) => a.height - b.height)
+      .flatMap((one) => toPaid(one, deps, clients) ?? []);
     for (const one of paid) ledger.recordAt(one, await deps.blockTimeMs(Number(one.height), signal));
     return found.isCut
       ? `more than ${MAX_PAGES * PAGE_SIZE} transactions were sent since the last known one`
@@ -72,6 +76,16 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     logger.warn("payments of the previous process are unknown, the costs may be incomplete", { reason });
     return reason;
   }
+}
+
+/** Returns the first height whose transactions may be missing: of sums without a payment, the one at which they began. */
+async function searchedFrom({
+  newestHeight,
+  sinceHeight,
+}: RecoverDeps["ledger"]): Promise<bigint | undefined> {
+  const [newest, since] = await Promise.all([newestHeight(), sinceHeight()]);
+  if (newest === undefined) return since;
+  return maxInt(newest - OVERLAP_BLOCKS, since ?? 0n);
 }
 
 /** Returns the connection of each light client. */
@@ -97,7 +111,7 @@ async function search(
   const found = new Map<string, FoundTransaction>();
   let isCut = false;
   for (const sender of new Set([address, payer])) {
-    const query = `message.sender='${sender}' AND tx.height>=${since > 0n ? since : 0n}`;
+    const query = `message.sender='${sender}' AND tx.height>=${since}`;
     for (let page = 1; ; page++) {
       const one = comet.txSearch({ query, page, per_page: PAGE_SIZE, order_by: "desc" });
       const { txs, totalCount } = await raceAbort(one, signal);

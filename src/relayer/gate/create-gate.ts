@@ -161,7 +161,7 @@ interface GatePartsDeps {
   readonly registry: Pick<Registry, "reload">;
   readonly checkHistory: FollowDeps["checkHistory"];
   /** Adds what the previous process paid without seeing it. Rejects on abort only. */
-  readonly recoverPayments?: (signal: AbortSignal) => Promise<void>;
+  readonly recoverPayments?: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
   /** Called when this process begins to submit. */
   readonly onLead: () => void;
   readonly context: DaemonContext;
@@ -206,7 +206,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     await deps.checkHistory(latestHeight, signal);
     // After the wait, so that queries with results of the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
-    await deps.recoverPayments?.(signal);
+    await deps.recoverPayments?.(latestHeight, signal);
   };
   const { onLead } = deps;
   const onLoss = store.queue.discard;

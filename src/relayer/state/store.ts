@@ -308,4 +308,8 @@ CREATE TABLE run_span (
   chain TEXT NOT NULL, account TEXT NOT NULL, from_ms BIGINT NOT NULL, until_ms BIGINT NOT NULL,
   PRIMARY KEY (chain, account, from_ms));
 `,
+  // The local height at which the sums begin: a process may be killed before it has written its first payment.
+  `
+ALTER TABLE cost_since ADD COLUMN since_height BIGINT;
+`,
 ];

@@ -94,16 +94,16 @@ describe("the cost ledger", () => {
   });
 
   it("is as durable as the state directory", async () => {
-    openLedger().begin();
+    openLedger().begin(5n);
     openLedger().record(paid(12_345_678_901_234_567_890_123n, [1n]));
     await flushed();
     await store.close();
     store = await openTestStore(folder);
     const ledger = openLedger();
     nowMs += 5_000;
-    ledger.begin();
+    ledger.begin(9n);
     await flushed();
-    expect(await ledger.sinceMs()).toBe(START);
+    expect([await ledger.sinceMs(), await ledger.sinceHeight()]).toEqual([START, 5n]);
     expect(await ledger.byQuery(SPANS.day, 0)).toMatchObject([{ fee: 12_345_678_901_234_567_890_123n }]);
   });
 
@@ -143,7 +143,7 @@ describe("the cost ledger", () => {
 
   it("begins again after a reset of the chain", async () => {
     const ledger = openLedger();
-    ledger.begin();
+    ledger.begin(5n);
     ledger.record(paid(1n, [1n]));
     await flushed();
     nowMs += 1_000;

@@ -62,7 +62,7 @@ async function setUp(config: RelayerConfig, asked: string[] = []) {
     sharing: () => [],
     nowMs: clock.nowMs,
   });
-  ledger.begin();
+  ledger.begin(5n);
   for (let minute = 0; minute < 120; minute++) {
     ledger.record({
       hash: `AB${minute}`,

@@ -44,12 +44,16 @@ function transaction(
   return { height, tx, result: { code, gasUsed: 77n, events } };
 }
 
-function setUp(found: readonly ReturnType<typeof transaction>[], more: Partial<RecoverDeps> = {}) {
+function setUp(
+  found: readonly ReturnType<typeof transaction>[],
+  { newestHeight, sinceHeight, ...more }: Partial<RecoverDeps & RecoverDeps["ledger"]> = {},
+) {
   const recorded: (PaidTransaction & { readonly atMs: number })[] = [];
   const searches: string[] = [];
   const deps: RecoverDeps = {
     ledger: {
-      newestHeight: async () => 40n,
+      newestHeight: newestHeight ?? (async () => 40n),
+      sinceHeight: sinceHeight ?? (async () => undefined),
       recordAt: (one, atMs) => void recorded.push({ ...one, atMs }),
     },
     comet: {
@@ -128,9 +132,28 @@ describe("recoverPayments", () => {
     expect(await broken.recover()).toBe("transaction indexing is disabled");
   });
 
-  it("reads nothing before the first payment", async () => {
-    const ledger = { newestHeight: async () => undefined, recordAt: () => {} };
-    const { searches, recover } = setUp([transaction([submit(3n)])], { ledger });
+  it("has all payments of a process that was killed before it had written the first one", async () => {
+    const ledger = { newestHeight: async () => undefined, sinceHeight: async () => 7n };
+    const { recorded, searches, recover } = setUp([transaction([submit(3n)])], ledger);
+    expect(await recover()).toBeUndefined();
+    expect(searches).toEqual([`message.sender='${OWN}' AND tx.height>=7`]);
+    expect(recorded).toHaveLength(1);
+  });
+
+  it("reads no block before the sums began", async () => {
+    const { searches, recover } = setUp([], { sinceHeight: async () => 33n });
+    expect(await recover()).toBeUndefined();
+    expect(searches).toEqual([`message.sender='${OWN}' AND tx.height>=33`]);
+  });
+
+  it("records the oldest first, so that a process that is killed meanwhile leaves no gap", async () => {
+    const { recorded, recover } = setUp([50, 48, 49].map((height) => transaction([submit(3n)], { height })));
+    await recover();
+    expect(recorded.map(({ height }) => height)).toEqual([48n, 49n, 50n]);
+  });
+
+  it("reads nothing before the sums have begun", async () => {
+    const { searches, recover } = setUp([transaction([submit(3n)])], { newestHeight: async () => undefined });
     expect(await recover()).toBeUndefined();
     expect(searches).toEqual([]);
   });
