@@ -3,7 +3,7 @@ import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { AlertCost, AlertEvent } from "../notify/channels/alert-event.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
@@ -265,9 +265,7 @@ export function alertOnPoll(
   const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
   const pollHistory = advanceHistory(previous, observation, gapMs);
   const recent = (windowMs: number): BlockCounts =>
-    ledger
-      .minutes(observation.atMs - windowMs, observation.atMs + 1)
-      .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+    sumCounts(ledger.minutes(observation.atMs - windowMs, observation.atMs + 1));
   const results = evaluateConditions(options.rules, {
     observation,
     history: pollHistory,
