@@ -56,10 +56,13 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   );
   const causes = causesByAlert(options.rules);
   const advanced = endWithCauses(
-    options.rules.map((rule) => {
-      const before = own.get(rule.condition.name);
-      return { rule, before, next: advanceOne(before, rule, poll) };
-    }),
+    options.rules
+      // Most are inactive, and stay so.
+      .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
+      .map((rule) => {
+        const before = own.get(rule.condition.name);
+        return { rule, before, next: advanceOne(before, rule, poll) };
+      }),
     causes,
     { history: state.history, graceMs: options.graceMs },
     poll,
@@ -123,16 +126,19 @@ function endWithCauses(
   { validator, nowMs }: EvaluatedPoll,
 ): readonly RuledAlert[] {
   const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
-  const endedRecently = new Set(
-    history
-      .filter((past) => past.validator === validator && isWithin(graceMs, past.resolvedAtMs, nowMs))
-      .map(({ alert }) => alert),
-  );
+  let recent: ReadonlySet<string> | undefined;
+  // The history is long, and few polls need it.
+  const endedRecently = (): ReadonlySet<string> =>
+    (recent ??= new Set(
+      history
+        .filter((past) => past.validator === validator && isWithin(graceMs, past.resolvedAtMs, nowMs))
+        .map(({ alert }) => alert),
+    ));
   const overCause = (name: string): string | undefined => {
     const own = (causes.get(name) ?? []).map(({ condition }) => condition.name);
     if (own.some((cause) => isActive(byName.get(cause)?.next) && overCause(cause) === undefined))
       return undefined;
-    return own.find((cause) => isEnding(byName.get(cause)) || endedRecently.has(cause));
+    return own.find((cause) => isEnding(byName.get(cause)) || endedRecently().has(cause));
   };
   return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
     if (next === undefined) return [];
