@@ -25,8 +25,9 @@ export function monthStartMs(month: Month): number {
 
 /** Returns the months before a month, the latest first. */
 export function monthsBefore(month: Month, count: number): readonly Month[] {
-  const start = new Date(monthStartMs(month));
-  return Array.from({ length: count }, (_, index) =>
-    monthOf(Date.UTC(start.getUTCFullYear(), start.getUTCMonth() - 1 - index, 1)),
-  );
+  const months = 12 * Number(month.slice(0, 4)) + Number(month.slice(5)) - 1;
+  return Array.from({ length: count }, (_, index) => {
+    const before = months - 1 - index;
+    return `${Math.floor(before / 12)}-${String((before % 12) + 1).padStart(2, "0")}`;
+  });
 }

@@ -62,7 +62,7 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     if (since === undefined) return undefined;
     const clients = await clientsOf(deps, signal);
     const found = await search(deps, since, signal);
-    // Oldest first: a process that is killed meanwhile must not leave a gap below the newest known payment.
+    // Oldest first: a process that is killed in between must not leave a gap below the newest known payment.
     const paid = found.transactions
       .toSorted((a, b) => a.height - b.height)
       .flatMap((one) => toPaid(one, deps, clients) ?? []);

@@ -3,7 +3,7 @@ import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { AlertCost, AlertEvent } from "../notify/channels/alert-event.ts";
 import { type Delivery, enqueue } from "../notify/outbox.ts";
@@ -56,10 +56,13 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   );
   const causes = causesByAlert(options.rules);
   const advanced = endWithCauses(
-    options.rules.map((rule) => {
-      const before = own.get(rule.condition.name);
-      return { rule, before, next: advanceOne(before, rule, poll) };
-    }),
+    options.rules
+      // Most are inactive, and stay so.
+      .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
+      .map((rule) => {
+        const before = own.get(rule.condition.name);
+        return { rule, before, next: advanceOne(before, rule, poll) };
+      }),
     causes,
     { history: state.history, graceMs: options.graceMs },
     poll,
@@ -123,16 +126,19 @@ function endWithCauses(
   { validator, nowMs }: EvaluatedPoll,
 ): readonly RuledAlert[] {
   const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
-  const endedRecently = new Set(
-    history
-      .filter((past) => past.validator === validator && isWithin(graceMs, past.resolvedAtMs, nowMs))
-      .map(({ alert }) => alert),
-  );
+  let recent: ReadonlySet<string> | undefined;
+  // The history is long, and few polls need it.
+  const endedRecently = (): ReadonlySet<string> =>
+    (recent ??= new Set(
+      history
+        .filter((past) => past.validator === validator && isWithin(graceMs, past.resolvedAtMs, nowMs))
+        .map(({ alert }) => alert),
+    ));
   const overCause = (name: string): string | undefined => {
     const own = (causes.get(name) ?? []).map(({ condition }) => condition.name);
     if (own.some((cause) => isActive(byName.get(cause)?.next) && overCause(cause) === undefined))
       return undefined;
-    return own.find((cause) => isEnding(byName.get(cause)) || endedRecently.has(cause));
+    return own.find((cause) => isEnding(byName.get(cause)) || endedRecently().has(cause));
   };
   return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
     if (next === undefined) return [];
@@ -265,9 +271,7 @@ export function alertOnPoll(
   const gapMs = Math.max(MIN_GAP_MS, GAP_POLLS * options.intervalMs);
   const pollHistory = advanceHistory(previous, observation, gapMs);
   const recent = (windowMs: number): BlockCounts =>
-    ledger
-      .minutes(observation.atMs - windowMs, observation.atMs + 1)
-      .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+    sumCounts(ledger.minutes(observation.atMs - windowMs, observation.atMs + 1));
   const results = evaluateConditions(options.rules, {
     observation,
     history: pollHistory,

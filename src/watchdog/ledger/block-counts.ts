@@ -14,6 +14,17 @@ export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
+/** Adds the counts of all tallies. */
+export function sumCounts(tallies: Iterable<{ readonly counts: BlockCounts }>): BlockCounts {
+  let [good, bad, unknown] = [0n, 0n, 0n];
+  for (const { counts } of tallies) {
+    good += counts.good;
+    bad += counts.bad;
+    unknown += counts.unknown;
+  }
+  return { good, bad, unknown };
+}
+
 /** Returns true if all counts are zero. */
 export function isNoBlocks(counts: BlockCounts): boolean {
   return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;

@@ -1,6 +1,6 @@
 import type { Month } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
+import { type BlockCounts, sumCounts } from "./block-counts.ts";
 import type { MissRange } from "./miss-ranges.ts";
 
 /**
@@ -150,8 +150,5 @@ export interface LedgerView {
 
 /** Returns the blocks of the last five minutes, to the minute. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
-  return (ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []).reduce(
-    (sum, { counts }) => addCounts(sum, counts),
-    NO_BLOCKS,
-  );
+  return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }

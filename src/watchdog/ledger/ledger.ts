@@ -3,7 +3,7 @@ import { monthOf } from "../../platform/base/month.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import { finalizeMonths, type SpanRollups } from "./rollups.ts";
+import { finalizeMonths, rollupsWithin } from "./rollups.ts";
 import {
   addEvents,
   encodeParams,
@@ -17,7 +17,7 @@ import {
   type Processes,
   type Progress,
 } from "./ledger-events.ts";
-import type { LedgerEvent, LedgerSource, LedgerView, Rollup } from "./ledger-view.ts";
+import type { LedgerEvent, LedgerSource, LedgerView } from "./ledger-view.ts";
 import { addMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
 import {
   type CountOptions,
@@ -374,22 +374,10 @@ export function memoryView(validator: string, ledger: Ledger): LedgerView {
     chainId,
     months: (source = "calls") =>
       [...sources[source].rollups.months.values()].toSorted((a, b) => (a.month < b.month ? -1 : 1)),
-    days: (fromMs, toMs, source = "calls") => within(sources[source].rollups.day, fromMs, toMs),
-    hours: (fromMs, toMs) => within(hour, fromMs, toMs),
-    minutes: (fromMs, toMs) => within(minute, fromMs, toMs),
+    days: (fromMs, toMs, source = "calls") => rollupsWithin(sources[source].rollups.day, fromMs, toMs),
+    hours: (fromMs, toMs) => rollupsWithin(hour, fromMs, toMs),
+    minutes: (fromMs, toMs) => rollupsWithin(minute, fromMs, toMs),
     misses: (fromMs, toMs) => missesWithin(misses, fromMs, toMs),
     events: (from, to) => events.recent.filter(({ fromMs, toMs }) => toMs >= from && fromMs < to),
   };
-}
-
-function within(rollups: SpanRollups, fromMs: number, toMs: number): readonly Rollup[] {
-  const found: Rollup[] = [];
-  let isSorted = true;
-  for (const rollup of rollups.values()) {
-    if (rollup.startMs < fromMs || rollup.startMs >= toMs) continue;
-    isSorted &&= rollup.startMs >= (found.at(-1)?.startMs ?? fromMs);
-    found.push(rollup);
-  }
-  // They are in their order unless the clock was set back.
-  return isSorted ? found : found.toSorted((a, b) => a.startMs - b.startMs);
 }

@@ -18,8 +18,8 @@ export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 /** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;
 
-/** Rollups of one span by start time, ms. */
-export type SpanRollups = ReadonlyMap<number, Rollup>;
+/** Rollups of one span, oldest first. A list: every poll copies it, and copying a map takes a hundred times as long. */
+export type SpanRollups = readonly Rollup[];
 
 /** Counts of one source by period. Minutes, hours and days are the recent ones; the state file has all. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
@@ -27,7 +27,7 @@ export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
 }
 
 /** Rollups without a block. */
-export const NO_ROLLUPS: Rollups = { months: new Map(), minute: new Map(), hour: new Map(), day: new Map() };
+export const NO_ROLLUPS: Rollups = { months: new Map(), minute: [], hour: [], day: [] };
 
 /** How long rollups stay in memory. Burn rates need 3 days of hours, forecasts 28 days. */
 export const RETENTION_MS: Readonly<Record<Span, number>> = {
@@ -97,20 +97,38 @@ function addToMonth(
 }
 
 function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
-  const next = new Map(rollups);
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
+  const next = rollups.slice(firstFrom(rollups, oldestMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
       ? [{ startMs: startOf(part.toMs, spanMs), counts: part.counts }]
       : distribute(part, spanMs);
   for (const { startMs, counts } of shares) {
-    if (isNoBlocks(counts)) continue;
-    const before = next.get(startMs) ?? { startMs, ...NO_TALLY };
-    next.set(startMs, { startMs, ...addToTally(before, counts, entry) });
+    if (isNoBlocks(counts) || startMs < oldestMs) continue;
+    const index = firstFrom(next, startMs);
+    const before = next[index]?.startMs === startMs ? next[index] : undefined;
+    const rollup = { startMs, ...addToTally(before ?? NO_TALLY, counts, entry) };
+    next.splice(index, before === undefined ? 0 : 1, rollup);
   }
-  for (const startMs of next.keys()) if (startMs < oldestMs) next.delete(startMs);
   return next;
+}
+
+/** Returns the rollups that start in [fromMs, toMs). */
+export function rollupsWithin(rollups: SpanRollups, fromMs: number, toMs: number): SpanRollups {
+  return rollups.slice(firstFrom(rollups, fromMs), firstFrom(rollups, toMs));
+}
+
+/** Index of the first rollup that starts at `fromMs` or later. */
+function firstFrom(rollups: SpanRollups, fromMs: number): number {
+  let low = 0;
+  let high = rollups.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((rollups[middle]?.startMs ?? 0) < fromMs) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function addToTally(

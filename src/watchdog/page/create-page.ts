@@ -11,6 +11,7 @@ import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { WatchdogStatus } from "../polling/status.ts";
+import { MAX_LAZY } from "../polling/status-gauge.ts";
 import type { MaintenanceWindow } from "../silences/maintenance.ts";
 import {
   conditionSection,
@@ -99,9 +100,6 @@ export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): Watc
 
 /** The page is rendered ahead of requests for this long after the last one. */
 const WATCHED_MS = 600_000;
-
-/** Validators whose details are rendered when somebody requests the page. The first request of more would take too long. */
-const MAX_LAZY = 50;
 
 /** Renders the details of a validator. */
 interface Details {

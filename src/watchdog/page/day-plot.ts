@@ -3,7 +3,7 @@ import { counted } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { grouped } from "../../platform/web/parts.ts";
 import { short, unknownArea } from "../../platform/web/plots.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import type { LeastRates } from "../policy/reward-tier.ts";
 import { type HourState, stateOf } from "./month-plots.ts";
@@ -55,9 +55,7 @@ export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number):
   return {
     fromMs,
     slots,
-    counts: hours
-      .filter(({ startMs }) => startMs >= fromMs)
-      .reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS),
+    counts: sumCounts(hours.filter(({ startMs }) => startMs >= fromMs)),
   };
 }
 

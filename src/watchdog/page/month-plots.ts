@@ -4,7 +4,7 @@ import { counted } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { short } from "../../platform/web/plots.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
@@ -114,7 +114,7 @@ export function stripPart(days: readonly StripDay[]): StripPart {
       if (hour !== "none") hours[hour] += 1;
     }
   }
-  const counts = days.reduce((sum, day) => addCounts(sum, day.counts), NO_BLOCKS);
+  const counts = sumCounts(days);
   return {
     days: days.length,
     counts,
@@ -159,7 +159,7 @@ function percent(good: bigint, total: bigint): string {
 }
 
 function stripSummary(parts: readonly StripPart[]): string {
-  const { good, bad, unknown } = parts.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  const { good, bad, unknown } = sumCounts(parts);
   const count = (state: Drawn): number => parts.reduce((sum, { hours }) => sum + hours[state], 0);
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }

@@ -1,7 +1,7 @@
 import { type Month, monthOf, monthsBefore, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
-import type { LedgerView, MonthRecord, Rollup } from "../ledger/ledger-view.ts";
+import { type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
+import type { LedgerView, MonthRecord } from "../ledger/ledger-view.ts";
 import {
   type Assessment,
   type BurnWindow,
@@ -78,11 +78,11 @@ function outlook(
 ): Pick<Assessment, "headroom" | "forecast"> {
   if (open === undefined || blockTimeMs === undefined) return { headroom: [], forecast: undefined };
   const hours = ledger.hours(nowMs - 3 * DAY_MS, nowMs + 1);
-  const minutes = (sinceMs: number): BlockCounts => measured(ledger.minutes(nowMs - sinceMs, nowMs + 1));
+  const minutes = (sinceMs: number): BlockCounts => sumCounts(ledger.minutes(nowMs - sinceMs, nowMs + 1));
   const windows: Readonly<Record<BurnWindow, BlockCounts>> = {
     "1h": minutes(HOUR_MS),
     "6h": minutes(6 * HOUR_MS),
-    "3d": measured(hours),
+    "3d": sumCounts(hours),
   };
   const days = ledger.days(nowMs - FORECAST_DAYS * DAY_MS, nowMs + 1);
   return {
@@ -94,7 +94,7 @@ function outlook(
         hours,
         last: {
           ...windows,
-          "24h": measured(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS)),
+          "24h": sumCounts(hours.filter(({ startMs }) => startMs > nowMs - DAY_MS - HOUR_MS)),
         },
       },
       policy,
@@ -110,10 +110,6 @@ function boundsOf({ good, bad, unknown }: BlockCounts): Assessment["bounds"] {
 
 function closed(records: readonly MonthRecord[], current: string): readonly MonthRecord[] {
   return records.filter(({ month }) => month < current);
-}
-
-function measured(rollups: readonly Rollup[]): BlockCounts {
-  return rollups.reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
 }
 
 /** Months below the lower boundary in a row after which a validator may be rotated out. */

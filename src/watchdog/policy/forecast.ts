@@ -156,28 +156,24 @@ function blocksOf(share: number, blocks: bigint): bigint {
   return BigInt(Math.round(share * Number(blocks)));
 }
 
-/** Bad blocks of resampled remainders of the month, ascending. */
+/**
+ * Bad blocks of resampled remainders of the month, ascending. The random numbers are the same in every call (a linear congruential generator,
+ * Numerical Recipes).
+ */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map((period) => badShare(period) ?? 0);
   // One draw of n + 1 is a day that was not seen yet.
   shares.push(Math.max(LEAST_UNSEEN, ...shares));
-  const random = createFixedRandom();
+  let state = 20_261_001;
   const blocksOfDraw = Math.max(blocksEach, remaining / MAX_DRAWS);
   const draws = new Float64Array(RESAMPLES);
   for (let index = 0; index < RESAMPLES; index++) {
     let misses = 0;
-    for (let left = remaining; left > 0; left -= blocksOfDraw)
-      misses += (shares[Math.floor(random() * shares.length)] ?? 0) * Math.min(left, blocksOfDraw);
+    for (let left = remaining; left > 0; left -= blocksOfDraw) {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      misses += (shares[Math.floor((state / 2 ** 32) * shares.length)] ?? 0) * Math.min(left, blocksOfDraw);
+    }
     draws[index] = misses;
   }
   return draws.toSorted();
-}
-
-/** Numbers in [0, 1) that are the same in every call (a linear congruential generator, Numerical Recipes). */
-function createFixedRandom(): () => number {
-  let state = 20_261_001;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }

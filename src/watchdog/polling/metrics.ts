@@ -9,7 +9,7 @@ import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./status.ts";
 import { CHAIN_GAUGES, STANDING_GAUGES } from "./chain-gauges.ts";
-import { type Series, series, type StatusGauge } from "./status-gauge.ts";
+import { MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.ts";
 
 const STATUS_GAUGES: readonly StatusGauge[] = [
   {
@@ -172,7 +172,7 @@ export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all gauges of one validator. */
+  /** Sets all gauges of one validator. Of few validators, the values are computed when somebody reads them. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
    * The page of all metrics of the registry. The lines of the gauges are those of the last `showStatus` of each validator: with 200
@@ -187,18 +187,31 @@ export function createWatchdogMetrics(
   channels: readonly string[],
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
-  const registers = [registry];
   const factory = createMetricFactory(registry, lasting);
-  const gauges = STATUS_GAUGES.map(({ name, help, labelNames, values }) => ({
-    name,
-    gauge: new Gauge({ name, help, labelNames: [...labelNames], registers }),
-    labelNames,
-    values,
-    /** The series that are on the page, by validator and by their label values. */
-    shown: new Map<string, ReadonlyMap<string, Series>>(),
-    /** Their lines. Those of a gauge without the label validator are under an empty name. */
-    lines: new Map<string, string>(),
-  }));
+  /** The last status of each validator, the latest one last: gauges without the label validator show that one. */
+  const statuses = new Map<string, WatchdogStatus>();
+  const latest = (labelNames: readonly string[]): readonly WatchdogStatus[] =>
+    [...statuses.values()].slice(labelNames.includes("validator") ? 0 : -1);
+  const linesByStatus = new WeakMap<WatchdogStatus, GaugeLines>();
+  const linesOf = (status: WatchdogStatus): GaugeLines => {
+    const lines = linesByStatus.get(status) ?? gaugeLines(status);
+    linesByStatus.set(status, lines);
+    return lines;
+  };
+  const ownLabels = new Map(STATUS_GAUGES.map(({ name, labelNames }) => [name, labelNames]));
+  for (const { name, help, labelNames, values } of STATUS_GAUGES)
+    registry.registerMetric(
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labelNames],
+        registers: [],
+        collect() {
+          this.reset();
+          for (const { labels, value } of latest(labelNames).flatMap(values)) this.set({ ...labels }, value);
+        },
+      }),
+    );
   const scrapes = factory.counter(SCRAPES);
   const duration = factory.histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS });
   const restarts = factory.counter(NODE_RESTARTS);
@@ -221,59 +234,55 @@ export function createWatchdogMetrics(
     recordDelivery: (channel, outcome) => attempts.inc({ channel, outcome }),
     recordPing: (atMs) => ping.set(atMs / 1000),
     showStatus: (status) => {
-      for (const each of gauges) {
-        const shown = each.values(status);
-        const before = each.shown.get(status.validator);
-        const now = new Map(shown.map((one) => [labelText(one, each.labelNames), one]));
-        const isSame =
-          before?.size === now.size &&
-          shown.every((one) => before.get(labelText(one, each.labelNames))?.value === one.value);
-        if (!isSame)
-          each.lines.set(
-            each.labelNames.includes("validator") ? status.validator : "",
-            shown.map((one) => line(each.name, one)).join(""),
-          );
-        // Removes series of the validator's last status, such as the ratio of a month that is over.
-        for (const [key, { labels }] of before ?? []) if (!now.has(key)) each.gauge.remove({ ...labels });
-        each.shown.set(status.validator, now);
-        // Most are as in the poll before, and setting takes longer than comparing. Those without a validator are set by all of them.
-        for (const [key, { labels, value }] of now)
-          if (labels["validator"] === undefined || before?.get(key)?.value !== value)
-            each.gauge.set({ ...labels }, value);
-      }
+      statuses.delete(status.validator);
+      statuses.set(status.validator, status);
+      if (statuses.size > MAX_LAZY) linesOf(status);
     },
     page: async () => {
-      const own = new Map(gauges.map((each) => [each.name, each]));
+      const all = [...statuses.values()].map(linesOf);
       const texts = registry.getMetricsAsArray().map(async ({ name, help }) => {
-        const gauge = own.get(name);
-        return gauge === undefined
-          ? registry.getSingleMetricAsString(name)
-          : `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${[...gauge.lines.values()].join("")}`.trimEnd();
+        const labelNames = ownLabels.get(name);
+        if (labelNames === undefined) return registry.getSingleMetricAsString(name);
+        const lines = (labelNames.includes("validator") ? all : all.slice(-1)).map((one) => one.get(name));
+        return `# HELP ${name} ${help}\n# TYPE ${name} gauge\n${lines.join("")}`.trimEnd();
       });
       return `${(await Promise.all(texts)).join("\n\n")}\n`;
     },
   };
 }
 
-/** One line of the page, as prom-client writes it. */
-function line(name: string, { labels, value }: Series): string {
-  const texts = Object.entries(labels).map(
-    ([label, text]) =>
-      `${label}="${text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')}"`,
+/** Lines of a validator's gauges, by name of the gauge. */
+type GaugeLines = ReadonlyMap<string, string>;
+
+function gaugeLines(status: WatchdogStatus): GaugeLines {
+  return new Map(
+    STATUS_GAUGES.map(({ name, values }) => [
+      name,
+      values(status)
+        .map((one) => line(name, one))
+        .join(""),
+    ]),
   );
-  const shown = Number.isNaN(value)
-    ? "Nan"
-    : Number.isFinite(value)
-      ? `${value}`
-      : value > 0
-        ? "+Inf"
-        : "-Inf";
-  return `${name}${texts.length === 0 ? "" : `{${texts.join(",")}}`} ${shown}\n`;
 }
 
-/** Label values in the order of the names, as one text. */
-function labelText({ labels }: Series, names: readonly string[]): string {
-  return names.map((name) => labels[name]).join("\n");
+/** One line of the page, as prom-client writes it. */
+function line(name: string, { labels, value }: Series): string {
+  let texts = "";
+  for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
+  return `${name}${texts && `{${texts}}`} ${numberText(value)}\n`;
+}
+
+function escaped(text: string): string {
+  // Almost no label has such a character, and one search is faster than three replacements.
+  return /[\\\n"]/.test(text)
+    ? text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"')
+    : text;
+}
+
+function numberText(value: number): string {
+  if (Number.isNaN(value)) return "Nan";
+  if (Number.isFinite(value)) return `${value}`;
+  return value > 0 ? "+Inf" : "-Inf";
 }
 
 function alertSeries(phase: AlertState["phase"]): StatusGauge["values"] {

@@ -23,6 +23,7 @@ import { closedMonth } from "./closed-month.ts";
 import type { ClosedMonth } from "../payment/payment-reader.ts";
 import { type Poller, seenSources } from "./poller.ts";
 import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./status.ts";
+import { MAX_LAZY } from "./status-gauge.ts";
 
 /** The loop that polls the sources of one validator and evaluates the result. */
 export interface PollLoop {
@@ -86,6 +87,8 @@ export function createPollLoop(
   const channels = config.notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind)).map((one) => one.name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
+  let polled: WatchdogStatus | undefined;
+  let statusText: string | undefined;
   let nodeReadMs: number | undefined;
   let lateMs = 0;
   const status = (): WatchdogStatus =>
@@ -133,7 +136,8 @@ export function createPollLoop(
     metrics.recordPoll(observation, evaluation.restarted.length);
     const shown = status();
     metrics.showStatus(shown);
-    statusText = stringifyJson(statusJson(shown));
+    polled = shown;
+    statusText = config.validators.length > MAX_LAZY ? encodeStatus(shown) : undefined;
     deps.onPoll?.(shown);
     changes.record(evaluation, shown);
     lastEndMs = clock.monotonicMs();
@@ -155,7 +159,6 @@ export function createPollLoop(
   const pollMs = 2 * config.limits.deadlineMs + (config.prometheus?.connection.deadlineMs ?? 0);
   const aliveMs = ALIVE_INTERVALS * (config.intervalMs + pollMs) + 5000;
   metrics.showStatus(status());
-  let statusText: string | undefined;
   const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
   const problem = (): string | undefined => {
     if (!isAlive()) return `the last poll of ${name} ended too long ago`;
@@ -172,10 +175,17 @@ export function createPollLoop(
     run,
     sidecars,
     status,
-    statusText: () => statusText ?? stringifyJson(statusJson(status())),
+    statusText: () => {
+      statusText ??= polled && encodeStatus(polled);
+      return statusText ?? encodeStatus(status());
+    },
     isAlive,
     problem,
   };
+}
+
+function encodeStatus(status: WatchdogStatus): string {
+  return stringifyJson(statusJson(status));
 }
 
 /** How the readings of a validator are counted. */

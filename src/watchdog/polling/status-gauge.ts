@@ -1,5 +1,8 @@
 import type { WatchdogStatus } from "./status.ts";
 
+/** Validators whose status is formatted when somebody requests it. The first request of more would take too long. */
+export const MAX_LAZY = 50;
+
 /** A gauge with a value from the status. */
 export interface StatusGauge {
   readonly name: string;

@@ -51,14 +51,20 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
   );
   const { validator } = data.ledger;
   const gapMs = Math.max(MINUTE_MS, GAP_POLLS * Math.max(MINUTE_MS, intervalMs));
+  const alerting = { ...NOBODY, rules, graceMs };
   const missesAt = new Map<number, bigint>();
   let state = EMPTY_ALERTING;
+  let checked: PastResults["results"] | undefined;
+  let isQuiet = false;
   for (const { atMs: nowMs, results, misses } of polls) {
+    // All polls of an hour share their results.
+    if (results !== checked) isQuiet = [...results.values()].every(({ kind }) => kind !== "active");
+    checked = results;
     // Most polls of a month change nothing.
-    if (state.alerts.length === 0 && [...results.values()].every(({ kind }) => kind !== "active")) continue;
+    if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
     const poll = { validator, chainId: "", nowMs, gapMs, results, badBlocks: misses, costOf: NO_COST };
-    ({ state } = planAlerts(state, poll, { ...NOBODY, rules, graceMs }));
+    ({ state } = planAlerts(state, poll, alerting));
   }
   return state.history
     .filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < range.toMs)

@@ -10,8 +10,8 @@ import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { blockTimeMs, countObservation, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../notify/channels/alert-event.ts";
 import type { ReminderTimes } from "../notify/notify-config.ts";
-import { assess } from "../policy/assess.ts";
-import { SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { assess, type AssessmentInput } from "../policy/assess.ts";
+import { type Assessment, SPECIFIED_POLICY } from "../policy/assessment.ts";
 
 /** A generated month of one validator. */
 export interface GeneratedMonth {
@@ -223,8 +223,8 @@ export interface GeneratedOptions {
   readonly rules: readonly AlertRule[];
   readonly graceMs: number;
   readonly reminders: ReminderTimes;
-  /** Applies the policy. Default: {@link assess}. */
-  readonly assess?: typeof assess;
+  /** Replaces the assessment of a poll. Absent: it stays. */
+  readonly reassess?: (assessment: Assessment, input: AssessmentInput) => Assessment;
 }
 
 /** What the rules notify in one generated month. */
@@ -247,9 +247,25 @@ export interface PlayedMonth {
   readonly paged: readonly string[];
 }
 
-/** Plays a generated month to the rules of a watchdog. About 2,000 polls. */
-export function playGenerated(month: GeneratedMonth, options: GeneratedOptions): PlayedMonth {
-  const { events, rate } = eventsOf(month, options);
+/** Plays a generated month to each set of rules. About 2,000 polls, which are counted once for all. */
+export function playGenerated(
+  month: GeneratedMonth,
+  variants: readonly GeneratedOptions[],
+): readonly PlayedMonth[] {
+  const players = variants.map(createPlayer);
+  let rate: SuccessRate | undefined;
+  for (const poll of countedPolls(month)) {
+    ({ rate } = poll.assessment);
+    for (const { play } of players) play(poll);
+  }
+  return players.map(({ events }) => toPlayedMonth(month, events, rate));
+}
+
+function toPlayedMonth(
+  month: GeneratedMonth,
+  events: readonly AlertEvent[],
+  rate: SuccessRate | undefined,
+): PlayedMonth {
   const begun = events.filter(({ kind }) => kind !== "resolved");
   const pages = begun.filter(({ severity }) => severity === "critical");
   const lastMs = Math.max(0, ...month.troubles.map(({ toMs }) => toMs));
@@ -275,10 +291,36 @@ function firstAfter({ troubles }: GeneratedMonth, events: readonly AlertEvent[])
   return Number.isFinite(longest) ? longest : undefined;
 }
 
-function eventsOf(
-  month: GeneratedMonth,
-  { rules, graceMs, reminders, assess: applyPolicy = assess }: GeneratedOptions,
-): { readonly events: readonly AlertEvent[]; readonly rate: SuccessRate | undefined } {
+/** A poll after its blocks were counted. */
+interface CountedPoll {
+  readonly observation: Observation;
+  readonly input: AssessmentInput;
+  readonly assessment: Assessment;
+}
+
+function* countedPolls(month: GeneratedMonth): Generator<CountedPoll> {
+  const options = { intervalMs: CALM_POLL_MS, gapMs: 3 * CALM_POLL_MS };
+  let ledger = EMPTY_LEDGER;
+  for (const observation of generatedPolls(month)) {
+    ({ ledger } = countObservation(ledger, observation, options));
+    const input = {
+      ledger: memoryView(observation.validator, ledger),
+      nowMs: observation.atMs,
+      policy: SPECIFIED_POLICY,
+      blockTimeMs: blockTimeMs(ledger),
+    };
+    yield { observation, input, assessment: assess(input) };
+  }
+}
+
+/** One set of rules during a month. */
+interface Player {
+  readonly play: (poll: CountedPoll) => void;
+  /** Notifications in the generated month. */
+  readonly events: readonly AlertEvent[];
+}
+
+function createPlayer({ rules, graceMs, reminders, reassess }: GeneratedOptions): Player {
   const alerts = {
     rules,
     graceMs,
@@ -289,32 +331,21 @@ function eventsOf(
     majorPairs: ["BTC/USD", "ETH/USD", "NTRN/USD"],
     intervalMs: CALM_POLL_MS,
   };
-  const options = { intervalMs: CALM_POLL_MS, gapMs: 3 * CALM_POLL_MS };
   const events: AlertEvent[] = [];
-  let [ledger, history] = [EMPTY_LEDGER, EMPTY_HISTORY];
+  let history = EMPTY_HISTORY;
   let state: AlertingState = EMPTY_ALERTING;
-  let rate: SuccessRate | undefined;
-  for (const scraped of generatedPolls(month)) {
-    ({ ledger } = countObservation(ledger, scraped, options));
-    const view = memoryView(scraped.validator, ledger);
-    const input = {
-      ledger: view,
-      nowMs: scraped.atMs,
-      policy: SPECIFIED_POLICY,
-      blockTimeMs: blockTimeMs(ledger),
-    };
-    const assessment = applyPolicy(input);
-    const plan = alertOnPoll(state, { observation: scraped, ledger: view, assessment }, history, alerts);
+  const play = ({ observation, input, assessment: common }: CountedPoll): void => {
+    const assessment = reassess?.(common, input) ?? common;
+    const plan = alertOnPoll(state, { observation, ledger: input.ledger, assessment }, history, alerts);
     ({ state, pollHistory: history } = plan);
-    if (monthOf(scraped.atMs) === GENERATED_MONTH) events.push(...plan.events);
-    ({ rate } = assessment);
-  }
-  return { events, rate };
+    if (monthOf(observation.atMs) === GENERATED_MONTH) events.push(...plan.events);
+  };
+  return { play, events };
 }
 
 /** `alerts backtest --generated`: what the rules notify in each generated month. */
 export function generatedReport(options: GeneratedOptions): Report {
-  const played = GENERATED_MONTHS.map((month) => playGenerated(month, options));
+  const played = GENERATED_MONTHS.flatMap((month) => playGenerated(month, [options]));
   const rows = played.map((one) => [
     one.kind,
     one.rate === undefined ? "–" : `${formatPercent(one.rate)} %`,

@@ -1,5 +1,5 @@
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
+import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
@@ -238,7 +238,7 @@ function causeBlocks(validators: readonly ValidatorData[], shift: Shift): readon
 }
 
 function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
-  return rollupsIn(data, shift).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  return sumCounts(rollupsIn(data, shift));
 }
 
 /** Most bars of the misses of a shift. A bar is never shorter than the counts that it shows. */

@@ -3,7 +3,7 @@ import { type Month, monthOf, monthStartMs } from "../../platform/base/month.ts"
 import type { ConditionInput, AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { EMPTY_HISTORY, type PollHistory } from "../conditions/poll-history.ts";
-import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts } from "../ledger/block-counts.ts";
+import { addCounts, type BlockCounts, NO_BLOCKS, partOfCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, MonthRecord, Rollup, Tally } from "../ledger/ledger-view.ts";
 import { assess } from "../policy/assess.ts";
 import type { NodeObservation, Observation } from "../sources/observation.ts";
@@ -71,8 +71,7 @@ function evaluateAt(
   rules: readonly AlertRule[],
   atMs: number,
 ): PastResults {
-  const recent = (windowMs: number): BlockCounts =>
-    view.minutes(atMs - windowMs, atMs).reduce((sum, { counts }) => addCounts(sum, counts), NO_BLOCKS);
+  const recent = (windowMs: number): BlockCounts => sumCounts(view.minutes(atMs - windowMs, atMs));
   // One millisecond before the end: the end of the last hour belongs to the next month.
   const past = assess({ ledger: view, nowMs: atMs - 1, policy, blockTimeMs: assessment.blockTimeMs });
   const results = evaluateConditions(rules, {

@@ -98,14 +98,13 @@ function readPeriods(database: Database.Database, validator: string, source: Led
           .safeIntegers()
           .get(validator, source, span),
       ).latest;
-    if (latest === null) return new Map();
-    const found = readRollups(
+    if (latest === null) return [];
+    return readRollups(
       database,
       { validator, source, span },
       Number(latest) - RETENTION_MS[span],
       Number(latest) + 1,
     );
-    return new Map(found.map((rollup) => [rollup.startMs, rollup]));
   };
   return {
     months: new Map(months.map((record) => [record.month, record])),
@@ -324,14 +323,19 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
   );
   for (const span of SPAN_NAMES) {
     if (rollups[span] === before[span]) continue;
+    const stored = before[span];
+    let index = 0;
     let hasNew = false;
-    for (const [startMs, value] of rollups[span]) {
-      const known = before[span].get(startMs);
-      if (known === value) continue;
-      hasNew ||= known === undefined;
-      rollup.run(validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value));
+    for (const value of rollups[span]) {
+      const { startMs } = value;
+      // Both lists are sorted.
+      while ((stored[index]?.startMs ?? Infinity) < startMs) index += 1;
+      if (stored[index] === value) continue;
+      hasNew ||= stored[index]?.startMs !== startMs;
+      // In one list: the driver takes longer to collect single values than to bind them.
+      rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
-    if (hasNew) prune(database, { validator, source, span }, latestStart(rollups[span]));
+    if (hasNew) prune(database, { validator, source, span }, rollups[span].at(-1)?.startMs ?? 0);
   }
 }
 
@@ -343,12 +347,6 @@ function prune(database: Database.Database, { validator, source, span }: Rollups
     database,
     "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?",
   ).run(validator, source, span, latestMs - retentionMs);
-}
-
-function latestStart(rollups: SpanRollups): number {
-  let latest = 0;
-  for (const startMs of rollups.keys()) latest = Math.max(latest, startMs);
-  return latest;
 }
 
 function backfilledValues({ backfilled: { good, bad, unknown } = NO_BLOCKS }: Tally): readonly bigint[] {

@@ -167,8 +167,9 @@ async function pollOnce(target: Target, input: number): Promise<readonly string[
   if (tookMs > MAX_MS) failures.push(`the poll took ${tookMs} ms`);
   if (after.polledAtMs === before.polledAtMs) failures.push("nothing was polled");
   if (input % ASK_EVERY === 0) failures.push(...(await askAll(target)));
-  // A status that cannot be encoded throws here and not in a request, so that the input is known.
+  // A status that cannot be encoded throws here and not in a request, so that the input is known. So do gauges.
   statusJson(after);
+  await target.registry.metrics();
   if (pageText([after]).includes(HOSTILE_TAG)) failures.push("the page has an unescaped text of a source");
   return failures;
 }

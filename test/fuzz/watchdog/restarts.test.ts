@@ -59,6 +59,8 @@ async function play(steps: readonly Step[]) {
         await clock.advance(one.downSeconds * 1000);
         rig = await startRig(config, clock, world, receiver);
       }
+      // Gauges are computed when somebody reads them.
+      await rig.registry.metrics();
     }
     for (const one of FAULTS) world.set(one, false);
     // Longer than the window of failed calls, and the time for which an alert must be clear.

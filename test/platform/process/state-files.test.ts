@@ -160,6 +160,7 @@ describe("state files of earlier versions", () => {
         expect([await ledger.sinceMs(), await ledger.byQuery(SPANS.day, 0)]).toEqual(
           version < 5 ? [undefined, []] : [1_795_262_970_310, [COSTS]],
         );
+        expect(await ledger.sinceHeight()).toBe(version < 6 ? undefined : 9_007_199_254_740_990n);
         expect(await ledger.newestHeight()).toBe(version < 5 ? undefined : 9_007_199_254_740_999n);
         const timeline = createProblemTimeline({
           chainId: "local-1",

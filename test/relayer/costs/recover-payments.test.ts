@@ -146,7 +146,7 @@ describe("recoverPayments", () => {
     expect(searches).toEqual([`message.sender='${OWN}' AND tx.height>=33`]);
   });
 
-  it("records the oldest first, so that a process that is killed meanwhile leaves no gap", async () => {
+  it("records the oldest first, so that a process that is killed in between leaves no gap", async () => {
     const { recorded, recover } = setUp([50, 48, 49].map((height) => transaction([submit(3n)], { height })));
     await recover();
     expect(recorded.map(({ height }) => height)).toEqual([48n, 49n, 50n]);

@@ -2,7 +2,7 @@ import { type AlertRule, active, cannotSee, clear } from "../../../src/watchdog/
 import type { ConditionInput, ConditionResult } from "../../../src/watchdog/conditions/condition.ts";
 import { badShare, type BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
-import { assess, type AssessmentInput } from "../../../src/watchdog/policy/assess.ts";
+import type { AssessmentInput } from "../../../src/watchdog/policy/assess.ts";
 import type { Assessment, Headroom } from "../../../src/watchdog/policy/assessment.ts";
 import { endRate } from "../../../src/watchdog/policy/forecast.ts";
 import { tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
@@ -43,9 +43,8 @@ export function earlierRules(rules: readonly AlertRule[]): readonly AlertRule[] 
     });
 }
 
-/** {@link assess} with a forecast of the mean of 28 days, or of hours. */
-export function earlierAssess(input: AssessmentInput): Assessment {
-  const assessment = assess(input);
+/** An assessment with a forecast of the mean of 28 days, or of hours. */
+export function earlierAssessment(assessment: Assessment, input: AssessmentInput): Assessment {
   const { forecast, remainingBlocks: remaining, counts, policy } = assessment;
   if (forecast === undefined || remaining === undefined) return assessment;
   const month = { good: counts.good, bad: counts.bad, remaining };

@@ -70,11 +70,13 @@ function fillGap(ledger: Ledger, end: StoredPage, pages: readonly StoredPage[], 
 /** Everything that was counted, without the marks of the backfill. */
 function countsIn({ sources }: Ledger) {
   const { months, minute, hour, day } = sources.calls.rollups;
-  const plain = (rollups: Iterable<readonly [unknown, object]>) =>
-    [...rollups].map(([key, rollup]) => [key, { ...rollup, backfilled: undefined }]);
-  const sealed = [...months].map(
-    ([key, { finalized, ...record }]) => [key, { ...record, isSealed: finalized !== undefined }] as const,
-  );
+  const plain = (rollups: readonly object[]) =>
+    rollups.map((rollup) => ({ ...rollup, backfilled: undefined }));
+  const sealed = [...months].map(([key, { finalized, ...record }]) => ({
+    key,
+    ...record,
+    isSealed: finalized !== undefined,
+  }));
   return { months: plain(sealed), minute: plain(minute), hour: plain(hour), day: plain(day) };
 }
 

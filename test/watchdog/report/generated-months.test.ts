@@ -8,12 +8,12 @@ import {
   playGenerated,
   timeText,
 } from "../../../src/watchdog/report/generated-months.ts";
-import { earlierAssess, earlierRules } from "../../support/watchdog/earlier-rules.ts";
+import { earlierAssessment, earlierRules } from "../../support/watchdog/earlier-rules.ts";
 
 const { rules, graceMs } = alertsSchema.parse({});
 const { reminders } = notifySchema.parse({});
 const options = { rules, graceMs, reminders };
-const earlier = { ...options, rules: earlierRules(rules), assess: earlierAssess };
+const earlier = { ...options, rules: earlierRules(rules), reassess: earlierAssessment };
 
 interface Row {
   readonly before: PlayedMonth;
@@ -23,12 +23,15 @@ interface Row {
 const rows = new Map<GeneratedMonth, Row>();
 
 function rowOf(month: GeneratedMonth): Row {
-  const row = rows.get(month) ?? {
-    before: playGenerated(month, earlier),
-    now: playGenerated(month, options),
-  };
+  const row = rows.get(month) ?? playBoth(month);
   rows.set(month, row);
   return row;
+}
+
+function playBoth(month: GeneratedMonth): Row {
+  const [before, now] = playGenerated(month, [earlier, options]);
+  if (before === undefined || now === undefined) throw new Error("there are two sets of rules");
+  return { before, now };
 }
 
 /** Two months of some thousand polls, on a busy machine. */

@@ -33,9 +33,9 @@ export function createMonthWorld(plan: MonthPlan, clock: Pick<Clock, "nowMs">): 
     const nowMs = clock.nowMs();
     if (port === "1317") return chainPage(plan, pathname, nowMs);
     const node = nodes.get(hostname);
-    if (node === undefined || isWithin(node.unreachable, nowMs)) throw refused();
+    if (node === undefined || isWithin(node.unreachable, nowMs)) throw REFUSED;
     if (port === "8080") return page(pricesText(nowMs));
-    if (isWithin(node.restarts, nowMs)) throw refused();
+    if (isWithin(node.restarts, nowMs)) throw REFUSED;
     return page(nodeText(plan, node, nowMs));
   };
 }
@@ -107,6 +107,5 @@ async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
   yield new TextEncoder().encode(text);
 }
 
-function refused(): Error {
-  return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
-}
+/** One for all: an error captures a stack. */
+const REFUSED = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
