@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -29,14 +29,15 @@ function run(title: string): Promise<string> {
   );
 }
 
-/** A fresh clone with what `npm ci` makes: the packages, and the programs of this folder. */
-function cloneInto(folder: string, version: string): string {
+/** A fresh clone with what `npm ci` makes, as folders of the machine: the packages, and the programs of this folder. */
+function cloneOf(name: string, version: string): Readonly<Record<string, string>> {
+  const folder = join(work, name);
   execFileSync("git", ["clone", "--quiet", resolve("."), folder]);
-  symlinkSync(resolve("node_modules"), join(folder, "node_modules"));
   cpSync("dist/program", join(folder, "dist/program"), { recursive: true });
   const file = join(folder, "package.json");
   writeFileSync(file, readFileSync(file, "utf8").replace(/"version": "[^"]+"/, `"version": "${version}"`));
-  return folder;
+  // Not a link: the machine has a /tmp of its own, and this folder may be below /tmp.
+  return { [name]: folder, [`${name}/node_modules`]: resolve("node_modules") };
 }
 
 /** Alerts that a person is notified of: neither silenced nor muted by their cause. */
@@ -71,8 +72,8 @@ async function runWatched(
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), "afternoon-"));
   machine = await bootSystemd({
-    relaywatch: cloneInto(join(work, "relaywatch"), "0.1.0"),
-    "relaywatch-next": cloneInto(join(work, "relaywatch-next"), "0.2.0"),
+    ...cloneOf("relaywatch", "0.1.0"),
+    ...cloneOf("relaywatch-next", "0.2.0"),
   });
   await machine.must("mkdir /var/tmp/home");
 }, TIMEOUT_MS);
