@@ -42,6 +42,15 @@ describe("the rollups", () => {
     ]);
   });
 
+  it("stay sorted, and keep what is later, when the clock was set back", () => {
+    const later = book(book(NO_ROLLUPS, NOON - 1000, NOON), NOON + 2 * MINUTE - 1000, NOON + 2 * MINUTE);
+    expect(minutesOf(book(later, NOON + MINUTE - 1000, NOON + MINUTE))).toEqual([
+      [0, 6n],
+      [1, 6n],
+      [2, 6n],
+    ]);
+  });
+
   it("have no period without a block", () => {
     const rollups = book(NO_ROLLUPS, NOON, NOON + 60 * MINUTE, { counts: good(1n) });
     expect(minutesOf(rollups).map(([, blocks]) => blocks)).toEqual([1n]);

@@ -219,6 +219,24 @@ describe("a state file whose disk fails", () => {
   }, 120_000);
 });
 
+describe("/api/status", () => {
+  it("has the last poll, whenever it is read", async () => {
+    const rig = await startRig(rigConfig(), clock, createWorld(clock), createReceiver());
+    const text = async () => await (await fetch(`${rig.url}/api/status`)).text();
+    await clock.advance(10_000);
+    const first = await text();
+    // Between two polls nothing is new.
+    await clock.advance(4_000);
+    expect(await text()).toBe(first);
+    await clock.advance(6_000);
+    const second = await text();
+    expect(second).not.toBe(first);
+    await clock.advance(4_000);
+    expect(await text()).toBe(second);
+    await rig.stop();
+  });
+});
+
 describe("a watchdog whose disk fails for ten minutes", () => {
   it("goes on, says so, and loses nothing over the restart that follows", async () => {
     const world = createWorld(clock);

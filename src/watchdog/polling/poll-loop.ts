@@ -87,7 +87,6 @@ export function createPollLoop(
   const channels = config.notify.channels.filter(({ kind }) => !STATE_KINDS.has(kind)).map((one) => one.name);
   let lastEndMs = clock.monotonicMs();
   let last: Evaluation | undefined;
-  let polled: WatchdogStatus | undefined;
   let statusText: string | undefined;
   let nodeReadMs: number | undefined;
   let lateMs = 0;
@@ -136,7 +135,6 @@ export function createPollLoop(
     metrics.recordPoll(observation, evaluation.restarted.length);
     const shown = status();
     metrics.showStatus(shown);
-    polled = shown;
     statusText = config.validators.length > MAX_LAZY ? encodeStatus(shown) : undefined;
     deps.onPoll?.(shown);
     changes.record(evaluation, shown);
@@ -175,10 +173,7 @@ export function createPollLoop(
     run,
     sidecars,
     status,
-    statusText: () => {
-      statusText ??= polled && encodeStatus(polled);
-      return statusText ?? encodeStatus(status());
-    },
+    statusText: () => (statusText ??= encodeStatus(status())),
     isAlive,
     problem,
   };

@@ -1,9 +1,15 @@
 import { getEventListeners } from "node:events";
-import { withTimeout, pause, onAbort } from "../../../src/platform/base/abort.ts";
+import {
+  withTimeout,
+  pause,
+  onAbort,
+  waitAtMost,
+  type WaitSignal,
+} from "../../../src/platform/base/abort.ts";
 import { describe, expect, it } from "vitest";
 import { createManualClock } from "../../support/manual-clock.ts";
 
-const never = (signal: AbortSignal): Promise<never> =>
+const never = (signal: WaitSignal): Promise<never> =>
   new Promise((_resolve, reject) => {
     onAbort(signal, reject);
   });
@@ -33,6 +39,40 @@ describe("withTimeout", () => {
     const waiting = withTimeout(10, clock, stop.signal, never);
     stop.abort(new Error("stop"));
     await expect(waiting).rejects.toThrow("stop");
+  });
+});
+
+describe("waitAtMost", () => {
+  it("returns the result and leaves no pending sleep", async () => {
+    const clock = createManualClock(0);
+    expect(await waitAtMost(10, clock, new AbortController().signal, async () => 7)).toBe(7);
+    await clock.advance(0);
+    expect(clock.sleeping()).toBe(0);
+  });
+
+  it("aborts its signal once when the time is over, and returns undefined", async () => {
+    const clock = createManualClock(0);
+    const aborted: WaitSignal[] = [];
+    const waiting = waitAtMost(10, clock, new AbortController().signal, (signal) => {
+      onAbort(signal, () => aborted.push({ ...signal }));
+      return never(signal);
+    });
+    await clock.advance(10);
+    expect(await waiting).toBeUndefined();
+    expect(aborted).toMatchObject([{ aborted: true, reason: new Error("the time is over") }]);
+  });
+
+  it("throws the reason of the outer signal, which its own then has too", async () => {
+    const clock = createManualClock(0);
+    const stop = new AbortController();
+    let own: WaitSignal | undefined;
+    const waiting = waitAtMost(10, clock, stop.signal, (signal) => {
+      own = signal;
+      return never(signal);
+    });
+    stop.abort(new Error("stop"));
+    await expect(waiting).rejects.toThrow("stop");
+    expect(own).toMatchObject({ aborted: true, reason: stop.signal.reason });
   });
 });
 
