@@ -2,7 +2,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import { connect, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { text } from "node:stream/consumers";
-import { request as callNode } from "undici";
 import { isRecord } from "../../src/platform/base/json.ts";
 import {
   atHeight,
@@ -169,15 +168,15 @@ interface Reply {
   readonly body: string;
 }
 
-/** `fetch` takes several times as long, and every call of the relayer comes through here. */
-async function forward(upstream: URL, { url = "/", method }: IncomingMessage, body: string): Promise<Reply> {
-  const isRead = method === "GET";
-  const reply = await callNode(new URL(url, upstream), {
-    method: isRead ? "GET" : "POST",
+async function forward(upstream: URL, request: IncomingMessage, body: string): Promise<Reply> {
+  const url = new URL(request.url ?? "/", upstream);
+  const method = request.method ?? "POST";
+  const response = await fetch(url, {
+    method,
     headers: { "content-type": "application/json" },
-    ...(isRead ? {} : { body }),
+    ...(method === "GET" ? {} : { body }),
   });
-  return { status: reply.statusCode, body: await reply.body.text() };
+  return { status: response.status, body: await response.text() };
 }
 
 function send(response: ServerResponse, { status }: Reply, body: string | { readonly half: string }): void {

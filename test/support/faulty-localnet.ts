@@ -26,7 +26,7 @@ export interface FaultyLocalnet {
 }
 
 /** Patience on a busy machine. */
-export const WAIT = { timeout: 60_000, interval: 100 };
+export const WAIT = { timeout: 60_000, interval: 50 };
 
 const RELAYER = `
 deadlines: { call: 2s }
