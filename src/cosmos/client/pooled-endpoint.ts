@@ -2,6 +2,7 @@ import { Buffer } from "node:buffer";
 import { raceAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
@@ -116,9 +117,9 @@ export function createPooledEndpoint(
   const readStatus = async (): Promise<NodeStatus> => {
     const startMs = deps.clock.monotonicMs();
     try {
-      const status = decodeStatus(await deps.caller.call("status", {}, life.signal), options.name);
-      if (options.chainId !== undefined && status.chainId !== options.chainId)
-        throw wrongChain(options.name, options.chainId, status.chainId);
+      const result = await deps.caller.call("status", {}, life.signal);
+      const status = decodeStatus(result, options.name);
+      requireChain(options, "status", result);
       recordSuccess();
       health = { ...health, status, latencyMs: deps.clock.monotonicMs() - startMs };
       return status;
@@ -138,7 +139,8 @@ export function createPooledEndpoint(
 
   const read = async <T>({ method, params, decode, blocks }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
-    // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check.
+    // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check. It may also
+    // change without a failure, between two calls: then the first response with a chain id shows it.
     if (health.state !== "good") await verify(signal);
     try {
       // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
@@ -148,6 +150,7 @@ export function createPooledEndpoint(
         deps.caller.call(method, params, signal),
       ]);
       if (blocks !== undefined && status !== undefined) requireBlocks(options.name, status, blocks);
+      requireChain(options, method, result);
       return decode(result, options.name);
     } catch (error) {
       if (!signal.aborted && isEndpointError(error)) recordFailure(error);
@@ -182,6 +185,29 @@ function requireBlocks(
     { code: "height-unavailable", endpoint, height },
     `${endpoint} has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
   );
+}
+
+/** Where the results of these methods have the chain id. */
+const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
+  status: ["node_info", "network"],
+  commit: ["signed_header", "header", "chain_id"],
+  header: ["header", "chain_id"],
+  block: ["block", "header", "chain_id"],
+};
+
+/** Throws `wrong-chain` for a result with the id of another chain. What is malformed is left to its decoder. */
+function requireChain(
+  { name, chainId }: Pick<PooledEndpointOptions, "name" | "chainId">,
+  method: string,
+  result: unknown,
+): void {
+  const path = CHAIN_ID_PATHS[method];
+  if (chainId === undefined || path === undefined) return;
+  const found = path.reduce<unknown>(
+    (value, member) => (isRecord(value) ? value[member] : undefined),
+    result,
+  );
+  if (typeof found === "string" && found !== chainId) throw wrongChain(name, chainId, found);
 }
 
 function stateAfter(error: unknown): EndpointHealth["state"] {

@@ -38,6 +38,32 @@ describe("a pooled endpoint", () => {
     expect(methods).toEqual(["status", "block", "block", "block"]);
   });
 
+  it.each([
+    ["status", statusResult("other-1", 1n)],
+    ["commit", { signed_header: { header: { chain_id: "other-1" } } }],
+    ["header", { header: { chain_id: "other-1" } }],
+    ["block", { block: { header: { chain_id: "other-1" } } }],
+  ])(
+    "believes no %s of another chain, although the node changed between two calls",
+    async (method, other) => {
+      let isOther = false;
+      const { endpoint } = setUp(async (called) =>
+        isOther && called === method ? other : statusResult("test-1", 1n),
+      );
+      const second = setUp(async () => statusResult("test-1", 2n)).endpoint;
+      const pool = createEndpointPool([endpoint, second]);
+      const read = { method, params: {}, decode: (_result: unknown, name: string) => name };
+      await pool.read({ ...read, method: "status" }, signal);
+      isOther = true;
+      await expect(endpoint.read(read, signal)).rejects.toMatchObject({
+        facts: { code: "wrong-chain", expected: "test-1", found: "other-1" },
+      });
+      expect(endpoint.health()).toMatchObject({ state: "wrong-chain", failures: 1 });
+      expect(await pool.read(read, signal)).toBe("node");
+      expect(second.health().state).toBe("good");
+    },
+  );
+
   it("responds to a read of blocks only while it has all of them", async () => {
     const methods: string[] = [];
     const { endpoint } = setUp(async (method) => {
