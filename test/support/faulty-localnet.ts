@@ -19,7 +19,7 @@ export interface FaultyLocalnet {
   readonly problems: () => readonly string[];
   /**
    * Waits until nothing is lost: every registered query has a result, every transfer was delivered once,
-   * values are read from blocks after this call, and no problem is left.
+   * values are read from blocks after this call, no problem is left, and nothing was taken for a reset of a chain, which deletes state.
    */
   readonly expectNothingLost: () => Promise<void>;
   readonly stop: () => Promise<void>;
@@ -97,6 +97,7 @@ export async function startFaultyLocalnet(hasSecond = false): Promise<FaultyLoca
           expect(lastRemoteHeight ?? 0n).toBeGreaterThan(latestHeight);
         expect(await delivered()).toHaveLength(sent);
       }, WAIT);
+      expect(net.log.filter(({ message }) => / was reset,/.test(message))).toEqual([]);
     },
     stop: async () => {
       await net.stop();

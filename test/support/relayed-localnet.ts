@@ -3,7 +3,9 @@ import { Registry as MetricsRegistry } from "prom-client";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { fromUtf8, utf8 } from "../../src/platform/base/bytes.ts";
 import { stringifyJson } from "../../src/platform/base/json.ts";
-import { silentLogger } from "../../src/platform/base/logger.ts";
+import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
+import type { DaemonContext } from "../../src/platform/process/daemon-context.ts";
+import { collectingLogger, type LogLine } from "./collecting-logger.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { supervise } from "../../src/platform/base/service.ts";
 import { createChainClient, type PooledChainClient } from "../../src/cosmos/client/create-chain-client.ts";
@@ -33,6 +35,8 @@ export interface RelayedLocalnet {
   /** RPC of the chains. */
   readonly urls: ChainUrls;
   readonly relayer: Relayer;
+  /** Lines of the log of `relayer`. */
+  readonly log: readonly LogLine[];
   readonly clients: Readonly<Record<"local" | "remote", PooledChainClient>>;
   /** Starts another relayer between the same chains, without proxies and with the account `bob`. It ends with the others. */
   readonly startOther: () => Promise<Relayer>;
@@ -98,13 +102,15 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
   const endpoints = (await options.endpoints?.(urls)) ?? { local: [urls.local], remote: [urls.remote] };
   const relayers: Relayer[] = [];
   const relayersDone: Promise<unknown>[] = [];
-  const startRelayer = async (account: string, at: typeof endpoints): Promise<Relayer> => {
-    const one = await openRelayer(account, at, options.relayer ?? "", stop.signal);
+  const log: LogLine[] = [];
+  const startRelayer = async (account: string, at: typeof endpoints, logger: Logger): Promise<Relayer> => {
+    const context = { ...defaultDeps, logger, signal: stop.signal, build: readBuildInfo() };
+    const one = await openRelayer(account, at, options.relayer ?? "", context);
     relayers.push(one);
     relayersDone.push(supervise(one.services, stop.signal, silentLogger));
     return one;
   };
-  const relayer = await startRelayer("relayer", endpoints);
+  const relayer = await startRelayer("relayer", endpoints, collectingLogger(log));
   const clients = {
     local: openClient(CHAINS.local, urls.local),
     remote: openClient(CHAINS.remote, urls.remote),
@@ -119,8 +125,9 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
     running,
     urls,
     relayer,
+    log,
     clients,
-    startOther: () => startRelayer("bob", { local: [urls.local], remote: [urls.remote] }),
+    startOther: () => startRelayer("bob", { local: [urls.local], remote: [urls.remote] }, silentLogger),
     alice,
     send,
     execute: async (...messages) => {
@@ -182,7 +189,7 @@ function openRelayer(
   account: string,
   endpoints: Readonly<Record<"local" | "remote", readonly string[]>>,
   more: string,
-  stop: AbortSignal,
+  context: DaemonContext,
 ): Promise<Relayer> {
   const text = `
 chain: { id: local-1, rpc: ${JSON.stringify(endpoints.local)} }
@@ -193,7 +200,6 @@ http: { listen: "127.0.0.1:0" }
 ${more}`;
   const { mnemonic } = accountNamed(CHAINS.local, account);
   const schema = relayerConfigSchema({ environment: () => mnemonic, file: () => "" });
-  const context = { ...defaultDeps, signal: stop, build: readBuildInfo() };
   return createRelayer(parseConfig({ file: "test", text }, schema), new MetricsRegistry(), context);
 }
 

@@ -21,7 +21,7 @@ import { openGate } from "../../support/open-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";
 import { createSimLocal, type SimLocal } from "./sim-local.ts";
-import { collectingLogger, type SimLogLine } from "./sim-log.ts";
+import { collectingLogger, type LogLine } from "../../support/collecting-logger.ts";
 import { SIM_GAS_PRICE, type SimMarket } from "./sim-node.ts";
 import { poolOf } from "./sim-pool.ts";
 import { bankKey, createSimRemote, type SimRemote } from "./sim-remote.ts";
@@ -50,7 +50,7 @@ export interface SimWorld {
   readonly attempts: readonly EndedAttempt[];
   readonly status: () => RelayerStatus;
   readonly metrics: MetricsRegistry;
-  readonly log: readonly SimLogLine[];
+  readonly log: readonly LogLine[];
   /** Hashes of transactions below the first consensus states of the clients. */
   readonly unprovable: ReadonlySet<string>;
   /** Moves the time. Each chain makes one block in each second. `each` is called before each second. */
@@ -123,7 +123,7 @@ export async function startWorld(
   });
   if (options.hasQueries !== false)
     for (const index of remotes.keys()) registerQueries(local, `connection-${index}`);
-  const log: SimLogLine[] = [];
+  const log: LogLine[] = [];
   const relayer = startRelayer({
     local,
     remotes,
@@ -202,7 +202,7 @@ interface RelayerParts extends Pick<SimOptions, "gate" | "resultsPerTx" | "skipU
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
   readonly random: Random;
-  readonly log: SimLogLine[];
+  readonly log: LogLine[];
 }
 
 type RelayerOfWorld = Pick<

@@ -1,16 +1,16 @@
-import type { LogFields, Logger } from "../../../src/platform/base/logger.ts";
+import type { LogFields, Logger } from "../../src/platform/base/logger.ts";
 
-/** A line of the relayer's log. */
-export interface SimLogLine {
+/** A line of a log. */
+export interface LogLine {
   readonly level: "info" | "warn" | "error";
   readonly message: string;
   readonly fields: LogFields;
 }
 
 /** Creates a logger that adds its lines, without those of level debug. */
-export function collectingLogger(lines: SimLogLine[]): Logger {
+export function collectingLogger(lines: LogLine[]): Logger {
   const write =
-    (level: SimLogLine["level"]) =>
+    (level: LogLine["level"]) =>
     (message: string, fields: LogFields = {}): void =>
       void lines.push({ level, message, fields });
   const logger: Logger = {
