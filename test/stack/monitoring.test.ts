@@ -23,6 +23,14 @@ const home = await openCliHome();
 const ports = portsAt(home.portOffset);
 const FED = ALERTS.filter(({ example }) => example !== undefined && example.onlyPromtool === undefined);
 
+/**
+ * The alerts that nothing mutes. A name that both the watchdog and the raw metrics have stands for two situations at one place, and the
+ * raw one makes further alerts fire there. Alertmanager says nothing of the end of an alert that is muted when it ends.
+ */
+const NEVER_MUTED = FED.filter(
+  (alert) => FED.filter((other) => placeOf(other) === placeOf(alert)).length === 1,
+);
+
 let receiver: Receiver;
 let alertmanager: AlertmanagerServer;
 let prometheus: PrometheusServer;
@@ -196,7 +204,7 @@ describe("the situations of the alerts, fed as metrics", () => {
   it("notify once, and once of their end", { timeout: 150_000 }, async () => {
     const activeNow = async () =>
       (await alertsNow())
-        .filter((shown) => shown.status.state === "active" && FED.some((alert) => isOf(alert)(shown)))
+        .filter((shown) => shown.status.state === "active" && NEVER_MUTED.some((alert) => isOf(alert)(shown)))
         .map(({ labels }) => labelText(labels));
     let active: readonly string[] = [];
     await untilNone(async () => {
