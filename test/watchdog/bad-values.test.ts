@@ -8,6 +8,7 @@ import { openSqliteState } from "../../src/watchdog/state/sqlite-state.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";
 import { createReceiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
 import { createWorld, type World } from "../support/watchdog/world.ts";
+import { bodyOf } from "../support/simulated-response.ts";
 
 const NOON = Date.UTC(2026, 10, 21, 12);
 
@@ -37,10 +38,6 @@ afterEach(async () => {
   await rig.stop();
   rmSync(folder, { recursive: true });
 });
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
 
 const CHAIN = 'chain_id="test-1"';
 const SUCCESS = `app_oracle_responses{${CHAIN},status="Success"}`;

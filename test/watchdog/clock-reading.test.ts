@@ -5,10 +5,7 @@ import { createPoller } from "../../src/watchdog/polling/poller.ts";
 import type { Page } from "../../src/watchdog/sources/page-reader.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { healthyFrame, START_MS } from "../support/watchdog/frames.ts";
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
+import { bodyOf } from "../support/simulated-response.ts";
 
 it("a sidecar that takes seconds does not put the node's clock behind", async () => {
   const clock = createManualClock(1_700_000_000_000);

@@ -6,16 +6,13 @@ import {
   type SidecarTransport,
 } from "../../../src/localnet/node/oracle/oracle-client.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
+import { CONNECTION_REFUSED } from "../../support/simulated-response.ts";
 
 const PRICES: SidecarResponse = {
   status: 200,
   contentType: "application/json",
   text: '{"prices":{"BTC/USD":"1"}}',
 };
-
-function refused(): Error {
-  return Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
-}
 
 /** A sidecar that listens at some times only. */
 function simulate(isUp: (nowMs: number) => boolean): {
@@ -29,7 +26,7 @@ function simulate(isUp: (nowMs: number) => boolean): {
     get: async () => {
       if (!isUp(clock.nowMs())) {
         attempts.push(clock.nowMs());
-        throw refused();
+        throw CONNECTION_REFUSED;
       }
       return PRICES;
     },

@@ -19,6 +19,7 @@ import type { HttpReply } from "../../../src/platform/http/http-route.ts";
 import { matchRoute } from "../../../src/platform/http/route-server.ts";
 import type { Page, PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import type { ManualClock } from "../manual-clock.ts";
+import { CONNECTION_REFUSED, bodyOf } from "../simulated-response.ts";
 
 /**
  * A node and its sidecar on a manual clock and without sockets: the local node's client and metrics, and the simulated
@@ -103,7 +104,7 @@ export function createSimulatedValidator(
     read: async (url): Promise<Page> => {
       const { port, pathname } = new URL(url);
       const found = port === "8001" ? undefined : await page(toPort(port), pathname);
-      if (found === undefined) throw refused();
+      if (found === undefined) throw CONNECTION_REFUSED;
       return { status: found.status, body: bodyOf(found.text) };
     },
   };
@@ -139,7 +140,7 @@ function createSidecarReader(sidecar: SidecarProcess, clock: ManualClock): Sidec
     slowMs: 3000,
   });
   return async (port, path, signal) => {
-    if (!sidecar.isUp()) throw refused();
+    if (!sidecar.isUp()) throw CONNECTION_REFUSED;
     if (port === 8002) {
       const body = writeExposition(pageFamilies(sidecar.state().sidecar, "side_car"));
       return { status: 200, headers: { "content-type": "text/plain" }, body };
@@ -175,12 +176,4 @@ function textOf({ body }: HttpReply): string {
 function toPort(port: string): 8080 | 8002 | 26660 {
   if (port === "26660") return 26660;
   return port === "8002" ? 8002 : 8080;
-}
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
-
-function refused(): Error {
-  return Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
 }

@@ -1,5 +1,6 @@
 import type { ManualClock } from "../manual-clock.ts";
 import type { Page, PageReader } from "../../../src/watchdog/sources/page-reader.ts";
+import { CONNECTION_REFUSED, bodyOf } from "../simulated-response.ts";
 
 /** A simulated node and sidecar: one block per second, each with one oracle call. */
 export interface World {
@@ -64,13 +65,13 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
     catchUp();
     const { port } = new URL(url);
     if (port === "26660") {
-      if (faults.has("node-down") || faults.has("blind-node")) throw REFUSED;
+      if (faults.has("node-down") || faults.has("blind-node")) throw CONNECTION_REFUSED;
       atScrape = { ...actual };
       return faults.has("html-node") ? page("<!doctype html><title>proxy</title>") : page(nodePage());
     }
-    if (port === "8001" || faults.has("sidecar-down")) throw REFUSED;
+    if (port === "8001" || faults.has("sidecar-down")) throw CONNECTION_REFUSED;
     if (port === "8002") return page("side_car_health_check_system_updates_total 5");
-    if (faults.has("blind-prices")) throw REFUSED;
+    if (faults.has("blind-prices")) throw CONNECTION_REFUSED;
     const prices = faults.has("no-prices") ? {} : { "BTC/USD": "9712345000", "ETH/USD": "3345670000" };
     return page(JSON.stringify({ prices, timestamp: new Date(clock.nowMs()).toISOString(), version: "" }));
   };
@@ -94,10 +95,3 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
 function page(text: string, status = 200): Page {
   return { status, body: bodyOf(text) };
 }
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
-
-/** The error of a connection to a port without a listener. One for all: an error captures a stack, which takes long. */
-const REFUSED = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });

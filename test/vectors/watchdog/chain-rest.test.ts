@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { createChainReader } from "../../../src/watchdog/sources/chain-reader.ts";
 import { type PageReader, createScrape } from "../../../src/watchdog/sources/page-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { bodyOf } from "../../support/simulated-response.ts";
 
 interface Call {
   readonly path: string;
@@ -23,10 +24,6 @@ const recorded: PageReader = async (url) => {
   const call = CALLS.find((one) => one.path === path);
   return { status: call?.status ?? 404, body: bodyOf(JSON.stringify(call?.body ?? "Not Found")) };
 };
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
 
 function reader(more: { readonly consensusAddress?: string; readonly module?: string }) {
   const { module = "neutron", ...address } = more;

@@ -6,6 +6,7 @@ import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";
 import { createSlashingReader } from "../../../src/watchdog/sources/slashing-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { bodyOf } from "../../support/simulated-response.ts";
 
 interface Call {
   readonly chain_id: string;
@@ -24,10 +25,6 @@ const JAILED = "neutronvalcons128wnc3u4643dg0xuy5ag6smnl208ufzfesd5z6";
 const REC2 = "neutronvalcons14juaf6cgvtnt2txjmksv9l86gdwpkvffqdqrfw";
 const REC2_OPERATOR = "neutronvaloper1qnk2n4nlkpw9xfqntladh74w6ujtulwnqshepx";
 const OPERATOR = "neutronvaloper18hl5c9xn5dze2g50uaw0l2mr02ew57zk5tccmr";
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
 
 /** Responds as the recorded node did; other paths are 404. Pages are not recorded: the list has two entries. */
 const recorded =

@@ -3,6 +3,7 @@ import { createRest } from "../../../src/watchdog/sources/chain-rest.ts";
 import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";
 import { createSlashingReader } from "../../../src/watchdog/sources/slashing-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { bodyOf } from "../../support/simulated-response.ts";
 
 const OWN = "neutronvalcons1gpcqhylu99r9ym6t5akg4swjgj828a5gfcwdqk";
 /** Recorded, with its account, from a real chain. */
@@ -52,10 +53,6 @@ function createChain(responses: Record<string, unknown>) {
     slashing: createSlashingReader(target, chain, rest, clock),
     peers: createPeersReader(target, chain, rest, clock),
   };
-}
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
 }
 
 const slashingPages = (params: Partial<Params> = {}, info: Partial<typeof INFO> = {}) => ({

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { createPoller } from "../../../src/watchdog/polling/poller.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
+import { bodyOf } from "../../support/simulated-response.ts";
 
 const OWN = "neutronvalcons1gpcqhylu99r9ym6t5akg4swjgj828a5gfcwdqk";
 
@@ -41,10 +42,6 @@ async function polls(pages: readonly Reports[], consensusAddress?: string) {
     await clock.advance(10_000);
   }
   return seen;
-}
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
 }
 
 describe("the votes on a node's page", () => {

@@ -3,6 +3,7 @@ import type { Page, PageReader } from "../../../../src/watchdog/sources/page-rea
 import type { ValidatorConfig } from "../../../../src/watchdog/config/validators-config.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { FIRST_HEIGHT, type MonthPlan, type NodePlan, type Period } from "./plan.ts";
+import { CONNECTION_REFUSED, bodyOf } from "../../simulated-response.ts";
 
 /** The validators of a plan, as a configuration names them. */
 export function monthValidators(plan: MonthPlan): readonly ValidatorConfig[] {
@@ -33,9 +34,9 @@ export function createMonthWorld(plan: MonthPlan, clock: Pick<Clock, "nowMs">): 
     const nowMs = clock.nowMs();
     if (port === "1317") return chainPage(plan, pathname, nowMs);
     const node = nodes.get(hostname);
-    if (node === undefined || isWithin(node.unreachable, nowMs)) throw REFUSED;
+    if (node === undefined || isWithin(node.unreachable, nowMs)) throw CONNECTION_REFUSED;
     if (port === "8080") return page(pricesText(nowMs));
-    if (isWithin(node.restarts, nowMs)) throw REFUSED;
+    if (isWithin(node.restarts, nowMs)) throw CONNECTION_REFUSED;
     return page(nodeText(plan, node, nowMs));
   };
 }
@@ -102,10 +103,3 @@ function isWithin(periods: readonly Period[], nowMs: number): boolean {
 function page(text: string): Page {
   return { status: 200, body: bodyOf(text) };
 }
-
-async function* bodyOf(text: string): AsyncGenerator<Uint8Array> {
-  yield new TextEncoder().encode(text);
-}
-
-/** One for all: an error captures a stack. */
-const REFUSED = Object.assign(new Error("connect ECONNREFUSED 127.0.0.1:1"), { code: "ECONNREFUSED" });
