@@ -9,7 +9,7 @@ export default defineConfig({
     include: ["test/stack/**/*.test.ts"],
     globalSetup: ["test/stack/programs-setup.ts", "test/e2e/build.ts"],
     // Real servers and processes, each file with its own. Most of the time they wait for alerts.
-    maxWorkers: 3,
+    maxWorkers: 4,
     sequence: { sequencer: LongestFirst },
     passWithNoTests: false,
     env: inMemory,

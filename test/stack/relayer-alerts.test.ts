@@ -1,12 +1,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
 import { inhibitRules } from "../../src/cli/generate/alert-config-examples.ts";
 import { RELAYER_GROUP } from "../../src/relayer/monitoring/relayer-alerts.ts";
 import { ruleFile } from "../../src/platform/monitoring/alerts/rule-files.ts";
 import { RULE_FILES } from "../../src/cli/generate/rules.ts";
 import { SHORT_TIMES } from "../../src/platform/monitoring/alerts/times.ts";
-import { type CliHome, openCliHome } from "../support/e2e/cli-process.ts";
+import { type CliHome, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 import { openWallet, type TestWallet } from "../support/e2e/test-wallet.ts";
 import { startFaultProxy } from "../support/fault-proxy.ts";
@@ -30,6 +31,19 @@ let prometheus: PrometheusServer;
 
 const faucet = async (address: string, amount: string): Promise<void> =>
   (await alice.control("local-1"))("faucet", { address, amount });
+
+const status = z.object({
+  result: z.object({
+    sync_info: z.object({ earliest_block_height: z.coerce.number(), latest_block_height: z.coerce.number() }),
+  }),
+});
+
+async function untilPruned(): Promise<void> {
+  const remote = async () => status.parse(await getJson(`${localnet.rpc.remote}/status`)).result.sync_info;
+  const { latest_block_height: tip } = await remote();
+  const isPruned = async () => (await remote()).earliest_block_height > tip || undefined;
+  await until(`the pruning of block ${tip}`, isPruned, 120_000);
+}
 
 beforeAll(async () => {
   const chain = ["--block-time", "500", "--keep-blocks", "80"];
@@ -81,6 +95,7 @@ beforeAll(async () => {
     remoteAlice,
     unprovable,
     faucet,
+    untilPruned,
     stateDir: join(home.directory, "locked-store"),
     sharedStore: { postgres, url: await postgres.createDatabase(), passwordFile },
   });

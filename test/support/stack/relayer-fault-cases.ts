@@ -27,6 +27,8 @@ export interface FaultScene {
   /** A query of the relayer "work" that reads a store that does not exist. */
   readonly unprovable: bigint;
   readonly faucet: (address: string, amount: string) => Promise<void>;
+  /** Waits until the remote chain has pruned all its blocks of now. */
+  readonly untilPruned: () => Promise<void>;
   /** Directory of a store that another process locks. */
   readonly stateDir: string;
   readonly sharedStore: SharedStore;
@@ -78,6 +80,7 @@ export function relayerFaultCases({
   remoteAlice,
   unprovable,
   faucet,
+  untilPruned,
   stateDir,
   sharedStore,
 }: FaultScene): Readonly<Record<keyof FaultScene["relayers"], readonly FaultCase[]>> {
@@ -124,6 +127,8 @@ export function relayerFaultCases({
         { kind: "no-websocket" },
         { fault: "WebSockets are refused", alerts: ["relayer-subscription-down"] },
       ),
+      lostLease(relayers.paths, sharedStore),
+      unknownLease(sharedStore),
     ],
     account: [
       {
@@ -204,8 +209,11 @@ export function relayerFaultCases({
         fault: "the light client is frozen",
         alerts: ["relayer-client-frozen"],
       }),
-      lostLease(relayers.client, sharedStore),
-      unknownLease(sharedStore),
+      proxied(
+        relayers.client.remote,
+        { kind: "error", data: "injected", only: ({ method }) => method === "commit" },
+        { fault: "no header of the remote chain can be read", alerts: ["relayer-cycle-failed"] },
+      ),
     ],
     work: [
       {
@@ -227,6 +235,7 @@ export function relayerFaultCases({
         alerts: ["relayer-pruned-blocks", "relayer-queries-backing-off"],
         begin: async () => {
           await relayers.work.stop();
+          await untilPruned();
           await relayers.work.start();
         },
         end: async () => {
@@ -250,11 +259,6 @@ export function relayerFaultCases({
           expect(reply.status).toBe(200);
         },
       },
-      proxied(
-        relayers.work.remote,
-        { kind: "error", data: "injected", only: ({ method }) => method === "commit" },
-        { fault: "no header of the remote chain can be read", alerts: ["relayer-cycle-failed"] },
-      ),
       proxied(
         relayers.work.local,
         { kind: "error", data: "injected", only: isBroadcast },
