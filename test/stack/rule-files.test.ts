@@ -17,6 +17,8 @@ const run = (program: "promtool" | "amtool", ...args: readonly string[]): string
   execFileSync(programPath(program), args, {
     cwd: ROOT,
     encoding: "utf8",
+    // promtool spends a fifth of its time on collecting garbage.
+    env: { ...process.env, GOGC: "800" },
     stdio: ["ignore", "pipe", "pipe"],
   });
 const paths = [...alertFiles().keys()];
