@@ -55,6 +55,9 @@ const FIRST = [
   "test/stack/package-install",
   "test/stack/two-relayers",
   "test/stack/rule-files",
+  "test/stack/container",
+  "test/stack/prometheus",
+  "test/stack/shards",
   "test/e2e/sidecar-restart",
   "test/e2e/ibc-relayer",
   "test/e2e/",
@@ -63,6 +66,7 @@ const FIRST = [
   "test/watchdog/month",
   "test/fuzz/",
   "test/relayer/integration/",
+  "test/vectors/dex/",
 ];
 
 export class LongestFirst extends BaseSequencer {
