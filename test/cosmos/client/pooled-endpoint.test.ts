@@ -10,10 +10,13 @@ import { statusResult } from "../../support/client/rpc-server.ts";
 const signal = new AbortController().signal;
 const identity = (result: unknown): unknown => result;
 
-function setUp(call: RpcCaller["call"]) {
+function setUp(
+  call: RpcCaller["call"],
+  expected: { readonly chainId: string | undefined } = { chainId: "test-1" },
+) {
   const clock = createSteppingClock();
   const endpoint = createPooledEndpoint(
-    { name: "node", chainId: "test-1", rest: { minMs: 0, baseMs: 1_000, maxMs: 3_000 } },
+    { name: "node", ...expected, rest: { minMs: 0, baseMs: 1_000, maxMs: 3_000 } },
     { caller: { call, close: () => {} }, clock, random: () => 1, logger: silentLogger },
   );
   return { clock, endpoint };
@@ -63,6 +66,12 @@ describe("a pooled endpoint", () => {
       expect(second.health().state).toBe("good");
     },
   );
+
+  it("believes every chain when none is expected", async () => {
+    const { endpoint } = setUp(async () => statusResult("other-1", 1n), { chainId: undefined });
+    expect(await endpoint.verify(signal)).toMatchObject({ chainId: "other-1" });
+    expect(endpoint.health().state).toBe("good");
+  });
 
   it("responds to a read of blocks only while it has all of them", async () => {
     const methods: string[] = [];
