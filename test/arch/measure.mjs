@@ -1,5 +1,5 @@
 // Measures how the sources are divided into files and folders, and what imports what: `npm run measure`.
-// `npm run measure -- --area src/relayer` lists the places of one area that the marks of ARCHITECTURE.md count.
+// `npm run measure -- --area src/relayer` lists the places of one area behind the figures.
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, join, normalize } from "node:path";

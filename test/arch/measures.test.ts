@@ -20,7 +20,7 @@ const figures = z
     ),
   );
 
-describe("the measures of ARCHITECTURE.md", () => {
+describe("the measures of the sources", () => {
   it("were taken of the whole program", () => expect(figures.files).toBeGreaterThan(300));
 
   it("meet their marks", () => {
