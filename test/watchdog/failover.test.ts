@@ -67,6 +67,19 @@ describe("a source with several URLs", () => {
     expect([requests, used(A)]).toEqual([[A], "a:26660"]);
   });
 
+  it("takes a URL as working again as soon as it responds, before the pause after its failure is over", async () => {
+    const { reader, down, requests, used } = network();
+    down.add("a:26660");
+    await reader.read(A, signal);
+    down.delete("a:26660");
+    down.add("b:26661");
+    await reader.read(A, signal);
+    expect([requests.splice(0), used(A)]).toEqual([[A, B, B, A], "a:26660"]);
+    expect(reader.endpointsOf(A).map(({ isUp }) => isUp)).toEqual([true, false]);
+    await reader.read(A, signal);
+    expect(requests).toEqual([A]);
+  });
+
   it("goes on when one hangs, within the deadline of the source", async () => {
     const { reader, down, used, requests } = network(100);
     down.add("a:26660 hangs");

@@ -111,3 +111,39 @@ describe("path follower", () => {
     }
   });
 });
+
+describe("a step of the multistore's tree", () => {
+  const [, multistore] = SDK_SPECS;
+  const leaf = Uint8Array.of(0x1a, 9, 0x08, 1, 0x18, 1, 0x20, 1, 0x2a, 1, 0);
+
+  /** The result for a proof of one step with this prefix, whose suffix is the hash of a right sibling. */
+  function rootWith(prefix: readonly number[]): ReturnType<typeof conformingRoot> {
+    const sibling = new Uint8Array(32).fill(7);
+    const step = concat(
+      Uint8Array.of(0x08, 1, 0x12, prefix.length, ...prefix),
+      Uint8Array.of(0x1a, 32),
+      sibling,
+    );
+    const body = concat(
+      Uint8Array.of(0x0a, 1, 0x61, 0x12, 1, 0x62),
+      leaf,
+      Uint8Array.of(0x22, step.length),
+      step,
+    );
+    return conformingRoot(existence(concat(Uint8Array.of(0x0a, body.length), body)), multistore);
+  }
+
+  it("may not begin as a leaf does, or a leaf would pass as an inner node", () => {
+    expect(rootWith([1]).ok).toBe(true);
+    expect(rootWith([0])).toEqual({ ok: false, error: "inner, inner Prefix starts with 00" });
+    expect(rootWith([0, ...new Array<number>(32).fill(9)])).toEqual({
+      ok: false,
+      error: "inner, inner Prefix starts with 00",
+    });
+    expect(rootWith([])).toEqual({ ok: false, error: "inner, innerOp prefix too short (0)" });
+    expect(rootWith(new Array<number>(34).fill(1))).toEqual({
+      ok: false,
+      error: "inner, innerOp prefix too long (34)",
+    });
+  });
+});

@@ -57,6 +57,16 @@ describe("the chain's rules for contracts", () => {
       "Wasm contract missing a required marker export: interface_version_*",
     ],
     [
+      "another interface version",
+      { functions: [{ body: [], exportAs: "interface_version_7" }, ...FUNCTIONS.slice(1)] },
+      "Wasm contract has unknown interface_version_* marker export (see https://github.com/CosmWasm/cosmwasm/blob/main/packages/vm/README.md)",
+    ],
+    [
+      "two interface versions",
+      { functions: [{ body: [], exportAs: "interface_version_7" }, ...FUNCTIONS] },
+      "Wasm contract contains more than one marker export: interface_version_*",
+    ],
+    [
       "no allocate",
       without("allocate"),
       'Wasm contract doesn\'t have required export: "allocate". Exports required by VM: ["allocate", "deallocate"].',
