@@ -356,6 +356,23 @@ describe("preparing", () => {
     expect(simulations).toBeLessThanOrEqual(51);
   });
 
+  it("is not simulated before a height is known, or while upkeep is due", async () => {
+    let isDue = true;
+    const { sample, addResult } = setUp({ upkeep: { isDue: () => isDue, run: async () => {} } });
+    const { state, clock } = sample;
+    const entry = addResult(1n);
+    start(runPreparing, sample);
+    await clock.advance(2_000);
+    expect(entry.stage.kind).toBe("queued");
+    state.deps.height.set(0n, 0n);
+    isDue = false;
+    await clock.advance(2_000);
+    expect(entry.stage.kind).toBe("queued");
+    state.deps.height.set(100n, 0n);
+    await clock.advance(2_000);
+    expect(entry.stage.kind).toBe("planned");
+  });
+
   it("is looked after twice a second while something waits, without any event", async () => {
     let checks = 0;
     const { sample, addResult } = setUp({

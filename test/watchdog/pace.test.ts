@@ -1,5 +1,12 @@
 import { expect, it } from "vitest";
-import { addAnchor, type Anchor, meanBlockTimeMs } from "../../src/watchdog/ledger/ledger.ts";
+import {
+  addAnchor,
+  type Anchor,
+  countObservation,
+  EMPTY_LEDGER,
+  meanBlockTimeMs,
+} from "../../src/watchdog/ledger/ledger.ts";
+import { nodePage, observationOf, up } from "../support/watchdog/observations.ts";
 
 const HOUR = 3_600_000;
 
@@ -35,4 +42,23 @@ it("a halt that no block has ended does not count", () => {
   const anchors = anchorsOf([1, 1]);
   const last = anchors.at(-1) ?? expect.unreachable("no anchor");
   expect(meanBlockTimeMs(anchors, { ...last, timeMs: last.timeMs + 5 * HOUR })).toBe(6000);
+});
+
+it("the first reading of a node has the mean since the node's start", () => {
+  const first = observationOf(HOUR, [
+    { metrics: up(nodePage(590n, 10n, { height: 1000n, processStartMs: 0 })) },
+  ]);
+  const { ledger } = countObservation(EMPTY_LEDGER, first, { intervalMs: 5000 });
+  expect(ledger.anchors).toEqual([
+    { timeMs: 0, height: 400n },
+    { timeMs: HOUR, height: 1000n },
+  ]);
+  expect(meanBlockTimeMs(ledger.anchors, ledger.anchors.at(-1))).toBe(6000);
+  const second = observationOf(2 * HOUR, [
+    { metrics: up(nodePage(1190n, 10n, { height: 1600n, processStartMs: 0 })) },
+  ]);
+  expect(countObservation(ledger, second, { intervalMs: 5000 }).ledger.anchors).toEqual([
+    ...ledger.anchors,
+    { timeMs: 2 * HOUR, height: 1600n },
+  ]);
 });

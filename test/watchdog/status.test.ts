@@ -18,6 +18,9 @@ import { escapeHtml } from "../../src/platform/web/html.ts";
 import { nodePage, NOT_CONFIGURED, observationOf, pricesPage, up } from "../support/watchdog/observations.ts";
 import { pageText } from "../support/watchdog/page-text.ts";
 import { fieldNames } from "../support/field-names.ts";
+import { healthyFrame } from "../support/watchdog/frames.ts";
+import type { Seen } from "../../src/watchdog/sources/observation.ts";
+import type { Payment } from "../../src/watchdog/sources/payment.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR = 3_600_000;
@@ -259,4 +262,28 @@ describe("the status in the API, on the page and in the metrics", () => {
     }
     expect(seen).toEqual(["1", "0", "1"]);
   });
+});
+
+it("a payment that a poll found stays in the state, and the next search of its month replaces it", () => {
+  const poll = (state: WatchdogState, payment: Seen<Payment>): WatchdogState => {
+    const observation = healthyFrame(NOW).observation;
+    const chain = { ...observation.chain, payment };
+    return planEvaluation(state, { ...observation, chain }, { ...OPTIONS, isFirst: false }).state;
+  };
+  const payment = (month: string, outcome: Payment["outcome"]): Payment => ({
+    month,
+    outcome,
+    searchedMs: NOW,
+    height: undefined,
+    timeMs: undefined,
+  });
+  const unsearched = poll(EMPTY_STATE, NOT_CONFIGURED);
+  expect(unsearched.payments).toBeUndefined();
+  const missing = poll(unsearched, up(payment("2026-10", "missing")));
+  expect(missing.payments?.get("default")).toEqual([payment("2026-10", "missing")]);
+  const both = poll(poll(missing, up(payment("2026-09", "failed"))), NOT_CONFIGURED);
+  expect(poll(both, up(payment("2026-10", "none-due"))).payments?.get("default")).toEqual([
+    payment("2026-09", "failed"),
+    payment("2026-10", "none-due"),
+  ]);
 });

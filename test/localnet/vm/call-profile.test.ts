@@ -46,7 +46,10 @@ function profile(code: Uint8Array, options: Omit<RunOptions, "host" | "recorder"
   if (outcome.result instanceof VmError) {
     expect(plain.result).toBeInstanceOf(VmError);
     expect(plain.result instanceof VmError && plain.result.message).toBe(outcome.result.message);
-  } else expect(outcome.result).toEqual(plain.result);
+  } else {
+    expect(outcome.result).toEqual(plain.result);
+    expect(recorder.failures).toEqual([]);
+  }
   expect(recorder.total).toBe(outcome.gasUsed);
   expect(profileSum(recorder.root)).toBe(outcome.gasUsed);
   expect(recorder.depth()).toBe(1);
@@ -206,4 +209,17 @@ describe("the profile of a call", () => {
     expect(recorder.calls).toBe(calls);
     expect(vm.instanceBytes()).toBeGreaterThan(0);
   });
+});
+
+it("a profile has a bounded number of places, and the gas of all", () => {
+  const recorder = new GasRecorder("test");
+  for (let index = 0; index < 20_500; index++) {
+    recorder.enter("host", `call ${index}`);
+    recorder.add(3n);
+    recorder.leaveTo(1);
+  }
+  expect(recorder.root.children).toHaveLength(20_000);
+  const beyond = recorder.root.children.find(({ name }) => name === BEYOND);
+  expect(beyond).toMatchObject({ calls: 501, self: 1_503n });
+  expect(profileSum(recorder.root)).toBe(61_500n);
 });

@@ -28,6 +28,9 @@ describe("names of Rust's functions", () => {
     ["_RINvC1a1fFUKCmExE", 'a::f::<unsafe extern "C" fn(u32) -> i64>'],
     ["_RINvC1a1fDNtC4core4Sendp6OutputlEL_E", "a::f::<dyn core::Send<Output = i32>>"],
     ["_RINvC1a1fKb1_Klna_Kc61_E", "a::f::<true, -10, 'a'>"],
+    ["_RINvC1a1fKj1_KB8_E", "a::f::<1, 1>"],
+    ["_RINvC1a1fKb1_KB8_E", "a::f::<true, true>"],
+    ["_RINvC1a1fKpE", "a::f::<_>"],
     ["_RNvC6_123foo3bar.llvm.1234ABCD", "123foo::bar"],
     // Anything else.
     ["main", "main"],

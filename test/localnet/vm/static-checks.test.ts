@@ -258,6 +258,15 @@ describe("function bodies are checked in the deployed words", () => {
     expect(test(601, ofI32)).toContain("unknown local 601: local index out of bounds");
   });
 
+  it("locals of proposals that the chain has not enabled are refused by name", () => {
+    const problem = (type: number): string => upload({}, [{ locals: [[1, type]], body: [] }]);
+    const references = "reference types support is not enabled";
+    expect(problem(0x7b)).toContain("SIMD support is not enabled");
+    for (const type of [0x63, 0x6f, 0x70, 0x73]) expect(problem(type)).toContain(references);
+    for (const type of [0x62, 0x74, 0x40]) expect(problem(type)).toContain("invalid value type");
+    for (const type of [I32, I64, F64]) expect(problem(type)).toBe("accepted");
+  });
+
   it("50,001 locals are too many", () => {
     const locals = (count: number) => upload({}, [{ locals: [[count, I32]], body: [] }]);
     expect(locals(50_000)).toBe("accepted");

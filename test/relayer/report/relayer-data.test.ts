@@ -170,3 +170,32 @@ describe("the data of a relayer report", () => {
     expect(relayerReport({ ...sampleRelayerData(1_000_000_000), ...change }).outcome).toBe(outcome);
   });
 });
+
+describe("the lateness in a relayer report", () => {
+  const blocksOf = (lateness: readonly (readonly [blocks: number, attempts: number])[]): unknown => {
+    const data = sampleRelayerData(1_000_000_000);
+    const summary = {
+      ...data.summary,
+      lateness: lateness.map(([blocks, attempts]) => ({ blocks, attempts })),
+    };
+    return relayerReport({ ...data, summary }).data["lateness_blocks"];
+  };
+
+  it("is that of the result in the middle, and of the last twentieth, whatever their order", () => {
+    const each = Array.from({ length: 100 }, (_, index) => [99 - index, 1] as const);
+    expect(blocksOf(each)).toEqual({ p50: 50, p95: 95, max: 99 });
+    expect(blocksOf([[7, 1]])).toEqual({ p50: 7, p95: 7, max: 7 });
+    expect(
+      blocksOf([
+        [4, 6],
+        [0, 94],
+      ]),
+    ).toEqual({ p50: 0, p95: 4, max: 4 });
+    expect(
+      blocksOf([
+        [4, 5],
+        [0, 95],
+      ]),
+    ).toEqual({ p50: 0, p95: 4, max: 4 });
+  });
+});

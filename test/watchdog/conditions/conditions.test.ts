@@ -279,3 +279,30 @@ function planCauseAlone(cause: string, options: AlertingOptions, forMs: number):
   expect(state.alerts[0]?.phase).toBe("firing");
   return state;
 }
+
+it("a node that makes blocks is not taken for one that votes before its first call was seen", () => {
+  const rule = RULES.find(({ condition }) => condition.name === "node-not-voting");
+  if (rule === undefined) return expect.unreachable("no such condition");
+  /** A poll some seconds after the start; the node makes calls only in the last one. */
+  const frameAt = (seconds: number, calls: bigint): Frame => {
+    const frame = healthyFrame(START_MS + seconds * 1000);
+    const nodes = frame.observation.nodes.map((node) =>
+      node.metrics.state === "up"
+        ? { ...node, metrics: { ...node.metrics, value: { ...node.metrics.value, success: calls } } }
+        : node,
+    );
+    return { ...frame, observation: { ...frame.observation, nodes } };
+  };
+  let history: PollHistory = EMPTY_HISTORY;
+  const results = [frameAt(0, 40n), frameAt(10, 40n), frameAt(20, 50n)].map((frame) => {
+    history = advanceHistory(history, frame.observation, 60_000);
+    return evaluateConditions([rule], { ...frame, history, upgrade: undefined, majorPairs }).get(
+      "node-not-voting",
+    );
+  });
+  expect(results).toMatchObject([
+    { kind: "unknown" },
+    { kind: "unknown", reason: "no oracle call has been seen yet" },
+    { kind: "clear" },
+  ]);
+});
