@@ -274,8 +274,8 @@ it("a payment that a poll found stays in the state, and the next search of its m
     month,
     outcome,
     searchedMs: NOW,
-    height: undefined,
-    timeMs: undefined,
+    height: 1n,
+    timeMs: NOW,
   });
   const unsearched = poll(EMPTY_STATE, NOT_CONFIGURED);
   expect(unsearched.payments).toBeUndefined();
