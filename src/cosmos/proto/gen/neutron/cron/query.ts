@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { Params } from "./params.ts";
 import { Schedule } from "./schedule.ts";
-
-export const protobufPackage = "neutron.cron";
-
-export const protobufFileName = "neutron/cron/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -331,8 +328,3 @@ export const QuerySchedulesResponse: MessageFns<QuerySchedulesResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

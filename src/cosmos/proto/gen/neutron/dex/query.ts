@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
@@ -33,10 +34,6 @@ import {
   MsgWithdrawFilledLimitOrderResponse,
   MultiHopRoute,
 } from "./tx.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -3131,8 +3128,3 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/tx.proto";
 
 export const LimitOrderType = {
   GOOD_TIL_CANCELLED: 0,
@@ -23,14 +20,6 @@ export const LimitOrderType = {
 } as const;
 
 export type LimitOrderType = typeof LimitOrderType[keyof typeof LimitOrderType];
-
-export namespace LimitOrderType {
-  export type GOOD_TIL_CANCELLED = typeof LimitOrderType.GOOD_TIL_CANCELLED;
-  export type FILL_OR_KILL = typeof LimitOrderType.FILL_OR_KILL;
-  export type IMMEDIATE_OR_CANCEL = typeof LimitOrderType.IMMEDIATE_OR_CANCEL;
-  export type JUST_IN_TIME = typeof LimitOrderType.JUST_IN_TIME;
-  export type GOOD_TIL_TIME = typeof LimitOrderType.GOOD_TIL_TIME;
-}
 
 export interface DepositOptions {
   disableAutoswap: boolean;
@@ -1614,8 +1603,3 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

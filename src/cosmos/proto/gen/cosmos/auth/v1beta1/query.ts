@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { BaseAccount, Params } from "./auth.ts";
-
-export const protobufPackage = "cosmos.auth.v1beta1";
-
-export const protobufFileName = "cosmos/auth/v1beta1/query.proto";
 
 export interface QueryAccountsRequest {
   pagination: PageRequest | undefined;
@@ -1067,8 +1064,3 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

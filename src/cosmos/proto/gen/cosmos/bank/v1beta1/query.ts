@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { Metadata, Params, SendEnabled } from "./bank.ts";
-
-export const protobufPackage = "cosmos.bank.v1beta1";
-
-export const protobufFileName = "cosmos/bank/v1beta1/query.proto";
 
 export interface QueryBalanceRequest {
   address: string;
@@ -1624,8 +1621,3 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

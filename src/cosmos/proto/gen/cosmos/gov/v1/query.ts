@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import {
   Deposit,
@@ -18,10 +19,6 @@ import {
   Vote,
   VotingParams,
 } from "./gov.ts";
-
-export const protobufPackage = "cosmos.gov.v1";
-
-export const protobufFileName = "cosmos/gov/v1/query.proto";
 
 export interface QueryConstitutionRequest {
 }
@@ -1145,8 +1142,3 @@ export const QueryTallyResultResponse: MessageFns<QueryTallyResultResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import {
   DelegationResponse,
@@ -16,10 +17,6 @@ import {
   UnbondingDelegation,
   Validator,
 } from "./staking.ts";
-
-export const protobufPackage = "cosmos.staking.v1beta1";
-
-export const protobufFileName = "cosmos/staking/v1beta1/query.proto";
 
 export interface QueryValidatorsRequest {
   status: string;
@@ -1711,8 +1708,3 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Plan } from "./upgrade.ts";
-
-export const protobufPackage = "cosmos.upgrade.v1beta1";
-
-export const protobufFileName = "cosmos/upgrade/v1beta1/query.proto";
 
 export interface QueryCurrentPlanRequest {
 }
@@ -308,8 +305,3 @@ export const QueryAuthorityResponse: MessageFns<QueryAuthorityResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../cosmos/base/query/v1beta1/pagination.ts";
 import { AccessConfig, ContractCodeHistoryEntry, ContractInfo, Model, Params } from "./types.ts";
-
-export const protobufPackage = "cosmwasm.wasm.v1";
-
-export const protobufFileName = "cosmwasm/wasm/v1/query.proto";
 
 export interface QueryContractInfoRequest {
   address: string;
@@ -1591,8 +1588,3 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

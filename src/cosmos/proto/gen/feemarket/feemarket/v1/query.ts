@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { DecCoin } from "../../../cosmos/base/v1beta1/coin.ts";
 import { State } from "./genesis.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "feemarket.feemarket.v1";
-
-export const protobufFileName = "feemarket/feemarket/v1/query.proto";
 
 export interface ParamsRequest {
 }
@@ -401,8 +398,3 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

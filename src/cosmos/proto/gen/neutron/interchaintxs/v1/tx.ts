@@ -6,15 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../../cosmos/base/v1beta1/coin.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Order } from "../../../ibc/core/channel/v1/channel.ts";
 import { Fee } from "../../feerefunder/fee.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.interchaintxs.v1";
-
-export const protobufFileName = "neutron/interchaintxs/v1/tx.proto";
 
 export interface MsgRegisterInterchainAccount {
   fromAddress: string;
@@ -22,11 +19,6 @@ export interface MsgRegisterInterchainAccount {
   interchainAccountId: string;
   registerFee: Coin[];
   ordering: Order;
-}
-
-export interface MsgRegisterInterchainAccountResponse {
-  channelId: string;
-  portId: string;
 }
 
 export interface MsgSubmitTx {
@@ -39,17 +31,9 @@ export interface MsgSubmitTx {
   fee: Fee | undefined;
 }
 
-export interface MsgSubmitTxResponse {
-  sequenceId: bigint;
-  channel: string;
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgRegisterInterchainAccount(): MsgRegisterInterchainAccount {
@@ -127,66 +111,6 @@ export const MsgRegisterInterchainAccount: MessageFns<MsgRegisterInterchainAccou
             }
 
             message.ordering = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgRegisterInterchainAccountResponse(): MsgRegisterInterchainAccountResponse {
-  return { channelId: "", portId: "" };
-}
-
-export const MsgRegisterInterchainAccountResponse: MessageFns<MsgRegisterInterchainAccountResponse> = {
-  encode(message: MsgRegisterInterchainAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.channelId !== "") {
-      writer.uint32(10).string(message.channelId);
-    }
-    if (message.portId !== "") {
-      writer.uint32(18).string(message.portId);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRegisterInterchainAccountResponse): MsgRegisterInterchainAccountResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgRegisterInterchainAccountResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.channelId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.portId = reader.string();
             continue;
           }
         }
@@ -331,69 +255,6 @@ export const MsgSubmitTx: MessageFns<MsgSubmitTx> = {
   },
 };
 
-function createBaseMsgSubmitTxResponse(): MsgSubmitTxResponse {
-  return { sequenceId: 0n, channel: "" };
-}
-
-export const MsgSubmitTxResponse: MessageFns<MsgSubmitTxResponse> = {
-  encode(message: MsgSubmitTxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.sequenceId !== 0n) {
-      if (BigInt.asUintN(64, message.sequenceId) !== message.sequenceId) {
-        throw new globalThis.Error("value provided for field message.sequenceId of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.sequenceId);
-    }
-    if (message.channel !== "") {
-      writer.uint32(18).string(message.channel);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitTxResponse): MsgSubmitTxResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSubmitTxResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.sequenceId = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.channel = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -453,46 +314,3 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params } from "../params.ts";
 import { DenomAuthorityMetadata } from "./authorityMetadata.ts";
-
-export const protobufPackage = "osmosis.tokenfactory.v1beta1";
-
-export const protobufFileName = "osmosis/tokenfactory/v1beta1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -566,8 +563,3 @@ export const QueryFullDenomResponse: MessageFns<QueryFullDenomResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

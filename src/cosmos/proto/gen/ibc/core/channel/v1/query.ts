@@ -6,15 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../../cosmos/base/query/v1beta1/pagination.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Height, IdentifiedClientState } from "../../client/v1/client.ts";
 import { Channel, IdentifiedChannel, PacketState, Params } from "./channel.ts";
 import { ErrorReceipt, Upgrade } from "./upgrade.ts";
-
-export const protobufPackage = "ibc.core.channel.v1";
-
-export const protobufFileName = "ibc/core/channel/v1/query.proto";
 
 export interface QueryChannelRequest {
   portId: string;
@@ -2587,8 +2584,3 @@ export const QueryChannelParamsResponse: MessageFns<QueryChannelParamsResponse> 
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Height } from "../../client/v1/client.ts";
 import { Channel, Packet, Params, State } from "./channel.ts";
 import { ErrorReceipt, Upgrade, UpgradeFields } from "./upgrade.ts";
-
-export const protobufPackage = "ibc.core.channel.v1";
-
-export const protobufFileName = "ibc/core/channel/v1/tx.proto";
 
 export const ResponseResultType = {
   RESPONSE_RESULT_TYPE_UNSPECIFIED: 0,
@@ -22,13 +19,6 @@ export const ResponseResultType = {
 } as const;
 
 export type ResponseResultType = typeof ResponseResultType[keyof typeof ResponseResultType];
-
-export namespace ResponseResultType {
-  export type RESPONSE_RESULT_TYPE_UNSPECIFIED = typeof ResponseResultType.RESPONSE_RESULT_TYPE_UNSPECIFIED;
-  export type RESPONSE_RESULT_TYPE_NOOP = typeof ResponseResultType.RESPONSE_RESULT_TYPE_NOOP;
-  export type RESPONSE_RESULT_TYPE_SUCCESS = typeof ResponseResultType.RESPONSE_RESULT_TYPE_SUCCESS;
-  export type RESPONSE_RESULT_TYPE_FAILURE = typeof ResponseResultType.RESPONSE_RESULT_TYPE_FAILURE;
-}
 
 export interface MsgChannelOpenInit {
   portId: string;
@@ -66,9 +56,6 @@ export interface MsgChannelOpenAck {
   signer: string;
 }
 
-export interface MsgChannelOpenAckResponse {
-}
-
 export interface MsgChannelOpenConfirm {
   portId: string;
   channelId: string;
@@ -77,16 +64,10 @@ export interface MsgChannelOpenConfirm {
   signer: string;
 }
 
-export interface MsgChannelOpenConfirmResponse {
-}
-
 export interface MsgChannelCloseInit {
   portId: string;
   channelId: string;
   signer: string;
-}
-
-export interface MsgChannelCloseInitResponse {
 }
 
 export interface MsgChannelCloseConfirm {
@@ -96,9 +77,6 @@ export interface MsgChannelCloseConfirm {
   proofHeight: Height | undefined;
   signer: string;
   counterpartyUpgradeSequence: bigint;
-}
-
-export interface MsgChannelCloseConfirmResponse {
 }
 
 export interface MsgRecvPacket {
@@ -120,10 +98,6 @@ export interface MsgTimeout {
   signer: string;
 }
 
-export interface MsgTimeoutResponse {
-  result: ResponseResultType;
-}
-
 export interface MsgTimeoutOnClose {
   packet: Packet | undefined;
   proofUnreceived: Uint8Array;
@@ -134,10 +108,6 @@ export interface MsgTimeoutOnClose {
   counterpartyUpgradeSequence: bigint;
 }
 
-export interface MsgTimeoutOnCloseResponse {
-  result: ResponseResultType;
-}
-
 export interface MsgAcknowledgement {
   packet: Packet | undefined;
   acknowledgement: Uint8Array;
@@ -146,20 +116,11 @@ export interface MsgAcknowledgement {
   signer: string;
 }
 
-export interface MsgAcknowledgementResponse {
-  result: ResponseResultType;
-}
-
 export interface MsgChannelUpgradeInit {
   portId: string;
   channelId: string;
   fields: UpgradeFields | undefined;
   signer: string;
-}
-
-export interface MsgChannelUpgradeInitResponse {
-  upgrade: Upgrade | undefined;
-  upgradeSequence: bigint;
 }
 
 export interface MsgChannelUpgradeTry {
@@ -174,12 +135,6 @@ export interface MsgChannelUpgradeTry {
   signer: string;
 }
 
-export interface MsgChannelUpgradeTryResponse {
-  upgrade: Upgrade | undefined;
-  upgradeSequence: bigint;
-  result: ResponseResultType;
-}
-
 export interface MsgChannelUpgradeAck {
   portId: string;
   channelId: string;
@@ -188,10 +143,6 @@ export interface MsgChannelUpgradeAck {
   proofUpgrade: Uint8Array;
   proofHeight: Height | undefined;
   signer: string;
-}
-
-export interface MsgChannelUpgradeAckResponse {
-  result: ResponseResultType;
 }
 
 export interface MsgChannelUpgradeConfirm {
@@ -205,10 +156,6 @@ export interface MsgChannelUpgradeConfirm {
   signer: string;
 }
 
-export interface MsgChannelUpgradeConfirmResponse {
-  result: ResponseResultType;
-}
-
 export interface MsgChannelUpgradeOpen {
   portId: string;
   channelId: string;
@@ -217,9 +164,6 @@ export interface MsgChannelUpgradeOpen {
   proofChannel: Uint8Array;
   proofHeight: Height | undefined;
   signer: string;
-}
-
-export interface MsgChannelUpgradeOpenResponse {
 }
 
 export interface MsgChannelUpgradeTimeout {
@@ -231,9 +175,6 @@ export interface MsgChannelUpgradeTimeout {
   signer: string;
 }
 
-export interface MsgChannelUpgradeTimeoutResponse {
-}
-
 export interface MsgChannelUpgradeCancel {
   portId: string;
   channelId: string;
@@ -243,15 +184,9 @@ export interface MsgChannelUpgradeCancel {
   signer: string;
 }
 
-export interface MsgChannelUpgradeCancelResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 export interface MsgPruneAcknowledgements {
@@ -259,11 +194,6 @@ export interface MsgPruneAcknowledgements {
   channelId: string;
   limit: bigint;
   signer: string;
-}
-
-export interface MsgPruneAcknowledgementsResponse {
-  totalPrunedSequences: bigint;
-  totalRemainingSequences: bigint;
 }
 
 function createBaseMsgChannelOpenInit(): MsgChannelOpenInit {
@@ -703,44 +633,6 @@ export const MsgChannelOpenAck: MessageFns<MsgChannelOpenAck> = {
   },
 };
 
-function createBaseMsgChannelOpenAckResponse(): MsgChannelOpenAckResponse {
-  return {};
-}
-
-export const MsgChannelOpenAckResponse: MessageFns<MsgChannelOpenAckResponse> = {
-  encode(_: MsgChannelOpenAckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelOpenAckResponse): MsgChannelOpenAckResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelOpenAckResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelOpenConfirm(): MsgChannelOpenConfirm {
   return { portId: "", channelId: "", proofAck: new Uint8Array(0), proofHeight: undefined, signer: "" };
 }
@@ -834,44 +726,6 @@ export const MsgChannelOpenConfirm: MessageFns<MsgChannelOpenConfirm> = {
   },
 };
 
-function createBaseMsgChannelOpenConfirmResponse(): MsgChannelOpenConfirmResponse {
-  return {};
-}
-
-export const MsgChannelOpenConfirmResponse: MessageFns<MsgChannelOpenConfirmResponse> = {
-  encode(_: MsgChannelOpenConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelOpenConfirmResponse): MsgChannelOpenConfirmResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelOpenConfirmResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelCloseInit(): MsgChannelCloseInit {
   return { portId: "", channelId: "", signer: "" };
 }
@@ -927,44 +781,6 @@ export const MsgChannelCloseInit: MessageFns<MsgChannelCloseInit> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelCloseInitResponse(): MsgChannelCloseInitResponse {
-  return {};
-}
-
-export const MsgChannelCloseInitResponse: MessageFns<MsgChannelCloseInitResponse> = {
-  encode(_: MsgChannelCloseInitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelCloseInitResponse): MsgChannelCloseInitResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelCloseInitResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -1081,44 +897,6 @@ export const MsgChannelCloseConfirm: MessageFns<MsgChannelCloseConfirm> = {
             message.counterpartyUpgradeSequence = reader.uint64() as bigint;
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelCloseConfirmResponse(): MsgChannelCloseConfirmResponse {
-  return {};
-}
-
-export const MsgChannelCloseConfirmResponse: MessageFns<MsgChannelCloseConfirmResponse> = {
-  encode(_: MsgChannelCloseConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelCloseConfirmResponse): MsgChannelCloseConfirmResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelCloseConfirmResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -1368,55 +1146,6 @@ export const MsgTimeout: MessageFns<MsgTimeout> = {
   },
 };
 
-function createBaseMsgTimeoutResponse(): MsgTimeoutResponse {
-  return { result: 0 };
-}
-
-export const MsgTimeoutResponse: MessageFns<MsgTimeoutResponse> = {
-  encode(message: MsgTimeoutResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.result !== 0) {
-      writer.uint32(8).int32(message.result);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgTimeoutResponse): MsgTimeoutResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgTimeoutResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.result = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgTimeoutOnClose(): MsgTimeoutOnClose {
   return {
     packet: undefined,
@@ -1548,55 +1277,6 @@ export const MsgTimeoutOnClose: MessageFns<MsgTimeoutOnClose> = {
   },
 };
 
-function createBaseMsgTimeoutOnCloseResponse(): MsgTimeoutOnCloseResponse {
-  return { result: 0 };
-}
-
-export const MsgTimeoutOnCloseResponse: MessageFns<MsgTimeoutOnCloseResponse> = {
-  encode(message: MsgTimeoutOnCloseResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.result !== 0) {
-      writer.uint32(8).int32(message.result);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgTimeoutOnCloseResponse): MsgTimeoutOnCloseResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgTimeoutOnCloseResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.result = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgAcknowledgement(): MsgAcknowledgement {
   return {
     packet: undefined,
@@ -1696,55 +1376,6 @@ export const MsgAcknowledgement: MessageFns<MsgAcknowledgement> = {
   },
 };
 
-function createBaseMsgAcknowledgementResponse(): MsgAcknowledgementResponse {
-  return { result: 0 };
-}
-
-export const MsgAcknowledgementResponse: MessageFns<MsgAcknowledgementResponse> = {
-  encode(message: MsgAcknowledgementResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.result !== 0) {
-      writer.uint32(8).int32(message.result);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAcknowledgementResponse): MsgAcknowledgementResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgAcknowledgementResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.result = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelUpgradeInit(): MsgChannelUpgradeInit {
   return { portId: "", channelId: "", fields: undefined, signer: "" };
 }
@@ -1809,69 +1440,6 @@ export const MsgChannelUpgradeInit: MessageFns<MsgChannelUpgradeInit> = {
             }
 
             message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelUpgradeInitResponse(): MsgChannelUpgradeInitResponse {
-  return { upgrade: undefined, upgradeSequence: 0n };
-}
-
-export const MsgChannelUpgradeInitResponse: MessageFns<MsgChannelUpgradeInitResponse> = {
-  encode(message: MsgChannelUpgradeInitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.upgrade !== undefined) {
-      Upgrade.encode(message.upgrade, writer.uint32(10).fork()).join();
-    }
-    if (message.upgradeSequence !== 0n) {
-      if (BigInt.asUintN(64, message.upgradeSequence) !== message.upgradeSequence) {
-        throw new globalThis.Error("value provided for field message.upgradeSequence of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.upgradeSequence);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeInitResponse): MsgChannelUpgradeInitResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeInitResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.upgrade = Upgrade.decode(reader, reader.uint32(), message.upgrade);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.upgradeSequence = reader.uint64() as bigint;
             continue;
           }
         }
@@ -2042,80 +1610,6 @@ export const MsgChannelUpgradeTry: MessageFns<MsgChannelUpgradeTry> = {
   },
 };
 
-function createBaseMsgChannelUpgradeTryResponse(): MsgChannelUpgradeTryResponse {
-  return { upgrade: undefined, upgradeSequence: 0n, result: 0 };
-}
-
-export const MsgChannelUpgradeTryResponse: MessageFns<MsgChannelUpgradeTryResponse> = {
-  encode(message: MsgChannelUpgradeTryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.upgrade !== undefined) {
-      Upgrade.encode(message.upgrade, writer.uint32(10).fork()).join();
-    }
-    if (message.upgradeSequence !== 0n) {
-      if (BigInt.asUintN(64, message.upgradeSequence) !== message.upgradeSequence) {
-        throw new globalThis.Error("value provided for field message.upgradeSequence of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.upgradeSequence);
-    }
-    if (message.result !== 0) {
-      writer.uint32(24).int32(message.result);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTryResponse): MsgChannelUpgradeTryResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeTryResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.upgrade = Upgrade.decode(reader, reader.uint32(), message.upgrade);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.upgradeSequence = reader.uint64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.result = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelUpgradeAck(): MsgChannelUpgradeAck {
   return {
     portId: "",
@@ -2221,55 +1715,6 @@ export const MsgChannelUpgradeAck: MessageFns<MsgChannelUpgradeAck> = {
             }
 
             message.signer = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelUpgradeAckResponse(): MsgChannelUpgradeAckResponse {
-  return { result: 0 };
-}
-
-export const MsgChannelUpgradeAckResponse: MessageFns<MsgChannelUpgradeAckResponse> = {
-  encode(message: MsgChannelUpgradeAckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.result !== 0) {
-      writer.uint32(8).int32(message.result);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeAckResponse): MsgChannelUpgradeAckResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeAckResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.result = reader.int32() as any;
             continue;
           }
         }
@@ -2423,55 +1868,6 @@ export const MsgChannelUpgradeConfirm: MessageFns<MsgChannelUpgradeConfirm> = {
   },
 };
 
-function createBaseMsgChannelUpgradeConfirmResponse(): MsgChannelUpgradeConfirmResponse {
-  return { result: 0 };
-}
-
-export const MsgChannelUpgradeConfirmResponse: MessageFns<MsgChannelUpgradeConfirmResponse> = {
-  encode(message: MsgChannelUpgradeConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.result !== 0) {
-      writer.uint32(8).int32(message.result);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeConfirmResponse): MsgChannelUpgradeConfirmResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeConfirmResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.result = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelUpgradeOpen(): MsgChannelUpgradeOpen {
   return {
     portId: "",
@@ -2600,44 +1996,6 @@ export const MsgChannelUpgradeOpen: MessageFns<MsgChannelUpgradeOpen> = {
   },
 };
 
-function createBaseMsgChannelUpgradeOpenResponse(): MsgChannelUpgradeOpenResponse {
-  return {};
-}
-
-export const MsgChannelUpgradeOpenResponse: MessageFns<MsgChannelUpgradeOpenResponse> = {
-  encode(_: MsgChannelUpgradeOpenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeOpenResponse): MsgChannelUpgradeOpenResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeOpenResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelUpgradeTimeout(): MsgChannelUpgradeTimeout {
   return {
     portId: "",
@@ -2733,44 +2091,6 @@ export const MsgChannelUpgradeTimeout: MessageFns<MsgChannelUpgradeTimeout> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelUpgradeTimeoutResponse(): MsgChannelUpgradeTimeoutResponse {
-  return {};
-}
-
-export const MsgChannelUpgradeTimeoutResponse: MessageFns<MsgChannelUpgradeTimeoutResponse> = {
-  encode(_: MsgChannelUpgradeTimeoutResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTimeoutResponse): MsgChannelUpgradeTimeoutResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeTimeoutResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -2898,44 +2218,6 @@ export const MsgChannelUpgradeCancel: MessageFns<MsgChannelUpgradeCancel> = {
   },
 };
 
-function createBaseMsgChannelUpgradeCancelResponse(): MsgChannelUpgradeCancelResponse {
-  return {};
-}
-
-export const MsgChannelUpgradeCancelResponse: MessageFns<MsgChannelUpgradeCancelResponse> = {
-  encode(_: MsgChannelUpgradeCancelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeCancelResponse): MsgChannelUpgradeCancelResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeCancelResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -2980,44 +2262,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
             message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -3118,74 +2362,3 @@ export const MsgPruneAcknowledgements: MessageFns<MsgPruneAcknowledgements> = {
     }
   },
 };
-
-function createBaseMsgPruneAcknowledgementsResponse(): MsgPruneAcknowledgementsResponse {
-  return { totalPrunedSequences: 0n, totalRemainingSequences: 0n };
-}
-
-export const MsgPruneAcknowledgementsResponse: MessageFns<MsgPruneAcknowledgementsResponse> = {
-  encode(message: MsgPruneAcknowledgementsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.totalPrunedSequences !== 0n) {
-      if (BigInt.asUintN(64, message.totalPrunedSequences) !== message.totalPrunedSequences) {
-        throw new globalThis.Error("value provided for field message.totalPrunedSequences of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.totalPrunedSequences);
-    }
-    if (message.totalRemainingSequences !== 0n) {
-      if (BigInt.asUintN(64, message.totalRemainingSequences) !== message.totalRemainingSequences) {
-        throw new globalThis.Error("value provided for field message.totalRemainingSequences of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.totalRemainingSequences);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPruneAcknowledgementsResponse): MsgPruneAcknowledgementsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgPruneAcknowledgementsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.totalPrunedSequences = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.totalRemainingSequences = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
