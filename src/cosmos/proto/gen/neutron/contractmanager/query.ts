@@ -355,3 +355,14 @@ export const QueryFailuresResponse: MessageFns<QueryFailuresResponse> = {
     }
   },
 };
+
+/** The methods of the service neutron.contractmanager.Query. */
+export const Query = {
+  name: "neutron.contractmanager.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    AddressFailure: { request: QueryFailureRequest, response: QueryFailureResponse },
+    AddressFailures: { request: QueryFailuresRequest, response: QueryFailuresResponse },
+    Failures: { request: QueryFailuresRequest, response: QueryFailuresResponse },
+  },
+} as const;

@@ -141,3 +141,20 @@ export const MsgResubmitFailure: MessageFns<MsgResubmitFailure> = {
     }
   },
 };
+
+/** The methods of the service neutron.contractmanager.Msg. */
+export const Msg = {
+  name: "neutron.contractmanager.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/neutron.contractmanager.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    ResubmitFailure: {
+      typeUrl: "/neutron.contractmanager.MsgResubmitFailure",
+      request: MsgResubmitFailure,
+      signers: ({ sender }: MsgResubmitFailure) => [sender],
+    },
+  },
+} as const;

@@ -328,3 +328,13 @@ export const QuerySchedulesResponse: MessageFns<QuerySchedulesResponse> = {
     }
   },
 };
+
+/** The methods of the service neutron.cron.Query. */
+export const Query = {
+  name: "neutron.cron.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    Schedule: { request: QueryGetScheduleRequest, response: QueryGetScheduleResponse },
+    Schedules: { request: QuerySchedulesRequest, response: QuerySchedulesResponse },
+  },
+} as const;

@@ -243,3 +243,25 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.cron.Msg. */
+export const Msg = {
+  name: "neutron.cron.Msg",
+  methods: {
+    AddSchedule: {
+      typeUrl: "/neutron.cron.MsgAddSchedule",
+      request: MsgAddSchedule,
+      signers: ({ authority }: MsgAddSchedule) => [authority],
+    },
+    RemoveSchedule: {
+      typeUrl: "/neutron.cron.MsgRemoveSchedule",
+      request: MsgRemoveSchedule,
+      signers: ({ authority }: MsgRemoveSchedule) => [authority],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.cron.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -3128,3 +3128,61 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
     }
   },
 };
+
+/** The methods of the service neutron.dex.Query. */
+export const Query = {
+  name: "neutron.dex.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    LimitOrderTrancheUser: {
+      request: QueryGetLimitOrderTrancheUserRequest,
+      response: QueryGetLimitOrderTrancheUserResponse,
+    },
+    LimitOrderTrancheUserAll: {
+      request: QueryAllLimitOrderTrancheUserRequest,
+      response: QueryAllLimitOrderTrancheUserResponse,
+    },
+    LimitOrderTrancheUserAllByAddress: {
+      request: QueryAllLimitOrderTrancheUserByAddressRequest,
+      response: QueryAllLimitOrderTrancheUserByAddressResponse,
+    },
+    LimitOrderTranche: { request: QueryGetLimitOrderTrancheRequest, response: QueryGetLimitOrderTrancheResponse },
+    LimitOrderTrancheAll: { request: QueryAllLimitOrderTrancheRequest, response: QueryAllLimitOrderTrancheResponse },
+    UserDepositsAll: { request: QueryAllUserDepositsRequest, response: QueryAllUserDepositsResponse },
+    TickLiquidityAll: { request: QueryAllTickLiquidityRequest, response: QueryAllTickLiquidityResponse },
+    InactiveLimitOrderTranche: {
+      request: QueryGetInactiveLimitOrderTrancheRequest,
+      response: QueryGetInactiveLimitOrderTrancheResponse,
+    },
+    InactiveLimitOrderTrancheAll: {
+      request: QueryAllInactiveLimitOrderTrancheRequest,
+      response: QueryAllInactiveLimitOrderTrancheResponse,
+    },
+    PoolReservesAll: { request: QueryAllPoolReservesRequest, response: QueryAllPoolReservesResponse },
+    PoolReserves: { request: QueryGetPoolReservesRequest, response: QueryGetPoolReservesResponse },
+    EstimateMultiHopSwap: { request: QueryEstimateMultiHopSwapRequest, response: QueryEstimateMultiHopSwapResponse },
+    EstimatePlaceLimitOrder: {
+      request: QueryEstimatePlaceLimitOrderRequest,
+      response: QueryEstimatePlaceLimitOrderResponse,
+    },
+    Pool: { request: QueryPoolRequest, response: QueryPoolResponse },
+    PoolByID: { request: QueryPoolByIDRequest, response: QueryPoolResponse },
+    PoolMetadata: { request: QueryGetPoolMetadataRequest, response: QueryGetPoolMetadataResponse },
+    PoolMetadataAll: { request: QueryAllPoolMetadataRequest, response: QueryAllPoolMetadataResponse },
+    SimulateDeposit: { request: QuerySimulateDepositRequest, response: QuerySimulateDepositResponse },
+    SimulateWithdrawal: { request: QuerySimulateWithdrawalRequest, response: QuerySimulateWithdrawalResponse },
+    SimulatePlaceLimitOrder: {
+      request: QuerySimulatePlaceLimitOrderRequest,
+      response: QuerySimulatePlaceLimitOrderResponse,
+    },
+    SimulateWithdrawFilledLimitOrder: {
+      request: QuerySimulateWithdrawFilledLimitOrderRequest,
+      response: QuerySimulateWithdrawFilledLimitOrderResponse,
+    },
+    SimulateCancelLimitOrder: {
+      request: QuerySimulateCancelLimitOrderRequest,
+      response: QuerySimulateCancelLimitOrderResponse,
+    },
+    SimulateMultiHopSwap: { request: QuerySimulateMultiHopSwapRequest, response: QuerySimulateMultiHopSwapResponse },
+  },
+} as const;

@@ -197,3 +197,15 @@ export const QueryTotalBurnedNeutronsAmountResponse: MessageFns<QueryTotalBurned
     }
   },
 };
+
+/** The methods of the service neutron.feeburner.Query. */
+export const Query = {
+  name: "neutron.feeburner.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    TotalBurnedNeutronsAmount: {
+      request: QueryTotalBurnedNeutronsAmountRequest,
+      response: QueryTotalBurnedNeutronsAmountResponse,
+    },
+  },
+} as const;

@@ -73,3 +73,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.feeburner.Msg. */
+export const Msg = {
+  name: "neutron.feeburner.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/neutron.feeburner.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

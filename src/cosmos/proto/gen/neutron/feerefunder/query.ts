@@ -236,3 +236,12 @@ export const FeeInfoResponse: MessageFns<FeeInfoResponse> = {
     }
   },
 };
+
+/** The methods of the service neutron.feerefunder.Query. */
+export const Query = {
+  name: "neutron.feerefunder.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    FeeInfo: { request: FeeInfoRequest, response: FeeInfoResponse },
+  },
+} as const;

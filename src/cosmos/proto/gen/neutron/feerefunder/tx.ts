@@ -73,3 +73,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.feerefunder.Msg. */
+export const Msg = {
+  name: "neutron.feerefunder.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/neutron.feerefunder.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -114,3 +114,11 @@ export const QuerySubscribedContractsResponse: MessageFns<QuerySubscribedContrac
     }
   },
 };
+
+/** The methods of the service neutron.harpoon.Query. */
+export const Query = {
+  name: "neutron.harpoon.Query",
+  methods: {
+    SubscribedContracts: { request: QuerySubscribedContractsRequest, response: QuerySubscribedContractsResponse },
+  },
+} as const;

@@ -152,3 +152,15 @@ export const HookSubscription: MessageFns<HookSubscription> = {
     }
   },
 };
+
+/** The methods of the service neutron.harpoon.Msg. */
+export const Msg = {
+  name: "neutron.harpoon.Msg",
+  methods: {
+    ManageHookSubscription: {
+      typeUrl: "/neutron.harpoon.MsgManageHookSubscription",
+      request: MsgManageHookSubscription,
+      signers: ({ authority }: MsgManageHookSubscription) => [authority],
+    },
+  },
+} as const;

@@ -589,3 +589,15 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
     }
   },
 };
+
+/** The methods of the service neutron.interchainqueries.Query. */
+export const Query = {
+  name: "neutron.interchainqueries.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    RegisteredQueries: { request: QueryRegisteredQueriesRequest, response: QueryRegisteredQueriesResponse },
+    RegisteredQuery: { request: QueryRegisteredQueryRequest, response: QueryRegisteredQueryResponse },
+    QueryResult: { request: QueryRegisteredQueryResultRequest, response: QueryRegisteredQueryResultResponse },
+    LastRemoteHeight: { request: QueryLastRemoteHeight, response: QueryLastRemoteHeightResponse },
+  },
+} as const;

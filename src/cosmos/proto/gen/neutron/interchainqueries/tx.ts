@@ -879,3 +879,36 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.interchainqueries.Msg. */
+export const Msg = {
+  name: "neutron.interchainqueries.Msg",
+  methods: {
+    RegisterInterchainQuery: {
+      typeUrl: "/neutron.interchainqueries.MsgRegisterInterchainQuery",
+      request: MsgRegisterInterchainQuery,
+      response: MsgRegisterInterchainQueryResponse,
+      signers: ({ sender }: MsgRegisterInterchainQuery) => [sender],
+    },
+    SubmitQueryResult: {
+      typeUrl: "/neutron.interchainqueries.MsgSubmitQueryResult",
+      request: MsgSubmitQueryResult,
+      signers: ({ sender }: MsgSubmitQueryResult) => [sender],
+    },
+    RemoveInterchainQuery: {
+      typeUrl: "/neutron.interchainqueries.MsgRemoveInterchainQueryRequest",
+      request: MsgRemoveInterchainQueryRequest,
+      signers: ({ sender }: MsgRemoveInterchainQueryRequest) => [sender],
+    },
+    UpdateInterchainQuery: {
+      typeUrl: "/neutron.interchainqueries.MsgUpdateInterchainQueryRequest",
+      request: MsgUpdateInterchainQueryRequest,
+      signers: ({ sender }: MsgUpdateInterchainQueryRequest) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.interchainqueries.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -196,3 +196,12 @@ export const QueryArchivedProposalsResponse: MessageFns<QueryArchivedProposalsRe
     }
   },
 };
+
+/** The methods of the service cosmos.adminmodule.adminmodule.Query. */
+export const Query = {
+  name: "cosmos.adminmodule.adminmodule.Query",
+  methods: {
+    Admins: { request: QueryAdminsRequest, response: QueryAdminsResponse },
+    ArchivedProposals: { request: QueryArchivedProposalsRequest, response: QueryArchivedProposalsResponse },
+  },
+} as const;

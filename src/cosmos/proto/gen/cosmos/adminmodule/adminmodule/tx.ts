@@ -9,6 +9,16 @@ import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 
+export interface MsgDeleteAdmin {
+  creator: string;
+  admin: string;
+}
+
+export interface MsgAddAdmin {
+  creator: string;
+  admin: string;
+}
+
 export interface MsgSubmitProposal {
   messages: Any[];
   proposer: string;
@@ -22,6 +32,130 @@ export interface MsgSubmitProposalLegacy {
   content: Any | undefined;
   proposer: string;
 }
+
+export interface MsgSubmitProposalLegacyResponse {
+  proposalId: bigint;
+}
+
+function createBaseMsgDeleteAdmin(): MsgDeleteAdmin {
+  return { creator: "", admin: "" };
+}
+
+export const MsgDeleteAdmin: MessageFns<MsgDeleteAdmin> = {
+  encode(message: MsgDeleteAdmin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.creator !== "") {
+      writer.uint32(10).string(message.creator);
+    }
+    if (message.admin !== "") {
+      writer.uint32(18).string(message.admin);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDeleteAdmin): MsgDeleteAdmin {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgDeleteAdmin();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.creator = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.admin = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgAddAdmin(): MsgAddAdmin {
+  return { creator: "", admin: "" };
+}
+
+export const MsgAddAdmin: MessageFns<MsgAddAdmin> = {
+  encode(message: MsgAddAdmin, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.creator !== "") {
+      writer.uint32(10).string(message.creator);
+    }
+    if (message.admin !== "") {
+      writer.uint32(18).string(message.admin);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAddAdmin): MsgAddAdmin {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgAddAdmin();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.creator = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.admin = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseMsgSubmitProposal(): MsgSubmitProposal {
   return { messages: [], proposer: "" };
@@ -194,3 +328,84 @@ export const MsgSubmitProposalLegacy: MessageFns<MsgSubmitProposalLegacy> = {
     }
   },
 };
+
+function createBaseMsgSubmitProposalLegacyResponse(): MsgSubmitProposalLegacyResponse {
+  return { proposalId: 0n };
+}
+
+export const MsgSubmitProposalLegacyResponse: MessageFns<MsgSubmitProposalLegacyResponse> = {
+  encode(message: MsgSubmitProposalLegacyResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitProposalLegacyResponse): MsgSubmitProposalLegacyResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgSubmitProposalLegacyResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+/** The methods of the service cosmos.adminmodule.adminmodule.Msg. */
+export const Msg = {
+  name: "cosmos.adminmodule.adminmodule.Msg",
+  methods: {
+    DeleteAdmin: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgDeleteAdmin",
+      request: MsgDeleteAdmin,
+      signers: ({ creator }: MsgDeleteAdmin) => [creator],
+    },
+    AddAdmin: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgAddAdmin",
+      request: MsgAddAdmin,
+      signers: ({ creator }: MsgAddAdmin) => [creator],
+    },
+    SubmitProposal: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgSubmitProposal",
+      request: MsgSubmitProposal,
+      response: MsgSubmitProposalResponse,
+      signers: ({ proposer }: MsgSubmitProposal) => [proposer],
+    },
+    SubmitProposalLegacy: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgSubmitProposalLegacy",
+      request: MsgSubmitProposalLegacy,
+      response: MsgSubmitProposalLegacyResponse,
+      signers: ({ proposer }: MsgSubmitProposalLegacy) => [proposer],
+    },
+  },
+} as const;

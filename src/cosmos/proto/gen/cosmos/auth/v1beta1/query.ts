@@ -1064,3 +1064,20 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.auth.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.auth.v1beta1.Query",
+  methods: {
+    Accounts: { request: QueryAccountsRequest, response: QueryAccountsResponse },
+    Account: { request: QueryAccountRequest, response: QueryAccountResponse },
+    AccountAddressByID: { request: QueryAccountAddressByIDRequest, response: QueryAccountAddressByIDResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    ModuleAccounts: { request: QueryModuleAccountsRequest, response: QueryModuleAccountsResponse },
+    ModuleAccountByName: { request: QueryModuleAccountByNameRequest, response: QueryModuleAccountByNameResponse },
+    Bech32Prefix: { request: Bech32PrefixRequest, response: Bech32PrefixResponse },
+    AddressBytesToString: { request: AddressBytesToStringRequest, response: AddressBytesToStringResponse },
+    AddressStringToBytes: { request: AddressStringToBytesRequest, response: AddressStringToBytesResponse },
+    AccountInfo: { request: QueryAccountInfoRequest, response: QueryAccountInfoResponse },
+  },
+} as const;

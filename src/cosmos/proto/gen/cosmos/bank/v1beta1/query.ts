@@ -1621,3 +1621,29 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.bank.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.bank.v1beta1.Query",
+  methods: {
+    Balance: { request: QueryBalanceRequest, response: QueryBalanceResponse },
+    AllBalances: { request: QueryAllBalancesRequest, response: QueryAllBalancesResponse },
+    SpendableBalances: { request: QuerySpendableBalancesRequest, response: QuerySpendableBalancesResponse },
+    SpendableBalanceByDenom: {
+      request: QuerySpendableBalanceByDenomRequest,
+      response: QuerySpendableBalanceByDenomResponse,
+    },
+    TotalSupply: { request: QueryTotalSupplyRequest, response: QueryTotalSupplyResponse },
+    SupplyOf: { request: QuerySupplyOfRequest, response: QuerySupplyOfResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    DenomsMetadata: { request: QueryDenomsMetadataRequest, response: QueryDenomsMetadataResponse },
+    DenomMetadata: { request: QueryDenomMetadataRequest, response: QueryDenomMetadataResponse },
+    DenomMetadataByQueryString: {
+      request: QueryDenomMetadataByQueryStringRequest,
+      response: QueryDenomMetadataByQueryStringResponse,
+    },
+    DenomOwners: { request: QueryDenomOwnersRequest, response: QueryDenomOwnersResponse },
+    DenomOwnersByQuery: { request: QueryDenomOwnersByQueryRequest, response: QueryDenomOwnersByQueryResponse },
+    SendEnabled: { request: QuerySendEnabledRequest, response: QuerySendEnabledResponse },
+  },
+} as const;

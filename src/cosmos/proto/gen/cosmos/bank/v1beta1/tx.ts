@@ -8,7 +8,7 @@
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
-import { Input, Output } from "./bank.ts";
+import { Input, Output, Params, SendEnabled } from "./bank.ts";
 
 export interface MsgSend {
   fromAddress: string;
@@ -19,6 +19,17 @@ export interface MsgSend {
 export interface MsgMultiSend {
   inputs: Input[];
   outputs: Output[];
+}
+
+export interface MsgUpdateParams {
+  authority: string;
+  params: Params | undefined;
+}
+
+export interface MsgSetSendEnabled {
+  authority: string;
+  sendEnabled: SendEnabled[];
+  useDefaultFor: string[];
 }
 
 function createBaseMsgSend(): MsgSend {
@@ -151,3 +162,161 @@ export const MsgMultiSend: MessageFns<MsgMultiSend> = {
     }
   },
 };
+
+function createBaseMsgUpdateParams(): MsgUpdateParams {
+  return { authority: "", params: undefined };
+}
+
+export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
+  encode(message: MsgUpdateParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.authority !== "") {
+      writer.uint32(10).string(message.authority);
+    }
+    if (message.params !== undefined) {
+      Params.encode(message.params, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParams): MsgUpdateParams {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgUpdateParams();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.authority = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.params = Params.decode(reader, reader.uint32(), message.params);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgSetSendEnabled(): MsgSetSendEnabled {
+  return { authority: "", sendEnabled: [], useDefaultFor: [] };
+}
+
+export const MsgSetSendEnabled: MessageFns<MsgSetSendEnabled> = {
+  encode(message: MsgSetSendEnabled, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.authority !== "") {
+      writer.uint32(10).string(message.authority);
+    }
+    for (const v of message.sendEnabled) {
+      SendEnabled.encode(v!, writer.uint32(18).fork()).join();
+    }
+    for (const v of message.useDefaultFor) {
+      writer.uint32(26).string(v!);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSetSendEnabled): MsgSetSendEnabled {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgSetSendEnabled();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.authority = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.sendEnabled.push(SendEnabled.decode(reader, reader.uint32()));
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.useDefaultFor.push(reader.string());
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+/** The methods of the service cosmos.bank.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.bank.v1beta1.Msg",
+  methods: {
+    Send: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgSend",
+      request: MsgSend,
+      signers: ({ fromAddress }: MsgSend) => [fromAddress],
+    },
+    MultiSend: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgMultiSend",
+      request: MsgMultiSend,
+      signers: ({ inputs }: MsgMultiSend) => [...inputs.map(({ address }) => address)],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    SetSendEnabled: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgSetSendEnabled",
+      request: MsgSetSendEnabled,
+      signers: ({ authority }: MsgSetSendEnabled) => [authority],
+    },
+  },
+} as const;

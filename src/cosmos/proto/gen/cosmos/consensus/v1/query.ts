@@ -102,3 +102,11 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.consensus.v1.Query. */
+export const Query = {
+  name: "cosmos.consensus.v1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

@@ -109,3 +109,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service cosmos.consensus.v1.Msg. */
+export const Msg = {
+  name: "cosmos.consensus.v1.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/cosmos.consensus.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -1142,3 +1142,19 @@ export const QueryTallyResultResponse: MessageFns<QueryTallyResultResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.gov.v1.Query. */
+export const Query = {
+  name: "cosmos.gov.v1.Query",
+  methods: {
+    Constitution: { request: QueryConstitutionRequest, response: QueryConstitutionResponse },
+    Proposal: { request: QueryProposalRequest, response: QueryProposalResponse },
+    Proposals: { request: QueryProposalsRequest, response: QueryProposalsResponse },
+    Vote: { request: QueryVoteRequest, response: QueryVoteResponse },
+    Votes: { request: QueryVotesRequest, response: QueryVotesResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    Deposit: { request: QueryDepositRequest, response: QueryDepositResponse },
+    Deposits: { request: QueryDepositsRequest, response: QueryDepositsResponse },
+    TallyResult: { request: QueryTallyResultRequest, response: QueryTallyResultResponse },
+  },
+} as const;

@@ -737,3 +737,43 @@ export const MsgCancelProposalResponse: MessageFns<MsgCancelProposalResponse> = 
     }
   },
 };
+
+/** The methods of the service cosmos.gov.v1.Msg. */
+export const Msg = {
+  name: "cosmos.gov.v1.Msg",
+  methods: {
+    SubmitProposal: {
+      typeUrl: "/cosmos.gov.v1.MsgSubmitProposal",
+      request: MsgSubmitProposal,
+      response: MsgSubmitProposalResponse,
+      signers: ({ proposer }: MsgSubmitProposal) => [proposer],
+    },
+    ExecLegacyContent: {
+      typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent",
+      request: MsgExecLegacyContent,
+      signers: ({ authority }: MsgExecLegacyContent) => [authority],
+    },
+    Vote: { typeUrl: "/cosmos.gov.v1.MsgVote", request: MsgVote, signers: ({ voter }: MsgVote) => [voter] },
+    VoteWeighted: {
+      typeUrl: "/cosmos.gov.v1.MsgVoteWeighted",
+      request: MsgVoteWeighted,
+      signers: ({ voter }: MsgVoteWeighted) => [voter],
+    },
+    Deposit: {
+      typeUrl: "/cosmos.gov.v1.MsgDeposit",
+      request: MsgDeposit,
+      signers: ({ depositor }: MsgDeposit) => [depositor],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.gov.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    CancelProposal: {
+      typeUrl: "/cosmos.gov.v1.MsgCancelProposal",
+      request: MsgCancelProposal,
+      response: MsgCancelProposalResponse,
+      signers: ({ proposer }: MsgCancelProposal) => [proposer],
+    },
+  },
+} as const;

@@ -7,11 +7,35 @@
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { MessageFns } from "../../../message-fns.ts";
-import { PageResponse } from "../../base/query/v1beta1/pagination.ts";
-import { Deposit, DepositParams, Proposal, TallyParams, TallyResult, Vote, VotingParams } from "./gov.ts";
+import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
+import {
+  Deposit,
+  DepositParams,
+  Proposal,
+  ProposalStatus,
+  TallyParams,
+  TallyResult,
+  Vote,
+  VotingParams,
+} from "./gov.ts";
+
+export const protobufPackage = "cosmos.gov.v1beta1";
+
+export const protobufFileName = "cosmos/gov/v1beta1/query.proto";
+
+export interface QueryProposalRequest {
+  proposalId: bigint;
+}
 
 export interface QueryProposalResponse {
   proposal: Proposal | undefined;
+}
+
+export interface QueryProposalsRequest {
+  proposalStatus: ProposalStatus;
+  voter: string;
+  depositor: string;
+  pagination: PageRequest | undefined;
 }
 
 export interface QueryProposalsResponse {
@@ -19,13 +43,27 @@ export interface QueryProposalsResponse {
   pagination: PageResponse | undefined;
 }
 
+export interface QueryVoteRequest {
+  proposalId: bigint;
+  voter: string;
+}
+
 export interface QueryVoteResponse {
   vote: Vote | undefined;
+}
+
+export interface QueryVotesRequest {
+  proposalId: bigint;
+  pagination: PageRequest | undefined;
 }
 
 export interface QueryVotesResponse {
   votes: Vote[];
   pagination: PageResponse | undefined;
+}
+
+export interface QueryParamsRequest {
+  paramsType: string;
 }
 
 export interface QueryParamsResponse {
@@ -34,8 +72,18 @@ export interface QueryParamsResponse {
   tallyParams: TallyParams | undefined;
 }
 
+export interface QueryDepositRequest {
+  proposalId: bigint;
+  depositor: string;
+}
+
 export interface QueryDepositResponse {
   deposit: Deposit | undefined;
+}
+
+export interface QueryDepositsRequest {
+  proposalId: bigint;
+  pagination: PageRequest | undefined;
 }
 
 export interface QueryDepositsResponse {
@@ -43,9 +91,65 @@ export interface QueryDepositsResponse {
   pagination: PageResponse | undefined;
 }
 
+export interface QueryTallyResultRequest {
+  proposalId: bigint;
+}
+
 export interface QueryTallyResultResponse {
   tally: TallyResult | undefined;
 }
+
+function createBaseQueryProposalRequest(): QueryProposalRequest {
+  return { proposalId: 0n };
+}
+
+export const QueryProposalRequest: MessageFns<QueryProposalRequest> = {
+  encode(message: QueryProposalRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryProposalRequest): QueryProposalRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryProposalRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
 
 function createBaseQueryProposalResponse(): QueryProposalResponse {
   return { proposal: undefined };
@@ -78,6 +182,88 @@ export const QueryProposalResponse: MessageFns<QueryProposalResponse> = {
             }
 
             message.proposal = Proposal.decode(reader, reader.uint32(), message.proposal);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryProposalsRequest(): QueryProposalsRequest {
+  return { proposalStatus: 0, voter: "", depositor: "", pagination: undefined };
+}
+
+export const QueryProposalsRequest: MessageFns<QueryProposalsRequest> = {
+  encode(message: QueryProposalsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalStatus !== 0) {
+      writer.uint32(8).int32(message.proposalStatus);
+    }
+    if (message.voter !== "") {
+      writer.uint32(18).string(message.voter);
+    }
+    if (message.depositor !== "") {
+      writer.uint32(26).string(message.depositor);
+    }
+    if (message.pagination !== undefined) {
+      PageRequest.encode(message.pagination, writer.uint32(34).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryProposalsRequest): QueryProposalsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryProposalsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalStatus = reader.int32() as any;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.voter = reader.string();
+            continue;
+          }
+          case 3: {
+            if (tag !== 26) {
+              break;
+            }
+
+            message.depositor = reader.string();
+            continue;
+          }
+          case 4: {
+            if (tag !== 34) {
+              break;
+            }
+
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -156,6 +342,69 @@ export const QueryProposalsResponse: MessageFns<QueryProposalsResponse> = {
   },
 };
 
+function createBaseQueryVoteRequest(): QueryVoteRequest {
+  return { proposalId: 0n, voter: "" };
+}
+
+export const QueryVoteRequest: MessageFns<QueryVoteRequest> = {
+  encode(message: QueryVoteRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.voter !== "") {
+      writer.uint32(18).string(message.voter);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryVoteRequest): QueryVoteRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryVoteRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.voter = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseQueryVoteResponse(): QueryVoteResponse {
   return { vote: undefined };
 }
@@ -187,6 +436,69 @@ export const QueryVoteResponse: MessageFns<QueryVoteResponse> = {
             }
 
             message.vote = Vote.decode(reader, reader.uint32(), message.vote);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryVotesRequest(): QueryVotesRequest {
+  return { proposalId: 0n, pagination: undefined };
+}
+
+export const QueryVotesRequest: MessageFns<QueryVotesRequest> = {
+  encode(message: QueryVotesRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.pagination !== undefined) {
+      PageRequest.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryVotesRequest): QueryVotesRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryVotesRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -247,6 +559,55 @@ export const QueryVotesResponse: MessageFns<QueryVotesResponse> = {
             }
 
             message.pagination = PageResponse.decode(reader, reader.uint32(), message.pagination);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryParamsRequest(): QueryParamsRequest {
+  return { paramsType: "" };
+}
+
+export const QueryParamsRequest: MessageFns<QueryParamsRequest> = {
+  encode(message: QueryParamsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.paramsType !== "") {
+      writer.uint32(10).string(message.paramsType);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryParamsRequest): QueryParamsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryParamsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.paramsType = reader.string();
             continue;
           }
         }
@@ -336,6 +697,69 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
   },
 };
 
+function createBaseQueryDepositRequest(): QueryDepositRequest {
+  return { proposalId: 0n, depositor: "" };
+}
+
+export const QueryDepositRequest: MessageFns<QueryDepositRequest> = {
+  encode(message: QueryDepositRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.depositor !== "") {
+      writer.uint32(18).string(message.depositor);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDepositRequest): QueryDepositRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryDepositRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.depositor = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseQueryDepositResponse(): QueryDepositResponse {
   return { deposit: undefined };
 }
@@ -367,6 +791,69 @@ export const QueryDepositResponse: MessageFns<QueryDepositResponse> = {
             }
 
             message.deposit = Deposit.decode(reader, reader.uint32(), message.deposit);
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseQueryDepositsRequest(): QueryDepositsRequest {
+  return { proposalId: 0n, pagination: undefined };
+}
+
+export const QueryDepositsRequest: MessageFns<QueryDepositsRequest> = {
+  encode(message: QueryDepositsRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    if (message.pagination !== undefined) {
+      PageRequest.encode(message.pagination, writer.uint32(18).fork()).join();
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryDepositsRequest): QueryDepositsRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryDepositsRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.pagination = PageRequest.decode(reader, reader.uint32(), message.pagination);
             continue;
           }
         }
@@ -445,6 +932,58 @@ export const QueryDepositsResponse: MessageFns<QueryDepositsResponse> = {
   },
 };
 
+function createBaseQueryTallyResultRequest(): QueryTallyResultRequest {
+  return { proposalId: 0n };
+}
+
+export const QueryTallyResultRequest: MessageFns<QueryTallyResultRequest> = {
+  encode(message: QueryTallyResultRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.proposalId !== 0n) {
+      if (BigInt.asUintN(64, message.proposalId) !== message.proposalId) {
+        throw new globalThis.Error("value provided for field message.proposalId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.proposalId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: QueryTallyResultRequest): QueryTallyResultRequest {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseQueryTallyResultRequest();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.proposalId = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseQueryTallyResultResponse(): QueryTallyResultResponse {
   return { tally: undefined };
 }
@@ -493,3 +1032,18 @@ export const QueryTallyResultResponse: MessageFns<QueryTallyResultResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.gov.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.gov.v1beta1.Query",
+  methods: {
+    Proposal: { request: QueryProposalRequest, response: QueryProposalResponse },
+    Proposals: { request: QueryProposalsRequest, response: QueryProposalsResponse },
+    Vote: { request: QueryVoteRequest, response: QueryVoteResponse },
+    Votes: { request: QueryVotesRequest, response: QueryVotesResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    Deposit: { request: QueryDepositRequest, response: QueryDepositResponse },
+    Deposits: { request: QueryDepositsRequest, response: QueryDepositsResponse },
+    TallyResult: { request: QueryTallyResultRequest, response: QueryTallyResultResponse },
+  },
+} as const;

@@ -383,3 +383,27 @@ export const MsgDeposit: MessageFns<MsgDeposit> = {
     }
   },
 };
+
+/** The methods of the service cosmos.gov.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.gov.v1beta1.Msg",
+  methods: {
+    SubmitProposal: {
+      typeUrl: "/cosmos.gov.v1beta1.MsgSubmitProposal",
+      request: MsgSubmitProposal,
+      response: MsgSubmitProposalResponse,
+      signers: ({ proposer }: MsgSubmitProposal) => [proposer],
+    },
+    Vote: { typeUrl: "/cosmos.gov.v1beta1.MsgVote", request: MsgVote, signers: ({ voter }: MsgVote) => [voter] },
+    VoteWeighted: {
+      typeUrl: "/cosmos.gov.v1beta1.MsgVoteWeighted",
+      request: MsgVoteWeighted,
+      signers: ({ voter }: MsgVoteWeighted) => [voter],
+    },
+    Deposit: {
+      typeUrl: "/cosmos.gov.v1beta1.MsgDeposit",
+      request: MsgDeposit,
+      signers: ({ depositor }: MsgDeposit) => [depositor],
+    },
+  },
+} as const;

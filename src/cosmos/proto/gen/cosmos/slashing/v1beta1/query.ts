@@ -327,3 +327,13 @@ export const QuerySigningInfosResponse: MessageFns<QuerySigningInfosResponse> = 
     }
   },
 };
+
+/** The methods of the service cosmos.slashing.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.slashing.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    SigningInfo: { request: QuerySigningInfoRequest, response: QuerySigningInfoResponse },
+    SigningInfos: { request: QuerySigningInfosRequest, response: QuerySigningInfosResponse },
+  },
+} as const;

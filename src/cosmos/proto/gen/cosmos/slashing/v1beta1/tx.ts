@@ -126,3 +126,20 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service cosmos.slashing.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.slashing.v1beta1.Msg",
+  methods: {
+    Unjail: {
+      typeUrl: "/cosmos.slashing.v1beta1.MsgUnjail",
+      request: MsgUnjail,
+      signers: ({ validatorAddr }: MsgUnjail) => [validatorAddr],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.slashing.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -1708,3 +1708,30 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.staking.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.staking.v1beta1.Query",
+  methods: {
+    Validators: { request: QueryValidatorsRequest, response: QueryValidatorsResponse },
+    Validator: { request: QueryValidatorRequest, response: QueryValidatorResponse },
+    ValidatorDelegations: { request: QueryValidatorDelegationsRequest, response: QueryValidatorDelegationsResponse },
+    ValidatorUnbondingDelegations: {
+      request: QueryValidatorUnbondingDelegationsRequest,
+      response: QueryValidatorUnbondingDelegationsResponse,
+    },
+    Delegation: { request: QueryDelegationRequest, response: QueryDelegationResponse },
+    UnbondingDelegation: { request: QueryUnbondingDelegationRequest, response: QueryUnbondingDelegationResponse },
+    DelegatorDelegations: { request: QueryDelegatorDelegationsRequest, response: QueryDelegatorDelegationsResponse },
+    DelegatorUnbondingDelegations: {
+      request: QueryDelegatorUnbondingDelegationsRequest,
+      response: QueryDelegatorUnbondingDelegationsResponse,
+    },
+    Redelegations: { request: QueryRedelegationsRequest, response: QueryRedelegationsResponse },
+    DelegatorValidators: { request: QueryDelegatorValidatorsRequest, response: QueryDelegatorValidatorsResponse },
+    DelegatorValidator: { request: QueryDelegatorValidatorRequest, response: QueryDelegatorValidatorResponse },
+    HistoricalInfo: { request: QueryHistoricalInfoRequest, response: QueryHistoricalInfoResponse },
+    Pool: { request: QueryPoolRequest, response: QueryPoolResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

@@ -751,3 +751,47 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service cosmos.staking.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.staking.v1beta1.Msg",
+  methods: {
+    CreateValidator: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgCreateValidator",
+      request: MsgCreateValidator,
+      signers: ({ validatorAddress }: MsgCreateValidator) => [validatorAddress],
+    },
+    EditValidator: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgEditValidator",
+      request: MsgEditValidator,
+      signers: ({ validatorAddress }: MsgEditValidator) => [validatorAddress],
+    },
+    Delegate: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgDelegate",
+      request: MsgDelegate,
+      signers: ({ delegatorAddress }: MsgDelegate) => [delegatorAddress],
+    },
+    BeginRedelegate: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgBeginRedelegate",
+      request: MsgBeginRedelegate,
+      response: MsgBeginRedelegateResponse,
+      signers: ({ delegatorAddress }: MsgBeginRedelegate) => [delegatorAddress],
+    },
+    Undelegate: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgUndelegate",
+      request: MsgUndelegate,
+      response: MsgUndelegateResponse,
+      signers: ({ delegatorAddress }: MsgUndelegate) => [delegatorAddress],
+    },
+    CancelUnbondingDelegation: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgCancelUnbondingDelegation",
+      request: MsgCancelUnbondingDelegation,
+      signers: ({ delegatorAddress }: MsgCancelUnbondingDelegation) => [delegatorAddress],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -305,3 +305,13 @@ export const QueryAuthorityResponse: MessageFns<QueryAuthorityResponse> = {
     }
   },
 };
+
+/** The methods of the service cosmos.upgrade.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.upgrade.v1beta1.Query",
+  methods: {
+    CurrentPlan: { request: QueryCurrentPlanRequest, response: QueryCurrentPlanResponse },
+    AppliedPlan: { request: QueryAppliedPlanRequest, response: QueryAppliedPlanResponse },
+    Authority: { request: QueryAuthorityRequest, response: QueryAuthorityResponse },
+  },
+} as const;

@@ -126,3 +126,20 @@ export const MsgCancelUpgrade: MessageFns<MsgCancelUpgrade> = {
     }
   },
 };
+
+/** The methods of the service cosmos.upgrade.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.upgrade.v1beta1.Msg",
+  methods: {
+    SoftwareUpgrade: {
+      typeUrl: "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+      request: MsgSoftwareUpgrade,
+      signers: ({ authority }: MsgSoftwareUpgrade) => [authority],
+    },
+    CancelUpgrade: {
+      typeUrl: "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+      request: MsgCancelUpgrade,
+      signers: ({ authority }: MsgCancelUpgrade) => [authority],
+    },
+  },
+} as const;

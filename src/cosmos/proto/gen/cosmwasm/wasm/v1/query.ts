@@ -1588,3 +1588,22 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
     }
   },
 };
+
+/** The methods of the service cosmwasm.wasm.v1.Query. */
+export const Query = {
+  name: "cosmwasm.wasm.v1.Query",
+  methods: {
+    ContractInfo: { request: QueryContractInfoRequest, response: QueryContractInfoResponse },
+    ContractHistory: { request: QueryContractHistoryRequest, response: QueryContractHistoryResponse },
+    ContractsByCode: { request: QueryContractsByCodeRequest, response: QueryContractsByCodeResponse },
+    AllContractState: { request: QueryAllContractStateRequest, response: QueryAllContractStateResponse },
+    RawContractState: { request: QueryRawContractStateRequest, response: QueryRawContractStateResponse },
+    SmartContractState: { request: QuerySmartContractStateRequest, response: QuerySmartContractStateResponse },
+    Code: { request: QueryCodeRequest, response: QueryCodeResponse },
+    Codes: { request: QueryCodesRequest, response: QueryCodesResponse },
+    PinnedCodes: { request: QueryPinnedCodesRequest, response: QueryPinnedCodesResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    ContractsByCreator: { request: QueryContractsByCreatorRequest, response: QueryContractsByCreatorResponse },
+    BuildAddress: { request: QueryBuildAddressRequest, response: QueryBuildAddressResponse },
+  },
+} as const;

@@ -398,3 +398,14 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
     }
   },
 };
+
+/** The methods of the service feemarket.feemarket.v1.Query. */
+export const Query = {
+  name: "feemarket.feemarket.v1.Query",
+  methods: {
+    Params: { request: ParamsRequest, response: ParamsResponse },
+    State: { request: StateRequest, response: StateResponse },
+    GasPrice: { request: GasPriceRequest, response: GasPriceResponse },
+    GasPrices: { request: GasPricesRequest, response: GasPricesResponse },
+  },
+} as const;

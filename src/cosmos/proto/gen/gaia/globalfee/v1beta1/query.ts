@@ -102,3 +102,11 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     }
   },
 };
+
+/** The methods of the service gaia.globalfee.v1beta1.Query. */
+export const Query = {
+  name: "gaia.globalfee.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

@@ -73,3 +73,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service gaia.globalfee.v1beta1.Msg. */
+export const Msg = {
+  name: "gaia.globalfee.v1beta1.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/gaia.globalfee.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -73,3 +73,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.dynamicfees.v1.Msg. */
+export const Msg = {
+  name: "neutron.dynamicfees.v1.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/neutron.dynamicfees.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -102,3 +102,11 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     }
   },
 };
+
+/** The methods of the service neutron.ibcratelimit.v1beta1.Query. */
+export const Query = {
+  name: "neutron.ibcratelimit.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

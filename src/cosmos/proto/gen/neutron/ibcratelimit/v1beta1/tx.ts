@@ -73,3 +73,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.ibcratelimit.v1beta1.Msg. */
+export const Msg = {
+  name: "neutron.ibcratelimit.v1beta1.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -232,3 +232,15 @@ export const QueryInterchainAccountAddressResponse: MessageFns<QueryInterchainAc
     }
   },
 };
+
+/** The methods of the service neutron.interchaintxs.v1.Query. */
+export const Query = {
+  name: "neutron.interchaintxs.v1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    InterchainAccountAddress: {
+      request: QueryInterchainAccountAddressRequest,
+      response: QueryInterchainAccountAddressResponse,
+    },
+  },
+} as const;

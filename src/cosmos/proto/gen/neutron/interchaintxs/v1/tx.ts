@@ -21,6 +21,11 @@ export interface MsgRegisterInterchainAccount {
   ordering: Order;
 }
 
+export interface MsgRegisterInterchainAccountResponse {
+  channelId: string;
+  portId: string;
+}
+
 export interface MsgSubmitTx {
   fromAddress: string;
   interchainAccountId: string;
@@ -29,6 +34,11 @@ export interface MsgSubmitTx {
   memo: string;
   timeout: bigint;
   fee: Fee | undefined;
+}
+
+export interface MsgSubmitTxResponse {
+  sequenceId: bigint;
+  channel: string;
 }
 
 export interface MsgUpdateParams {
@@ -111,6 +121,66 @@ export const MsgRegisterInterchainAccount: MessageFns<MsgRegisterInterchainAccou
             }
 
             message.ordering = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgRegisterInterchainAccountResponse(): MsgRegisterInterchainAccountResponse {
+  return { channelId: "", portId: "" };
+}
+
+export const MsgRegisterInterchainAccountResponse: MessageFns<MsgRegisterInterchainAccountResponse> = {
+  encode(message: MsgRegisterInterchainAccountResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.channelId !== "") {
+      writer.uint32(10).string(message.channelId);
+    }
+    if (message.portId !== "") {
+      writer.uint32(18).string(message.portId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRegisterInterchainAccountResponse): MsgRegisterInterchainAccountResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgRegisterInterchainAccountResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.channelId = reader.string();
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.portId = reader.string();
             continue;
           }
         }
@@ -255,6 +325,69 @@ export const MsgSubmitTx: MessageFns<MsgSubmitTx> = {
   },
 };
 
+function createBaseMsgSubmitTxResponse(): MsgSubmitTxResponse {
+  return { sequenceId: 0n, channel: "" };
+}
+
+export const MsgSubmitTxResponse: MessageFns<MsgSubmitTxResponse> = {
+  encode(message: MsgSubmitTxResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.sequenceId !== 0n) {
+      if (BigInt.asUintN(64, message.sequenceId) !== message.sequenceId) {
+        throw new globalThis.Error("value provided for field message.sequenceId of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.sequenceId);
+    }
+    if (message.channel !== "") {
+      writer.uint32(18).string(message.channel);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitTxResponse): MsgSubmitTxResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgSubmitTxResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.sequenceId = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 18) {
+              break;
+            }
+
+            message.channel = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -314,3 +447,27 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service neutron.interchaintxs.v1.Msg. */
+export const Msg = {
+  name: "neutron.interchaintxs.v1.Msg",
+  methods: {
+    RegisterInterchainAccount: {
+      typeUrl: "/neutron.interchaintxs.v1.MsgRegisterInterchainAccount",
+      request: MsgRegisterInterchainAccount,
+      response: MsgRegisterInterchainAccountResponse,
+      signers: ({ fromAddress }: MsgRegisterInterchainAccount) => [fromAddress],
+    },
+    SubmitTx: {
+      typeUrl: "/neutron.interchaintxs.v1.MsgSubmitTx",
+      request: MsgSubmitTx,
+      response: MsgSubmitTxResponse,
+      signers: ({ fromAddress }: MsgSubmitTx) => [fromAddress],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.interchaintxs.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

@@ -563,3 +563,21 @@ export const QueryFullDenomResponse: MessageFns<QueryFullDenomResponse> = {
     }
   },
 };
+
+/** The methods of the service osmosis.tokenfactory.v1beta1.Query. */
+export const Query = {
+  name: "osmosis.tokenfactory.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    DenomAuthorityMetadata: {
+      request: QueryDenomAuthorityMetadataRequest,
+      response: QueryDenomAuthorityMetadataResponse,
+    },
+    DenomsFromCreator: { request: QueryDenomsFromCreatorRequest, response: QueryDenomsFromCreatorResponse },
+    BeforeSendHookAddress: {
+      request: QueryBeforeSendHookAddressRequest,
+      response: QueryBeforeSendHookAddressResponse,
+    },
+    FullDenom: { request: QueryFullDenomRequest, response: QueryFullDenomResponse },
+  },
+} as const;

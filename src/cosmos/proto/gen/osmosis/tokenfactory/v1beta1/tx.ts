@@ -655,3 +655,51 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service osmosis.tokenfactory.v1beta1.Msg. */
+export const Msg = {
+  name: "osmosis.tokenfactory.v1beta1.Msg",
+  methods: {
+    CreateDenom: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgCreateDenom",
+      request: MsgCreateDenom,
+      response: MsgCreateDenomResponse,
+      signers: ({ sender }: MsgCreateDenom) => [sender],
+    },
+    Mint: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgMint",
+      request: MsgMint,
+      signers: ({ sender }: MsgMint) => [sender],
+    },
+    Burn: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgBurn",
+      request: MsgBurn,
+      signers: ({ sender }: MsgBurn) => [sender],
+    },
+    ChangeAdmin: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgChangeAdmin",
+      request: MsgChangeAdmin,
+      signers: ({ sender }: MsgChangeAdmin) => [sender],
+    },
+    SetDenomMetadata: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgSetDenomMetadata",
+      request: MsgSetDenomMetadata,
+      signers: ({ sender }: MsgSetDenomMetadata) => [sender],
+    },
+    SetBeforeSendHook: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgSetBeforeSendHook",
+      request: MsgSetBeforeSendHook,
+      signers: ({ sender }: MsgSetBeforeSendHook) => [sender],
+    },
+    ForceTransfer: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgForceTransfer",
+      request: MsgForceTransfer,
+      signers: ({ sender }: MsgForceTransfer) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+  },
+} as const;

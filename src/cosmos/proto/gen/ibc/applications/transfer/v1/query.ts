@@ -659,3 +659,16 @@ export const QueryTotalEscrowForDenomResponse: MessageFns<QueryTotalEscrowForDen
     }
   },
 };
+
+/** The methods of the service ibc.applications.transfer.v1.Query. */
+export const Query = {
+  name: "ibc.applications.transfer.v1.Query",
+  methods: {
+    DenomTraces: { request: QueryDenomTracesRequest, response: QueryDenomTracesResponse },
+    DenomTrace: { request: QueryDenomTraceRequest, response: QueryDenomTraceResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    DenomHash: { request: QueryDenomHashRequest, response: QueryDenomHashResponse },
+    EscrowAddress: { request: QueryEscrowAddressRequest, response: QueryEscrowAddressResponse },
+    TotalEscrowForDenom: { request: QueryTotalEscrowForDenomRequest, response: QueryTotalEscrowForDenomResponse },
+  },
+} as const;

@@ -280,3 +280,21 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service ibc.applications.transfer.v1.Msg. */
+export const Msg = {
+  name: "ibc.applications.transfer.v1.Msg",
+  methods: {
+    Transfer: {
+      typeUrl: "/ibc.applications.transfer.v1.MsgTransfer",
+      request: MsgTransfer,
+      response: MsgTransferResponse,
+      signers: ({ sender }: MsgTransfer) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/ibc.applications.transfer.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
+  },
+} as const;

@@ -2584,3 +2584,36 @@ export const QueryChannelParamsResponse: MessageFns<QueryChannelParamsResponse> 
     }
   },
 };
+
+/** The methods of the service ibc.core.channel.v1.Query. */
+export const Query = {
+  name: "ibc.core.channel.v1.Query",
+  methods: {
+    Channel: { request: QueryChannelRequest, response: QueryChannelResponse },
+    Channels: { request: QueryChannelsRequest, response: QueryChannelsResponse },
+    ConnectionChannels: { request: QueryConnectionChannelsRequest, response: QueryConnectionChannelsResponse },
+    ChannelClientState: { request: QueryChannelClientStateRequest, response: QueryChannelClientStateResponse },
+    ChannelConsensusState: {
+      request: QueryChannelConsensusStateRequest,
+      response: QueryChannelConsensusStateResponse,
+    },
+    PacketCommitment: { request: QueryPacketCommitmentRequest, response: QueryPacketCommitmentResponse },
+    PacketCommitments: { request: QueryPacketCommitmentsRequest, response: QueryPacketCommitmentsResponse },
+    PacketReceipt: { request: QueryPacketReceiptRequest, response: QueryPacketReceiptResponse },
+    PacketAcknowledgement: {
+      request: QueryPacketAcknowledgementRequest,
+      response: QueryPacketAcknowledgementResponse,
+    },
+    PacketAcknowledgements: {
+      request: QueryPacketAcknowledgementsRequest,
+      response: QueryPacketAcknowledgementsResponse,
+    },
+    UnreceivedPackets: { request: QueryUnreceivedPacketsRequest, response: QueryUnreceivedPacketsResponse },
+    UnreceivedAcks: { request: QueryUnreceivedAcksRequest, response: QueryUnreceivedAcksResponse },
+    NextSequenceReceive: { request: QueryNextSequenceReceiveRequest, response: QueryNextSequenceReceiveResponse },
+    NextSequenceSend: { request: QueryNextSequenceSendRequest, response: QueryNextSequenceSendResponse },
+    UpgradeError: { request: QueryUpgradeErrorRequest, response: QueryUpgradeErrorResponse },
+    Upgrade: { request: QueryUpgradeRequest, response: QueryUpgradeResponse },
+    ChannelParams: { request: QueryChannelParamsRequest, response: QueryChannelParamsResponse },
+  },
+} as const;

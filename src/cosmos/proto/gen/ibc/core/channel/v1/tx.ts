@@ -98,6 +98,10 @@ export interface MsgTimeout {
   signer: string;
 }
 
+export interface MsgTimeoutResponse {
+  result: ResponseResultType;
+}
+
 export interface MsgTimeoutOnClose {
   packet: Packet | undefined;
   proofUnreceived: Uint8Array;
@@ -108,6 +112,10 @@ export interface MsgTimeoutOnClose {
   counterpartyUpgradeSequence: bigint;
 }
 
+export interface MsgTimeoutOnCloseResponse {
+  result: ResponseResultType;
+}
+
 export interface MsgAcknowledgement {
   packet: Packet | undefined;
   acknowledgement: Uint8Array;
@@ -116,11 +124,20 @@ export interface MsgAcknowledgement {
   signer: string;
 }
 
+export interface MsgAcknowledgementResponse {
+  result: ResponseResultType;
+}
+
 export interface MsgChannelUpgradeInit {
   portId: string;
   channelId: string;
   fields: UpgradeFields | undefined;
   signer: string;
+}
+
+export interface MsgChannelUpgradeInitResponse {
+  upgrade: Upgrade | undefined;
+  upgradeSequence: bigint;
 }
 
 export interface MsgChannelUpgradeTry {
@@ -135,6 +152,12 @@ export interface MsgChannelUpgradeTry {
   signer: string;
 }
 
+export interface MsgChannelUpgradeTryResponse {
+  upgrade: Upgrade | undefined;
+  upgradeSequence: bigint;
+  result: ResponseResultType;
+}
+
 export interface MsgChannelUpgradeAck {
   portId: string;
   channelId: string;
@@ -143,6 +166,10 @@ export interface MsgChannelUpgradeAck {
   proofUpgrade: Uint8Array;
   proofHeight: Height | undefined;
   signer: string;
+}
+
+export interface MsgChannelUpgradeAckResponse {
+  result: ResponseResultType;
 }
 
 export interface MsgChannelUpgradeConfirm {
@@ -154,6 +181,10 @@ export interface MsgChannelUpgradeConfirm {
   proofUpgrade: Uint8Array;
   proofHeight: Height | undefined;
   signer: string;
+}
+
+export interface MsgChannelUpgradeConfirmResponse {
+  result: ResponseResultType;
 }
 
 export interface MsgChannelUpgradeOpen {
@@ -194,6 +225,11 @@ export interface MsgPruneAcknowledgements {
   channelId: string;
   limit: bigint;
   signer: string;
+}
+
+export interface MsgPruneAcknowledgementsResponse {
+  totalPrunedSequences: bigint;
+  totalRemainingSequences: bigint;
 }
 
 function createBaseMsgChannelOpenInit(): MsgChannelOpenInit {
@@ -1146,6 +1182,55 @@ export const MsgTimeout: MessageFns<MsgTimeout> = {
   },
 };
 
+function createBaseMsgTimeoutResponse(): MsgTimeoutResponse {
+  return { result: 0 };
+}
+
+export const MsgTimeoutResponse: MessageFns<MsgTimeoutResponse> = {
+  encode(message: MsgTimeoutResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgTimeoutResponse): MsgTimeoutResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgTimeoutResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMsgTimeoutOnClose(): MsgTimeoutOnClose {
   return {
     packet: undefined,
@@ -1277,6 +1362,55 @@ export const MsgTimeoutOnClose: MessageFns<MsgTimeoutOnClose> = {
   },
 };
 
+function createBaseMsgTimeoutOnCloseResponse(): MsgTimeoutOnCloseResponse {
+  return { result: 0 };
+}
+
+export const MsgTimeoutOnCloseResponse: MessageFns<MsgTimeoutOnCloseResponse> = {
+  encode(message: MsgTimeoutOnCloseResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgTimeoutOnCloseResponse): MsgTimeoutOnCloseResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgTimeoutOnCloseResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMsgAcknowledgement(): MsgAcknowledgement {
   return {
     packet: undefined,
@@ -1376,6 +1510,55 @@ export const MsgAcknowledgement: MessageFns<MsgAcknowledgement> = {
   },
 };
 
+function createBaseMsgAcknowledgementResponse(): MsgAcknowledgementResponse {
+  return { result: 0 };
+}
+
+export const MsgAcknowledgementResponse: MessageFns<MsgAcknowledgementResponse> = {
+  encode(message: MsgAcknowledgementResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAcknowledgementResponse): MsgAcknowledgementResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgAcknowledgementResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMsgChannelUpgradeInit(): MsgChannelUpgradeInit {
   return { portId: "", channelId: "", fields: undefined, signer: "" };
 }
@@ -1440,6 +1623,69 @@ export const MsgChannelUpgradeInit: MessageFns<MsgChannelUpgradeInit> = {
             }
 
             message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeInitResponse(): MsgChannelUpgradeInitResponse {
+  return { upgrade: undefined, upgradeSequence: 0n };
+}
+
+export const MsgChannelUpgradeInitResponse: MessageFns<MsgChannelUpgradeInitResponse> = {
+  encode(message: MsgChannelUpgradeInitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upgrade !== undefined) {
+      Upgrade.encode(message.upgrade, writer.uint32(10).fork()).join();
+    }
+    if (message.upgradeSequence !== 0n) {
+      if (BigInt.asUintN(64, message.upgradeSequence) !== message.upgradeSequence) {
+        throw new globalThis.Error("value provided for field message.upgradeSequence of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.upgradeSequence);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeInitResponse): MsgChannelUpgradeInitResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeInitResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upgrade = Upgrade.decode(reader, reader.uint32(), message.upgrade);
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.upgradeSequence = reader.uint64() as bigint;
             continue;
           }
         }
@@ -1610,6 +1856,80 @@ export const MsgChannelUpgradeTry: MessageFns<MsgChannelUpgradeTry> = {
   },
 };
 
+function createBaseMsgChannelUpgradeTryResponse(): MsgChannelUpgradeTryResponse {
+  return { upgrade: undefined, upgradeSequence: 0n, result: 0 };
+}
+
+export const MsgChannelUpgradeTryResponse: MessageFns<MsgChannelUpgradeTryResponse> = {
+  encode(message: MsgChannelUpgradeTryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.upgrade !== undefined) {
+      Upgrade.encode(message.upgrade, writer.uint32(10).fork()).join();
+    }
+    if (message.upgradeSequence !== 0n) {
+      if (BigInt.asUintN(64, message.upgradeSequence) !== message.upgradeSequence) {
+        throw new globalThis.Error("value provided for field message.upgradeSequence of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.upgradeSequence);
+    }
+    if (message.result !== 0) {
+      writer.uint32(24).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTryResponse): MsgChannelUpgradeTryResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeTryResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.upgrade = Upgrade.decode(reader, reader.uint32(), message.upgrade);
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.upgradeSequence = reader.uint64() as bigint;
+            continue;
+          }
+          case 3: {
+            if (tag !== 24) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
 function createBaseMsgChannelUpgradeAck(): MsgChannelUpgradeAck {
   return {
     portId: "",
@@ -1715,6 +2035,55 @@ export const MsgChannelUpgradeAck: MessageFns<MsgChannelUpgradeAck> = {
             }
 
             message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeAckResponse(): MsgChannelUpgradeAckResponse {
+  return { result: 0 };
+}
+
+export const MsgChannelUpgradeAckResponse: MessageFns<MsgChannelUpgradeAckResponse> = {
+  encode(message: MsgChannelUpgradeAckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeAckResponse): MsgChannelUpgradeAckResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeAckResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
             continue;
           }
         }
@@ -1850,6 +2219,55 @@ export const MsgChannelUpgradeConfirm: MessageFns<MsgChannelUpgradeConfirm> = {
             }
 
             message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgChannelUpgradeConfirmResponse(): MsgChannelUpgradeConfirmResponse {
+  return { result: 0 };
+}
+
+export const MsgChannelUpgradeConfirmResponse: MessageFns<MsgChannelUpgradeConfirmResponse> = {
+  encode(message: MsgChannelUpgradeConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.result !== 0) {
+      writer.uint32(8).int32(message.result);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeConfirmResponse): MsgChannelUpgradeConfirmResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgChannelUpgradeConfirmResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.result = reader.int32() as any;
             continue;
           }
         }
@@ -2362,3 +2780,182 @@ export const MsgPruneAcknowledgements: MessageFns<MsgPruneAcknowledgements> = {
     }
   },
 };
+
+function createBaseMsgPruneAcknowledgementsResponse(): MsgPruneAcknowledgementsResponse {
+  return { totalPrunedSequences: 0n, totalRemainingSequences: 0n };
+}
+
+export const MsgPruneAcknowledgementsResponse: MessageFns<MsgPruneAcknowledgementsResponse> = {
+  encode(message: MsgPruneAcknowledgementsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.totalPrunedSequences !== 0n) {
+      if (BigInt.asUintN(64, message.totalPrunedSequences) !== message.totalPrunedSequences) {
+        throw new globalThis.Error("value provided for field message.totalPrunedSequences of type uint64 too large");
+      }
+      writer.uint32(8).uint64(message.totalPrunedSequences);
+    }
+    if (message.totalRemainingSequences !== 0n) {
+      if (BigInt.asUintN(64, message.totalRemainingSequences) !== message.totalRemainingSequences) {
+        throw new globalThis.Error("value provided for field message.totalRemainingSequences of type uint64 too large");
+      }
+      writer.uint32(16).uint64(message.totalRemainingSequences);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgPruneAcknowledgementsResponse): MsgPruneAcknowledgementsResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgPruneAcknowledgementsResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 8) {
+              break;
+            }
+
+            message.totalPrunedSequences = reader.uint64() as bigint;
+            continue;
+          }
+          case 2: {
+            if (tag !== 16) {
+              break;
+            }
+
+            message.totalRemainingSequences = reader.uint64() as bigint;
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+/** The methods of the service ibc.core.channel.v1.Msg. */
+export const Msg = {
+  name: "ibc.core.channel.v1.Msg",
+  methods: {
+    ChannelOpenInit: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenInit",
+      request: MsgChannelOpenInit,
+      response: MsgChannelOpenInitResponse,
+      signers: ({ signer }: MsgChannelOpenInit) => [signer],
+    },
+    ChannelOpenTry: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenTry",
+      request: MsgChannelOpenTry,
+      response: MsgChannelOpenTryResponse,
+      signers: ({ signer }: MsgChannelOpenTry) => [signer],
+    },
+    ChannelOpenAck: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenAck",
+      request: MsgChannelOpenAck,
+      signers: ({ signer }: MsgChannelOpenAck) => [signer],
+    },
+    ChannelOpenConfirm: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenConfirm",
+      request: MsgChannelOpenConfirm,
+      signers: ({ signer }: MsgChannelOpenConfirm) => [signer],
+    },
+    ChannelCloseInit: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelCloseInit",
+      request: MsgChannelCloseInit,
+      signers: ({ signer }: MsgChannelCloseInit) => [signer],
+    },
+    ChannelCloseConfirm: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelCloseConfirm",
+      request: MsgChannelCloseConfirm,
+      signers: ({ signer }: MsgChannelCloseConfirm) => [signer],
+    },
+    RecvPacket: {
+      typeUrl: "/ibc.core.channel.v1.MsgRecvPacket",
+      request: MsgRecvPacket,
+      response: MsgRecvPacketResponse,
+      signers: ({ signer }: MsgRecvPacket) => [signer],
+    },
+    Timeout: {
+      typeUrl: "/ibc.core.channel.v1.MsgTimeout",
+      request: MsgTimeout,
+      response: MsgTimeoutResponse,
+      signers: ({ signer }: MsgTimeout) => [signer],
+    },
+    TimeoutOnClose: {
+      typeUrl: "/ibc.core.channel.v1.MsgTimeoutOnClose",
+      request: MsgTimeoutOnClose,
+      response: MsgTimeoutOnCloseResponse,
+      signers: ({ signer }: MsgTimeoutOnClose) => [signer],
+    },
+    Acknowledgement: {
+      typeUrl: "/ibc.core.channel.v1.MsgAcknowledgement",
+      request: MsgAcknowledgement,
+      response: MsgAcknowledgementResponse,
+      signers: ({ signer }: MsgAcknowledgement) => [signer],
+    },
+    ChannelUpgradeInit: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeInit",
+      request: MsgChannelUpgradeInit,
+      response: MsgChannelUpgradeInitResponse,
+      signers: ({ signer }: MsgChannelUpgradeInit) => [signer],
+    },
+    ChannelUpgradeTry: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeTry",
+      request: MsgChannelUpgradeTry,
+      response: MsgChannelUpgradeTryResponse,
+      signers: ({ signer }: MsgChannelUpgradeTry) => [signer],
+    },
+    ChannelUpgradeAck: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeAck",
+      request: MsgChannelUpgradeAck,
+      response: MsgChannelUpgradeAckResponse,
+      signers: ({ signer }: MsgChannelUpgradeAck) => [signer],
+    },
+    ChannelUpgradeConfirm: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeConfirm",
+      request: MsgChannelUpgradeConfirm,
+      response: MsgChannelUpgradeConfirmResponse,
+      signers: ({ signer }: MsgChannelUpgradeConfirm) => [signer],
+    },
+    ChannelUpgradeOpen: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeOpen",
+      request: MsgChannelUpgradeOpen,
+      signers: ({ signer }: MsgChannelUpgradeOpen) => [signer],
+    },
+    ChannelUpgradeTimeout: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeTimeout",
+      request: MsgChannelUpgradeTimeout,
+      signers: ({ signer }: MsgChannelUpgradeTimeout) => [signer],
+    },
+    ChannelUpgradeCancel: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeCancel",
+      request: MsgChannelUpgradeCancel,
+      signers: ({ signer }: MsgChannelUpgradeCancel) => [signer],
+    },
+    UpdateChannelParams: {
+      typeUrl: "/ibc.core.channel.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    PruneAcknowledgements: {
+      typeUrl: "/ibc.core.channel.v1.MsgPruneAcknowledgements",
+      request: MsgPruneAcknowledgements,
+      response: MsgPruneAcknowledgementsResponse,
+      signers: ({ signer }: MsgPruneAcknowledgements) => [signer],
+    },
+  },
+} as const;

@@ -1271,3 +1271,26 @@ export const QueryVerifyMembershipResponse: MessageFns<QueryVerifyMembershipResp
     }
   },
 };
+
+/** The methods of the service ibc.core.client.v1.Query. */
+export const Query = {
+  name: "ibc.core.client.v1.Query",
+  methods: {
+    ClientState: { request: QueryClientStateRequest, response: QueryClientStateResponse },
+    ClientStates: { request: QueryClientStatesRequest, response: QueryClientStatesResponse },
+    ConsensusState: { request: QueryConsensusStateRequest, response: QueryConsensusStateResponse },
+    ConsensusStates: { request: QueryConsensusStatesRequest, response: QueryConsensusStatesResponse },
+    ConsensusStateHeights: {
+      request: QueryConsensusStateHeightsRequest,
+      response: QueryConsensusStateHeightsResponse,
+    },
+    ClientStatus: { request: QueryClientStatusRequest, response: QueryClientStatusResponse },
+    ClientParams: { request: QueryClientParamsRequest, response: QueryClientParamsResponse },
+    UpgradedClientState: { request: QueryUpgradedClientStateRequest, response: QueryUpgradedClientStateResponse },
+    UpgradedConsensusState: {
+      request: QueryUpgradedConsensusStateRequest,
+      response: QueryUpgradedConsensusStateResponse,
+    },
+    VerifyMembership: { request: QueryVerifyMembershipRequest, response: QueryVerifyMembershipResponse },
+  },
+} as const;

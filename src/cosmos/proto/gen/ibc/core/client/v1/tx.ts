@@ -17,6 +17,10 @@ export interface MsgCreateClient {
   signer: string;
 }
 
+export interface MsgCreateClientResponse {
+  clientId: string;
+}
+
 export interface MsgUpdateClient {
   clientId: string;
   clientMessage: Any | undefined;
@@ -108,6 +112,55 @@ export const MsgCreateClient: MessageFns<MsgCreateClient> = {
             }
 
             message.signer = reader.string();
+            continue;
+          }
+        }
+        if ((tag & 7) === 4 || tag === 0) {
+          throw new globalThis.Error("illegal tag");
+        }
+        reader.skip(tag & 7);
+      }
+      if (reader.pos !== end) {
+        throw new globalThis.Error("premature EOF");
+      }
+      return message;
+    } finally {
+      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
+    }
+  },
+};
+
+function createBaseMsgCreateClientResponse(): MsgCreateClientResponse {
+  return { clientId: "" };
+}
+
+export const MsgCreateClientResponse: MessageFns<MsgCreateClientResponse> = {
+  encode(message: MsgCreateClientResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
+    if (message.clientId !== "") {
+      writer.uint32(10).string(message.clientId);
+    }
+    return writer;
+  },
+
+  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCreateClientResponse): MsgCreateClientResponse {
+    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
+    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
+    if (previousRecursionDepth >= 100) {
+      throw new globalThis.Error("protobuf decode recursion limit exceeded");
+    }
+    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
+    try {
+      const end = length === undefined ? reader.len : reader.pos + length;
+      const message = previous ?? createBaseMsgCreateClientResponse();
+      while (reader.pos < end) {
+        const tag = reader.uint32();
+        switch (tag >>> 3) {
+          case 1: {
+            if (tag !== 10) {
+              break;
+            }
+
+            message.clientId = reader.string();
             continue;
           }
         }
@@ -580,3 +633,46 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service ibc.core.client.v1.Msg. */
+export const Msg = {
+  name: "ibc.core.client.v1.Msg",
+  methods: {
+    CreateClient: {
+      typeUrl: "/ibc.core.client.v1.MsgCreateClient",
+      request: MsgCreateClient,
+      response: MsgCreateClientResponse,
+      signers: ({ signer }: MsgCreateClient) => [signer],
+    },
+    UpdateClient: {
+      typeUrl: "/ibc.core.client.v1.MsgUpdateClient",
+      request: MsgUpdateClient,
+      signers: ({ signer }: MsgUpdateClient) => [signer],
+    },
+    UpgradeClient: {
+      typeUrl: "/ibc.core.client.v1.MsgUpgradeClient",
+      request: MsgUpgradeClient,
+      signers: ({ signer }: MsgUpgradeClient) => [signer],
+    },
+    SubmitMisbehaviour: {
+      typeUrl: "/ibc.core.client.v1.MsgSubmitMisbehaviour",
+      request: MsgSubmitMisbehaviour,
+      signers: ({ signer }: MsgSubmitMisbehaviour) => [signer],
+    },
+    RecoverClient: {
+      typeUrl: "/ibc.core.client.v1.MsgRecoverClient",
+      request: MsgRecoverClient,
+      signers: ({ signer }: MsgRecoverClient) => [signer],
+    },
+    IBCSoftwareUpgrade: {
+      typeUrl: "/ibc.core.client.v1.MsgIBCSoftwareUpgrade",
+      request: MsgIBCSoftwareUpgrade,
+      signers: ({ signer }: MsgIBCSoftwareUpgrade) => [signer],
+    },
+    UpdateClientParams: {
+      typeUrl: "/ibc.core.client.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
+  },
+} as const;

@@ -797,3 +797,22 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
     }
   },
 };
+
+/** The methods of the service ibc.core.connection.v1.Query. */
+export const Query = {
+  name: "ibc.core.connection.v1.Query",
+  methods: {
+    Connection: { request: QueryConnectionRequest, response: QueryConnectionResponse },
+    Connections: { request: QueryConnectionsRequest, response: QueryConnectionsResponse },
+    ClientConnections: { request: QueryClientConnectionsRequest, response: QueryClientConnectionsResponse },
+    ConnectionClientState: {
+      request: QueryConnectionClientStateRequest,
+      response: QueryConnectionClientStateResponse,
+    },
+    ConnectionConsensusState: {
+      request: QueryConnectionConsensusStateRequest,
+      response: QueryConnectionConsensusStateResponse,
+    },
+    ConnectionParams: { request: QueryConnectionParamsRequest, response: QueryConnectionParamsResponse },
+  },
+} as const;

@@ -667,3 +667,35 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service ibc.core.connection.v1.Msg. */
+export const Msg = {
+  name: "ibc.core.connection.v1.Msg",
+  methods: {
+    ConnectionOpenInit: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenInit",
+      request: MsgConnectionOpenInit,
+      signers: ({ signer }: MsgConnectionOpenInit) => [signer],
+    },
+    ConnectionOpenTry: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenTry",
+      request: MsgConnectionOpenTry,
+      signers: ({ signer }: MsgConnectionOpenTry) => [signer],
+    },
+    ConnectionOpenAck: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenAck",
+      request: MsgConnectionOpenAck,
+      signers: ({ signer }: MsgConnectionOpenAck) => [signer],
+    },
+    ConnectionOpenConfirm: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenConfirm",
+      request: MsgConnectionOpenConfirm,
+      signers: ({ signer }: MsgConnectionOpenConfirm) => [signer],
+    },
+    UpdateConnectionParams: {
+      typeUrl: "/ibc.core.connection.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
+  },
+} as const;

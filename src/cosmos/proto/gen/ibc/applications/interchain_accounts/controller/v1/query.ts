@@ -102,3 +102,11 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
     }
   },
 };
+
+/** The methods of the service ibc.applications.interchain_accounts.controller.v1.Query. */
+export const Query = {
+  name: "ibc.applications.interchain_accounts.controller.v1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

@@ -73,3 +73,15 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
     }
   },
 };
+
+/** The methods of the service ibc.applications.interchain_accounts.host.v1.Msg. */
+export const Msg = {
+  name: "ibc.applications.interchain_accounts.host.v1.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/ibc.applications.interchain_accounts.host.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
+  },
+} as const;
