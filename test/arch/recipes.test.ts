@@ -2,13 +2,12 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { Params } from "../../src/cosmos/proto/gen/neutron/contractmanager/params.ts";
-import {
-  QueryParamsRequest,
-  QueryParamsResponse,
-} from "../../src/cosmos/proto/gen/neutron/contractmanager/query.ts";
+import { Query } from "../../src/cosmos/proto/gen/neutron/contractmanager/query.ts";
+import { Msg, MsgUpdateParams } from "../../src/cosmos/proto/gen/neutron/contractmanager/tx.ts";
 import { messageToJson } from "../../src/cosmos/proto/json.ts";
-import { unregisteredError } from "../../src/localnet/chain/runtime/errors.ts";
-import { toQueryHandler } from "../../src/localnet/chain/runtime/handlers.ts";
+import { ErrInvalidSigner, unregisteredError } from "../../src/localnet/chain/runtime/errors.ts";
+import { messageHandlers, queryHandlers } from "../../src/localnet/chain/runtime/handlers.ts";
+import type { QueryHandler } from "../../src/localnet/chain/runtime/module.ts";
 import { defineParams } from "../../src/localnet/chain/runtime/params.ts";
 import { createMemoryWorld } from "../support/memory-context.ts";
 import { ROOT } from "./source-files.ts";
@@ -56,23 +55,41 @@ describe("a parameter, as its recipe adds it", () => {
       if (sudoCallGasLimit === 0n) throw unregisteredError("the limit must be above 0");
     },
   });
-  const handler = toQueryHandler(
-    "/neutron.recipe.Query/Params",
-    { request: QueryParamsRequest, response: QueryParamsResponse },
-    (context) => ({ params: params.get(context) }),
+  const queries = queryHandlers(
+    { name: "recipe.Query", methods: { Params: Query.methods.Params } },
+    { Params: params.query },
   );
+  const messages = messageHandlers(
+    { name: "recipe.Msg", methods: { UpdateParams: Msg.methods.UpdateParams } },
+    { UpdateParams: params.update({ authority: "gov", signerError: ErrInvalidSigner }) },
+  );
+
+  const query: QueryHandler["query"] = (context, request) => {
+    const [handler] = queries;
+    if (handler === undefined) throw new Error("the query Params was expected");
+    return handler.query(context, request);
+  };
 
   it("is in the query's response: first its default, then the stored value; an invalid one is not stored", () => {
     const { context, dump } = createMemoryWorld();
     const response = (): unknown =>
-      messageToJson(
-        "neutron.contractmanager.QueryParamsResponse",
-        handler.query(context(), new Uint8Array(0)),
-      );
+      messageToJson("neutron.contractmanager.QueryParamsResponse", query(context(), new Uint8Array(0)));
     expect(response()).toEqual({ params: { sudo_call_gas_limit: "7" } });
     params.set(context(), { sudoCallGasLimit: 9n });
     expect(() => params.set(context(), { sudoCallGasLimit: 0n })).toThrow("the limit must be above 0");
     expect(response()).toEqual({ params: { sudo_call_gas_limit: "9" } });
     expect(dump("recipe")).toEqual([["01", "0809"]]);
+  });
+
+  it("is changed by the authority only", () => {
+    const { context } = createMemoryWorld();
+    const update = (authority: string, sudoCallGasLimit: bigint): void => {
+      const message = MsgUpdateParams.encode({ authority, params: { sudoCallGasLimit } }).finish();
+      for (const { handle } of messages) handle(context(), message);
+    };
+    expect(() => update("someone", 9n)).toThrow("invalid authority; expected gov, got someone");
+    expect(() => update("gov", 0n)).toThrow("the limit must be above 0");
+    update("gov", 9n);
+    expect(params.get(context())).toEqual({ sudoCallGasLimit: 9n });
   });
 });

@@ -1,7 +1,7 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /** A generated message type, as far as it encodes. */
-interface EncodedType<T> {
+export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
 

@@ -1,4 +1,6 @@
-import { toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { z } from "zod";
+import { fromBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { messageToJson } from "../../../src/cosmos/proto/json.ts";
 import {
   latestHeightOf,
   unpackClientState,
@@ -13,7 +15,6 @@ import {
 import type { DecodedTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { calculateRoot } from "../../../src/cosmos/merkle/ics23/verify-merkle-proof.ts";
 import { decodeCommitmentProof, splitMerkleProof } from "../../../src/cosmos/merkle/ics23/decode-proof.ts";
-import { CommitmentProof } from "../../../src/cosmos/proto/gen/cosmos/ics23/v1/proofs.ts";
 import * as channel from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import type { Packet } from "../../../src/cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { Height } from "../../../src/cosmos/proto/gen/ibc/core/client/v1/client.ts";
@@ -183,11 +184,16 @@ function proofFor(
   };
 }
 
+const keyJson = z.object({ key: z.string() }).nullish();
+const proofJson = z.object({ exist: keyJson, nonexist: keyJson });
+
 /** The key that a proof is about, also one of absence. */
 function provenKey(proof: Uint8Array): Uint8Array {
-  const { proof: first } = CommitmentProof.decode(splitMerkleProof(proof)?.[0] ?? new Uint8Array(0));
-  if (first?.$case === "exist" || first?.$case === "nonexist") return first.value.key;
-  throw new Error("a recorded proof without a key");
+  const first = splitMerkleProof(proof)?.[0] ?? new Uint8Array(0);
+  const { exist, nonexist } = proofJson.parse(messageToJson("cosmos.ics23.v1.CommitmentProof", first));
+  const key = (exist ?? nonexist)?.key;
+  if (key === undefined) throw new Error("a recorded proof without a key");
+  return fromBase64(key);
 }
 
 /** The root that a proof leads to, in hex; empty without one. */

@@ -16,15 +16,13 @@ const load = createRequire(import.meta.url);
 export function generatedFiles(): ReadonlySet<string> {
   const paths = readdirSync(GENERATED, { recursive: true, encoding: "utf8" });
   const names = paths.filter((path) => path.endsWith(".ts")).map((path) => path.slice(0, -".ts".length));
-  return new Set(names.filter((name) => name !== "descriptor-set"));
+  return new Set(names.filter((name) => name !== "descriptor-set" && name !== "message-fns"));
 }
 
-/** Our generated codec of a message in one of the {@link generatedFiles}. Rejects when the file has none. */
-export async function ownCodec(desc: DescMessage): Promise<Codec> {
+/** Our generated codec of a message in one of the {@link generatedFiles}, or undefined when the program does not use the codec. */
+export async function ownCodec(desc: DescMessage): Promise<Codec | undefined> {
   const module: unknown = await import(/* @vite-ignore */ `${GENERATED}${desc.file.name}.ts`);
-  const codec = codecIn(module, desc);
-  if (codec === undefined) throw new Error(`no generated codec for ${desc.typeName}`);
-  return codec;
+  return codecIn(module, desc);
 }
 
 /** The codec that reads the descriptor. Every message has one. */

@@ -1,3 +1,5 @@
+import { type EncodedType, encodeMessage } from "../../../cosmos/proto/encode.ts";
+import { CANONICAL_CHAIN_NAME, toChainTypeUrl } from "../../../cosmos/proto/registry.ts";
 import { createObjectSlot } from "../../../platform/base/caches.ts";
 import type { Context } from "./context.ts";
 import type { MessageHandler, QueryHandler } from "./module.ts";
@@ -5,62 +7,166 @@ import { ErrTxDecode, GrpcCode, QueryError, UnreadableRequest } from "./errors.t
 import { errorMessage } from "../../../platform/base/errors.ts";
 
 /** A generated protobuf message type. */
-export interface WireType<T> {
-  encode(message: T): { finish(): Uint8Array };
+export interface WireType<T> extends EncodedType<T> {
   decode(bytes: Uint8Array): T;
 }
 
-/** Creates a query handler from a function over decoded messages. */
-export function toQueryHandler<Request, Response>(
-  path: string,
-  types: { readonly request: WireType<Request>; readonly response: WireType<Response> },
-  query: (context: Context, request: Request) => Response,
-): QueryHandler {
-  return {
-    path,
-    query: (context, bytes) =>
-      types.response.encode(query(context, decodeRequest(types.request, bytes))).finish(),
-  };
+/** A value of a generated message type. */
+type Message<Type> = Type extends { decode(bytes: Uint8Array): infer T } ? T : never;
+
+/** What a query or a message does. */
+type Handle<Request, Response> = (context: Context, request: Request) => Response;
+
+/** Instead of a function: the deployed chain has the method, and this chain does not. */
+type NotServed = "not served";
+
+/** A service of the chain's own packages needs the chain's name. */
+type ChainName<Service extends { readonly name: string }> = Service["name"] extends `neutron.${string}`
+  ? [chainName: string]
+  : [];
+
+/** The generated table of a query service. */
+interface QueryService {
+  readonly name: string;
+  readonly methods: Readonly<
+    Record<string, { readonly request: WireType<unknown>; readonly response: WireType<unknown> }>
+  >;
 }
 
-/** A message type with its signers and its handler. */
-export interface MessageDefinition<T> {
+/** The functions of all methods of a query service, by their names. */
+export type ServedQueries<Service extends QueryService> = {
+  readonly [Name in keyof Service["methods"]]: Handle<
+    Message<Service["methods"][Name]["request"]>,
+    Message<Service["methods"][Name]["response"]>
+  >;
+};
+
+/** The functions of a query service; "not served" where the chain lacks the method. */
+export type QueryFunctions<Service extends QueryService> = {
+  readonly [Name in keyof Service["methods"]]: ServedQueries<Service>[Name] | NotServed;
+};
+
+/** Creates the handlers of a query service from functions over decoded messages. */
+export function queryHandlers<Service extends QueryService>(
+  service: Service,
+  functions: QueryFunctions<Service>,
+  ...chainName: ChainName<Service>
+): readonly QueryHandler[];
+export function queryHandlers(
+  service: QueryService,
+  functions: Readonly<Record<string, Handle<unknown, unknown> | NotServed>>,
+  chainName: string = CANONICAL_CHAIN_NAME,
+): readonly QueryHandler[] {
+  return Object.entries(service.methods).flatMap(([name, { request, response }]) => {
+    const query = functions[name];
+    if (query === undefined || query === "not served") return [];
+    return [
+      {
+        path: toChainTypeUrl(`/${service.name}/${name}`, chainName),
+        query: (context, bytes) => encodeMessage(response, query(context, decodeRequest(request, bytes))),
+      },
+    ];
+  });
+}
+
+/** The generated entry of a message. */
+interface MessageMethod {
   readonly typeUrl: string;
-  readonly type: { decode(bytes: Uint8Array): T };
-  /** Returns bech32 addresses in order. Throws `ModuleError` when a packed part (`Any`) of the message does not decode. */
-  readonly signers: (message: T) => readonly string[];
-  /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
-  readonly validate?: (message: T) => void;
-  /** Returns the encoded response; nothing: the response is empty. */
-  readonly handle: (context: Context, message: T) => Uint8Array | void;
+  readonly request: { decode(bytes: Uint8Array): unknown };
+  /** Absent: the response has no fields. */
+  readonly response?: WireType<unknown>;
+  signers(this: void, message: unknown): readonly string[];
 }
 
-/**
- * Creates a message handler from a function over decoded messages. The name of the response type is that of the message
- * plus "Response"; "MsgXRequest" becomes "MsgXResponse".
- */
-export function toMessageHandler<T>(message: MessageDefinition<T>): MessageHandler {
-  const { typeUrl, type, signers, validate, handle } = message;
-  // The signers of a message are read several times before the message runs, always from the same array. The decoded
-  // message lives as long as that array.
-  const decoded = createObjectSlot<Uint8Array, { readonly value: T }>("decoded message");
-  const decodeOnce = (bytes: Uint8Array): T => {
-    const known = decoded.get(bytes);
-    if (known !== undefined) return known.value;
-    const value = decodeMessage(type, bytes);
-    decoded.set(bytes, { value });
-    return value;
-  };
+/** The generated table of a message service. */
+interface MessageService {
+  readonly name: string;
+  readonly methods: Readonly<Record<string, MessageMethod>>;
+}
+
+/** What a message does, with its checks. */
+export interface MessageDefinition<Request, Response = void> {
+  /** Instead of the signers in the definition of the message. Throws `ModuleError` when a packed part (`Any`) does not decode. */
+  readonly signers?: (message: Request) => readonly string[];
+  /** Checks that Go makes while it decodes the message. Throws a plain error. */
+  readonly checkDecoded?: (message: Request) => void;
+  /** Stateless checks (`ValidateBasic`). They run before the fee is taken, and again before `handle`. */
+  readonly validate?: (message: Request) => void;
+  readonly handle: Handle<Request, Response>;
+}
+
+type ResponseOf<Method extends MessageMethod> = Method extends { readonly response: infer Type }
+  ? Message<Type>
+  : void;
+
+/** The functions of all messages of a service, by the names of the methods. */
+export type MessageFunctions<Service extends MessageService> = {
+  readonly [Name in keyof Service["methods"]]:
+    | Handle<Message<Service["methods"][Name]["request"]>, ResponseOf<Service["methods"][Name]>>
+    | MessageDefinition<Message<Service["methods"][Name]["request"]>, ResponseOf<Service["methods"][Name]>>
+    | NotServed;
+};
+
+/** Creates the handlers of a message service from functions over decoded messages. */
+export function messageHandlers<Service extends MessageService>(
+  service: Service,
+  functions: MessageFunctions<Service>,
+  ...chainName: ChainName<Service>
+): readonly MessageHandler[];
+export function messageHandlers(
+  service: MessageService,
+  functions: Readonly<
+    Record<string, Handle<unknown, unknown> | MessageDefinition<unknown, unknown> | NotServed>
+  >,
+  chainName: string = CANONICAL_CHAIN_NAME,
+): readonly MessageHandler[] {
+  return Object.entries(service.methods).flatMap(([name, method]) => {
+    const given = functions[name];
+    if (given === undefined || given === "not served") return [];
+    const definition = typeof given === "function" ? { handle: given } : given;
+    return [messageHandler(method, definition, chainName)];
+  });
+}
+
+/** The name of the response type is that of the message plus "Response"; "MsgXRequest" becomes "MsgXResponse". */
+function messageHandler(
+  { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
+  { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,
+  chainName: string,
+): MessageHandler {
+  const decode = decodeOnce((bytes) => {
+    const message = request.decode(bytes);
+    checkDecoded?.(message);
+    return message;
+  });
+  const typeUrl = toChainTypeUrl(canonical, chainName);
   const responseTypeUrl = `${typeUrl.replace(/Request$/, "")}Response`;
   return {
     typeUrl,
-    signers: (bytes) => signers(decodeOnce(bytes)),
-    ...(validate === undefined ? {} : { validate: (bytes) => validate(decodeOnce(bytes)) }),
+    signers: (bytes) => signers(decode(bytes)),
+    ...(validate === undefined ? {} : { validate: (bytes) => validate(decode(bytes)) }),
     handle: (context, bytes) => {
-      validate?.(decodeOnce(bytes));
-      const response = handle(context, decodeOnce(bytes)) ?? new Uint8Array(0);
-      return { typeUrl: responseTypeUrl, response };
+      const message = decode(bytes);
+      validate?.(message);
+      const result = handle(context, message);
+      const encoded = response === undefined ? new Uint8Array(0) : encodeMessage(response, result);
+      return { typeUrl: responseTypeUrl, response: encoded };
     },
+  };
+}
+
+/**
+ * The signers of a message are read several times before the message runs, always from the same array. The decoded message lives
+ * as long as that array.
+ */
+function decodeOnce(decode: (bytes: Uint8Array) => unknown): (bytes: Uint8Array) => unknown {
+  const decoded = createObjectSlot<Uint8Array, { readonly value: unknown }>("decoded message");
+  return (bytes) => {
+    const known = decoded.get(bytes);
+    if (known !== undefined) return known.value;
+    const value = decodeMessage(decode, bytes);
+    decoded.set(bytes, { value });
+    return value;
   };
 }
 
@@ -73,9 +179,9 @@ export function decodeRequest<T>(type: { decode(bytes: Uint8Array): T }, bytes: 
   }
 }
 
-function decodeMessage<T>(type: MessageDefinition<T>["type"], bytes: Uint8Array): T {
+function decodeMessage<T>(decode: (bytes: Uint8Array) => T, bytes: Uint8Array): T {
   try {
-    return type.decode(bytes);
+    return decode(bytes);
   } catch (thrown) {
     throw ErrTxDecode(errorMessage(thrown));
   }

@@ -1,5 +1,6 @@
 import { createItem, messageCodec, rememberingCodec } from "../store/collections.ts";
 import type { Context } from "./context.ts";
+import type { ModuleError } from "./errors.ts";
 
 /** The one definition of a module's parameters. `params.ts` of the module contains it. */
 export interface ParamsDefinition<T> {
@@ -22,20 +23,53 @@ export interface ModuleParams<T> extends Required<ParamsDefinition<T>> {
   readonly get: (context: Context) => T;
   /** Stores parameters. Throws `ModuleError` when they are invalid. */
   readonly set: (context: Context, params: T) => void;
+  /** The query `Params`. */
+  readonly query: (context: Context) => { params: T };
+  /** Returns the function of MsgUpdateParams, which replaces all parameters. */
+  readonly update: (options: UpdateOptions<T>) => (context: Context, message: UpdateMessage<T>) => void;
+}
+
+/** How a module handles MsgUpdateParams. */
+export interface UpdateOptions<T> {
+  /** The account that may change the parameters, bech32. */
+  readonly authority: string;
+  /** Error of a message that another account signed. */
+  readonly signerError: (words: string) => ModuleError;
+  /** The parameters of a message without any. Default: `unset`. */
+  readonly absent?: T;
+  /** Checks that come before the signer's. */
+  readonly check?: (message: { readonly authority: string; readonly params: T }) => void;
+}
+
+/** MsgUpdateParams. */
+interface UpdateMessage<T> {
+  readonly authority: string;
+  readonly params: T | undefined;
 }
 
 /** Creates the parameters of a module from their definition. */
 export function defineParams<T extends object>(definition: ParamsDefinition<T>): ModuleParams<T> {
   const { store, key, type, defaults, unset = defaults, validate = () => undefined } = definition;
   const item = createItem(store, key, rememberingCodec(messageCodec<T>(type)));
+  const get = (context: Context): T => item.get(context) ?? unset;
+  const set = (context: Context, params: T): void => {
+    validate(params);
+    item.set(context, params);
+  };
   return {
     ...definition,
     unset,
     validate,
-    get: (context) => item.get(context) ?? unset,
-    set: (context, params) => {
-      validate(params);
-      item.set(context, params);
-    },
+    get,
+    set,
+    query: (context) => ({ params: get(context) }),
+    update:
+      ({ authority: expected, signerError, absent = unset, check }) =>
+      (context, { authority, params = absent }) => {
+        check?.({ authority, params });
+        if (authority !== expected)
+          throw signerError(`invalid authority; expected ${expected}, got ${authority}`);
+        set(context, params);
+      },
   };
 }

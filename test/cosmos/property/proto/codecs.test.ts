@@ -33,10 +33,8 @@ const messages = [...protoRegistry()]
 
 describe("generated codecs", () => {
   it("agree with the descriptors on every message that has one", async () => {
-    const files = generatedFiles();
-    const generated = messages.filter((desc) => files.has(desc.file.name));
-    for (const desc of generated) {
-      const codec = await ownCodec(desc);
+    const generated = await generatedCodecs();
+    for (const { desc, codec } of generated) {
       // An encoder may write or omit the zero value of a map entry. Such messages are normalised before the comparison.
       const exact = !desc.fields.some((field) => field.fieldKind === "map");
       fc.assert(
@@ -51,10 +49,8 @@ describe("generated codecs", () => {
   });
 
   it("merge a message field that occurs again, as the descriptors do", async () => {
-    const files = generatedFiles();
-    const generated = messages.filter((desc) => files.has(desc.file.name) && isMerged(desc, new Set()));
-    for (const desc of generated) {
-      const codec = await ownCodec(desc);
+    const generated = (await generatedCodecs()).filter(({ desc }) => isMerged(desc, new Set()));
+    for (const { desc, codec } of generated) {
       fc.assert(
         fc.property(arbitraryBytes(desc), arbitraryBytes(desc), (first, second) => {
           const twice = concat(first, second);
@@ -106,6 +102,17 @@ describe("proto JSON", () => {
     expect(compared).toBeGreaterThan(MIN_MESSAGES);
   });
 });
+
+/** The messages that have a generated codec. */
+async function generatedCodecs(): Promise<readonly { readonly desc: DescMessage; readonly codec: Codec }[]> {
+  const files = generatedFiles();
+  const found = messages
+    .filter((desc) => files.has(desc.file.name))
+    .map(async (desc) => ({ desc, codec: await ownCodec(desc) }));
+  return (await Promise.all(found)).flatMap(({ desc, codec }) =>
+    codec === undefined ? [] : [{ desc, codec }],
+  );
+}
 
 /** Whether Go merges all message fields below: it replaces times, durations and members of a oneof. */
 function isMerged(desc: DescMessage, visited: Set<string>): boolean {

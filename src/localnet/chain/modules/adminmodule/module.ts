@@ -1,22 +1,12 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/genesis.ts";
-import {
-  QueryAdminsRequest,
-  QueryAdminsResponse,
-  QueryArchivedProposalsRequest,
-  QueryArchivedProposalsResponse,
-} from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
-import {
-  MsgSubmitProposal,
-  MsgSubmitProposalLegacy,
-  MsgSubmitProposalResponse,
-} from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { Query } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/query.ts";
+import { Msg } from "../../../../cosmos/proto/gen/cosmos/adminmodule/adminmodule/tx.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import {
   admins,
@@ -51,35 +41,21 @@ export function createAdminModule(options: AdminOptions, deps: AdminDeps): Chain
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [
-      toMessageHandler({
-        typeUrl: TYPE_URL.submitProposal,
-        type: MsgSubmitProposal,
-        signers: ({ proposer }) => [proposer],
-        handle: (context, message) => {
-          const proposalId = submitProposal(context, message, { ...options, ...deps });
-          return MsgSubmitProposalResponse.encode({ proposalId }).finish();
-        },
+    messages: messageHandlers(Msg, {
+      SubmitProposal: (context, message) => {
+        const proposalId = submitProposal(context, message, { ...options, ...deps });
+        return { proposalId };
+      },
+      SubmitProposalLegacy: submitLegacyProposal,
+      DeleteAdmin: "not served",
+      AddAdmin: "not served",
+    }),
+    queries: queryHandlers(Query, {
+      Admins: (context) => ({ admins: listOf(context) }),
+      ArchivedProposals: (context) => ({
+        proposals: [...archive.entries(context)].map(([, proposal]) => proposal),
       }),
-      toMessageHandler({
-        typeUrl: "/cosmos.adminmodule.adminmodule.MsgSubmitProposalLegacy",
-        type: MsgSubmitProposalLegacy,
-        signers: ({ proposer }) => [proposer],
-        handle: submitLegacyProposal,
-      }),
-    ],
-    queries: [
-      toQueryHandler(
-        "/cosmos.adminmodule.adminmodule.Query/Admins",
-        { request: QueryAdminsRequest, response: QueryAdminsResponse },
-        (context) => ({ admins: listOf(context) }),
-      ),
-      toQueryHandler(
-        "/cosmos.adminmodule.adminmodule.Query/ArchivedProposals",
-        { request: QueryArchivedProposalsRequest, response: QueryArchivedProposalsResponse },
-        (context) => ({ proposals: [...archive.entries(context)].map(([, proposal]) => proposal) }),
-      ),
-    ],
+    }),
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
     exportGenesis: (context) => printGenesis(SCHEMA, { admins: listOf(context) }),
   };

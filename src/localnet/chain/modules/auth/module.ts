@@ -7,7 +7,7 @@ import type { Account } from "../../runtime/ante-step.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
+import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { type AuthKeeper, type AuthOptions, createAuthKeeper, fromAny, toAny } from "./keeper.ts";
@@ -90,61 +90,43 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-const SERVICE = "/cosmos.auth.v1beta1.Query";
+/** The functions of some methods of the service. */
+type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Creates the handlers of `cosmos.auth.v1beta1.Query`. */
 function createQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
-  return [
+  return queryHandlers(wire.Query, {
     ...accountQueries(keeper),
     ...moduleAccountQueries(keeper),
     ...addressQueries(keeper, bech32Prefix),
-  ];
+    Params: moduleParams.query,
+  });
 }
 
-function accountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Accounts`,
-      { request: wire.QueryAccountsRequest, response: wire.QueryAccountsResponse },
-      (context, request) => {
-        const accounts: Any[] = [];
-        const pagination = paginate(
-          { store: context.store(STORE_NAME), prefix: ACCOUNT_PREFIX },
-          request.pagination,
-          (_key, value) => accounts.push(Any.decode(value)),
-        );
-        return { accounts, pagination };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Account`,
-      { request: wire.QueryAccountRequest, response: wire.QueryAccountResponse },
-      (context, { address }) => ({ account: toAny(requireAccount(context, keeper, address, "Address")) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/AccountInfo`,
-      { request: wire.QueryAccountInfoRequest, response: wire.QueryAccountInfoResponse },
-      (context, { address }) => ({ info: requireAccount(context, keeper, address, "address").base }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/AccountAddressByID`,
-      { request: wire.QueryAccountAddressByIDRequest, response: wire.QueryAccountAddressByIDResponse },
-      (context, { accountId }) => {
-        const address = keeper.addressByNumber(context, accountId);
-        if (address === undefined)
-          throw new QueryError(
-            GrpcCode.NotFound,
-            `account address not found with account number ${accountId}`,
-          );
-        return { accountAddress: keeper.formatAddress(address) };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-  ];
+function accountQueries(keeper: AuthKeeper) {
+  return {
+    Accounts: (context, request) => {
+      const accounts: Any[] = [];
+      const pagination = paginate(
+        { store: context.store(STORE_NAME), prefix: ACCOUNT_PREFIX },
+        request.pagination,
+        (_key, value) => accounts.push(Any.decode(value)),
+      );
+      return { accounts, pagination };
+    },
+    Account: (context, { address }) => ({
+      account: toAny(requireAccount(context, keeper, address, "Address")),
+    }),
+    AccountInfo: (context, { address }) => ({
+      info: requireAccount(context, keeper, address, "address").base,
+    }),
+    AccountAddressByID: (context, { accountId }) => {
+      const address = keeper.addressByNumber(context, accountId);
+      if (address === undefined)
+        throw new QueryError(GrpcCode.NotFound, `account address not found with account number ${accountId}`);
+      return { accountAddress: keeper.formatAddress(address) };
+    },
+  } satisfies Queries;
 }
 
 /** Reads an account by bech32 address. The SDK spells the field name in its error differently in each query: `fieldName`. */
@@ -156,24 +138,16 @@ function requireAccount(context: Context, keeper: AuthKeeper, text: string, fiel
   return account;
 }
 
-function moduleAccountQueries(keeper: AuthKeeper): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/ModuleAccounts`,
-      { request: wire.QueryModuleAccountsRequest, response: wire.QueryModuleAccountsResponse },
-      (context) => ({
-        accounts: keeper.moduleNames.map((name) => toAny(requireModuleAccount(context, keeper, name))),
-      }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/ModuleAccountByName`,
-      { request: wire.QueryModuleAccountByNameRequest, response: wire.QueryModuleAccountByNameResponse },
-      (context, { name }) => {
-        if (name === "") throw new QueryError(GrpcCode.InvalidArgument, "module name is empty");
-        return { account: toAny(requireModuleAccount(context, keeper, name)) };
-      },
-    ),
-  ];
+function moduleAccountQueries(keeper: AuthKeeper) {
+  return {
+    ModuleAccounts: (context) => ({
+      accounts: keeper.moduleNames.map((name) => toAny(requireModuleAccount(context, keeper, name))),
+    }),
+    ModuleAccountByName: (context, { name }) => {
+      if (name === "") throw new QueryError(GrpcCode.InvalidArgument, "module name is empty");
+      return { account: toAny(requireModuleAccount(context, keeper, name)) };
+    },
+  } satisfies Queries;
 }
 
 function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string): Account {
@@ -181,30 +155,18 @@ function requireModuleAccount(context: Context, keeper: AuthKeeper, name: string
   return keeper.moduleAccount(context, name);
 }
 
-function addressQueries(keeper: AuthKeeper, bech32Prefix: string): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Bech32Prefix`,
-      { request: wire.Bech32PrefixRequest, response: wire.Bech32PrefixResponse },
-      () => ({ bech32Prefix }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/AddressBytesToString`,
-      { request: wire.AddressBytesToStringRequest, response: wire.AddressBytesToStringResponse },
-      (_context, { addressBytes }) => {
-        if (addressBytes.length === 0)
-          throw new QueryError(GrpcCode.InvalidArgument, "empty address bytes is not allowed");
-        return { addressString: orQueryError(() => keeper.formatAddress(addressBytes)) };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/AddressStringToBytes`,
-      { request: wire.AddressStringToBytesRequest, response: wire.AddressStringToBytesResponse },
-      (_context, { addressString }) => {
-        if (trimGoSpace(addressString) === "")
-          throw new QueryError(GrpcCode.InvalidArgument, "empty address string is not allowed");
-        return { addressBytes: orQueryError(() => keeper.parseAddress(addressString)) };
-      },
-    ),
-  ];
+function addressQueries(keeper: AuthKeeper, bech32Prefix: string) {
+  return {
+    Bech32Prefix: () => ({ bech32Prefix }),
+    AddressBytesToString: (_context, { addressBytes }) => {
+      if (addressBytes.length === 0)
+        throw new QueryError(GrpcCode.InvalidArgument, "empty address bytes is not allowed");
+      return { addressString: orQueryError(() => keeper.formatAddress(addressBytes)) };
+    },
+    AddressStringToBytes: (_context, { addressString }) => {
+      if (trimGoSpace(addressString) === "")
+        throw new QueryError(GrpcCode.InvalidArgument, "empty address string is not allowed");
+      return { addressBytes: orQueryError(() => keeper.parseAddress(addressString)) };
+    },
+  } satisfies Queries;
 }

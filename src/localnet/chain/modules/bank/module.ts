@@ -1,6 +1,5 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/genesis.ts";
-import { MsgMultiSend, MsgSend } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import {
   areValidCoins,
@@ -20,7 +19,7 @@ import {
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
+import { messageHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
 import { balances, changeSupply, metadatas, sendEnabled, setBalance, supplies } from "./balances.ts";
 import {
@@ -131,23 +130,15 @@ interface BankHandlerDeps {
 
 /** Creates the handlers of MsgSend and MsgMultiSend. They check in the SDK's order, which decides the error of a message. */
 function createHandlers(deps: BankHandlerDeps): readonly MessageHandler[] {
-  return [
-    toMessageHandler({
-      typeUrl: TYPE_URL.send,
-      type: MsgSend,
-      signers: ({ fromAddress }) => [fromAddress],
-      handle: (context, message) => handleSend(context, message, deps),
-    }),
-    toMessageHandler({
-      typeUrl: TYPE_URL.multiSend,
-      type: MsgMultiSend,
-      signers: ({ inputs }) => inputs.map(({ address }) => address),
-      handle: (context, message) => handleMultiSend(context, message, deps),
-    }),
-  ];
+  return messageHandlers(tx.Msg, {
+    Send: (context, message) => handleSend(context, message, deps),
+    MultiSend: (context, message) => handleMultiSend(context, message, deps),
+    UpdateParams: "not served",
+    SetSendEnabled: "not served",
+  });
 }
 
-function handleSend(context: Context, message: MsgSend, deps: BankHandlerDeps): void {
+function handleSend(context: Context, message: tx.MsgSend, deps: BankHandlerDeps): void {
   const from = readAddress(message.fromAddress, "from", deps.accounts);
   const to = readAddress(message.toAddress, "to", deps.accounts);
   const coins = parseCoins(message.amount);
@@ -157,7 +148,7 @@ function handleSend(context: Context, message: MsgSend, deps: BankHandlerDeps): 
   deps.keeper.send(context, from, to, coins);
 }
 
-function handleMultiSend(context: Context, message: MsgMultiSend, deps: BankHandlerDeps): void {
+function handleMultiSend(context: Context, message: tx.MsgMultiSend, deps: BankHandlerDeps): void {
   const [input, ...others] = message.inputs;
   if (input === undefined) throw ErrNoInputs();
   if (others.length > 0) throw ErrMultipleSenders();
@@ -175,7 +166,7 @@ function handleMultiSend(context: Context, message: MsgMultiSend, deps: BankHand
 }
 
 function readPayment(
-  side: { readonly address: string; readonly coins: MsgSend["amount"] },
+  side: { readonly address: string; readonly coins: tx.MsgSend["amount"] },
   sideName: string,
   accounts: BankAccounts,
 ): Payment {

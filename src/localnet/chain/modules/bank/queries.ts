@@ -9,7 +9,7 @@ import type {
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
 import { isDenom, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler } from "../../runtime/handlers.ts";
+import { type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { textCodec } from "../../store/collections.ts";
@@ -27,20 +27,22 @@ import {
 } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-const SERVICE = "/cosmos.bank.v1beta1.Query";
+/** The functions of some methods of the service. */
+type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Creates the handlers of `cosmos.bank.v1beta1.Query`. This chain locks no coins, so every balance is spendable. */
 export function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
-  return [
+  return queryHandlers(wire.Query, {
     ...balanceQueries(accounts),
     ...supplyQueries,
     ...metadataQueries,
     ...holderQueries(accounts),
-    ...paramsQueries,
-  ];
+    Params: moduleParams.query,
+    SendEnabled: sendEnabledPage,
+  });
 }
 
-function balanceQueries(accounts: BankAccounts): readonly QueryHandler[] {
+function balanceQueries(accounts: BankAccounts) {
   const one = (context: Context, request: wire.QueryBalanceRequest): { readonly balance: WireCoin } => {
     requireDenom(request.denom);
     const address = readAddress(request.address, accounts);
@@ -55,31 +57,12 @@ function balanceQueries(accounts: BankAccounts): readonly QueryHandler[] {
     context: Context,
     request: { readonly address: string; readonly pagination: PageRequest | undefined },
   ) => pageOfBalances(context, readAddress(request.address, accounts), request.pagination);
-  return [
-    toQueryHandler(
-      `${SERVICE}/Balance`,
-      { request: wire.QueryBalanceRequest, response: wire.QueryBalanceResponse },
-      one,
-    ),
-    toQueryHandler(
-      `${SERVICE}/SpendableBalanceByDenom`,
-      {
-        request: wire.QuerySpendableBalanceByDenomRequest,
-        response: wire.QuerySpendableBalanceByDenomResponse,
-      },
-      spendable,
-    ),
-    toQueryHandler(
-      `${SERVICE}/AllBalances`,
-      { request: wire.QueryAllBalancesRequest, response: wire.QueryAllBalancesResponse },
-      all,
-    ),
-    toQueryHandler(
-      `${SERVICE}/SpendableBalances`,
-      { request: wire.QuerySpendableBalancesRequest, response: wire.QuerySpendableBalancesResponse },
-      all,
-    ),
-  ];
+  return {
+    Balance: one,
+    SpendableBalanceByDenom: spendable,
+    AllBalances: all,
+    SpendableBalances: all,
+  } satisfies Queries;
 }
 
 function pageOfBalances(
@@ -95,28 +78,20 @@ function pageOfBalances(
   return { balances, pagination };
 }
 
-const supplyQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/TotalSupply`,
-    { request: wire.QueryTotalSupplyRequest, response: wire.QueryTotalSupplyResponse },
-    (context, request) => {
-      const supply: WireCoin[] = [];
-      const paged = { store: context.store(MODULE_NAME), prefix: SUPPLY_PREFIX };
-      const pagination = paginate(paged, request.pagination, (denom, amount) =>
-        supply.push({ denom: textCodec.decode(denom), amount: textCodec.decode(amount) }),
-      );
-      return { supply, pagination };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/SupplyOf`,
-    { request: wire.QuerySupplyOfRequest, response: wire.QuerySupplyOfResponse },
-    (context, { denom }) => {
-      requireDenom(denom);
-      return { amount: toWireCoin({ denom, amount: supplies.get(context, denom) ?? 0n }) };
-    },
-  ),
-];
+const supplyQueries = {
+  TotalSupply: (context, request) => {
+    const supply: WireCoin[] = [];
+    const paged = { store: context.store(MODULE_NAME), prefix: SUPPLY_PREFIX };
+    const pagination = paginate(paged, request.pagination, (denom, amount) =>
+      supply.push({ denom: textCodec.decode(denom), amount: textCodec.decode(amount) }),
+    );
+    return { supply, pagination };
+  },
+  SupplyOf: (context, { denom }) => {
+    requireDenom(denom);
+    return { amount: toWireCoin({ denom, amount: supplies.get(context, denom) ?? 0n }) };
+  },
+} satisfies Queries;
 
 function metadataOf(
   context: Context,
@@ -128,35 +103,20 @@ function metadataOf(
   return { metadata };
 }
 
-const metadataQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/DenomsMetadata`,
-    { request: wire.QueryDenomsMetadataRequest, response: wire.QueryDenomsMetadataResponse },
-    (context, request) => {
-      const page: Metadata[] = [];
-      const paged = { store: context.store(MODULE_NAME), prefix: METADATA_PREFIX };
-      const pagination = paginate(paged, request.pagination, (_denom, value) =>
-        page.push(Metadata.decode(value)),
-      );
-      return { metadatas: page, pagination };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/DenomMetadata`,
-    { request: wire.QueryDenomMetadataRequest, response: wire.QueryDenomMetadataResponse },
-    metadataOf,
-  ),
-  toQueryHandler(
-    `${SERVICE}/DenomMetadataByQueryString`,
-    {
-      request: wire.QueryDenomMetadataByQueryStringRequest,
-      response: wire.QueryDenomMetadataByQueryStringResponse,
-    },
-    metadataOf,
-  ),
-];
+const metadataQueries = {
+  DenomsMetadata: (context, request) => {
+    const page: Metadata[] = [];
+    const paged = { store: context.store(MODULE_NAME), prefix: METADATA_PREFIX };
+    const pagination = paginate(paged, request.pagination, (_denom, value) =>
+      page.push(Metadata.decode(value)),
+    );
+    return { metadatas: page, pagination };
+  },
+  DenomMetadata: metadataOf,
+  DenomMetadataByQueryString: metadataOf,
+} satisfies Queries;
 
-function holderQueries(accounts: BankAccounts): readonly QueryHandler[] {
+function holderQueries(accounts: BankAccounts) {
   const owners = (
     context: Context,
     request: { readonly denom: string; readonly pagination: PageRequest | undefined },
@@ -172,32 +132,11 @@ function holderQueries(accounts: BankAccounts): readonly QueryHandler[] {
     });
     return { denomOwners, pagination };
   };
-  return [
-    toQueryHandler(
-      `${SERVICE}/DenomOwners`,
-      { request: wire.QueryDenomOwnersRequest, response: wire.QueryDenomOwnersResponse },
-      owners,
-    ),
-    toQueryHandler(
-      `${SERVICE}/DenomOwnersByQuery`,
-      { request: wire.QueryDenomOwnersByQueryRequest, response: wire.QueryDenomOwnersByQueryResponse },
-      owners,
-    ),
-  ];
+  return {
+    DenomOwners: owners,
+    DenomOwnersByQuery: owners,
+  } satisfies Queries;
 }
-
-const paramsQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/Params`,
-    { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-    (context) => ({ params: moduleParams.get(context) }),
-  ),
-  toQueryHandler(
-    `${SERVICE}/SendEnabled`,
-    { request: wire.QuerySendEnabledRequest, response: wire.QuerySendEnabledResponse },
-    sendEnabledPage,
-  ),
-];
 
 /** Returns the entries of the requested denominations without paging; for an empty request, a page of all entries. */
 function sendEnabledPage(

@@ -1,11 +1,11 @@
-import { MsgUpdateParams } from "../../../../cosmos/proto/gen/cosmos/consensus/v1/tx.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/consensus/v1/tx.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/consensus/v1/query.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { MODULE_NAME, moduleParams } from "./params.ts";
 
@@ -21,25 +21,14 @@ export function createConsensusModule({ authority }: { readonly authority: strin
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [
-      toMessageHandler({
-        typeUrl: "/cosmos.consensus.v1.MsgUpdateParams",
-        type: MsgUpdateParams,
-        signers: (message) => [message.authority],
-        handle: (context, message) => {
-          if (message.authority !== authority)
-            throw unregisteredError(`invalid authority; expected ${authority}, got ${message.authority}`);
-          updateParams(context, message);
-        },
-      }),
-    ],
-    queries: [
-      toQueryHandler(
-        "/cosmos.consensus.v1.Query/Params",
-        { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-        (context) => ({ params: moduleParams.get(context) }),
-      ),
-    ],
+    messages: messageHandlers(tx.Msg, {
+      UpdateParams: (context, message) => {
+        if (message.authority !== authority)
+          throw unregisteredError(`invalid authority; expected ${authority}, got ${message.authority}`);
+        updateParams(context, message);
+      },
+    }),
+    queries: queryHandlers(wire.Query, { Params: moduleParams.query }),
     initGenesis,
     exportGenesis: (context) => printGenesis(SCHEMA, { params: moduleParams.get(context) }),
   };
@@ -50,7 +39,7 @@ const MAX_BLOCK_BYTES = 104_857_600n;
 const KEY_TYPES = ["ed25519", "secp256k1", "bls12_381"];
 
 /** Replaces the limits. The version stays, and so do the settings of the application's messages to consensus without new ones. */
-function updateParams(context: Context, { block, evidence, validator, abci }: MsgUpdateParams): void {
+function updateParams(context: Context, { block, evidence, validator, abci }: tx.MsgUpdateParams): void {
   if (block === undefined || evidence === undefined || validator === undefined)
     throw unregisteredError("all parameters must be present");
   const { maxBytes, maxGas } = block;
@@ -69,7 +58,7 @@ function updateParams(context: Context, { block, evidence, validator, abci }: Ms
 }
 
 function checkEvidence(
-  { maxAgeNumBlocks, maxAgeDuration, maxBytes }: NonNullable<MsgUpdateParams["evidence"]>,
+  { maxAgeNumBlocks, maxAgeDuration, maxBytes }: NonNullable<tx.MsgUpdateParams["evidence"]>,
   maxBlockBytes: bigint,
 ): void {
   if (maxAgeNumBlocks <= 0n)

@@ -1,10 +1,7 @@
 import { Failure } from "../../../../cosmos/proto/gen/neutron/contractmanager/failure.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/contractmanager/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/contractmanager/query.ts";
-import {
-  MsgResubmitFailure,
-  MsgUpdateParams,
-} from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/contractmanager/tx.ts";
 import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { fromUtf8, utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
@@ -21,7 +18,7 @@ import {
   wrapErrors,
 } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
@@ -64,25 +61,23 @@ export function createContractManagerModule(
 ): ContractManagerModule {
   const keepers: Keepers = { ...options, ...deps };
   const { bech32Prefix } = options;
-  const typeUrl = (name: string): string =>
-    toChainTypeUrl(`/neutron.contractmanager.${name}`, options.chainName);
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [
-      toMessageHandler({
-        typeUrl: typeUrl("MsgUpdateParams"),
-        type: MsgUpdateParams,
-        signers: ({ authority }) => [authority],
-        handle: (context, message) => updateParams(context, message, keepers),
-      }),
-      toMessageHandler({
-        typeUrl: typeUrl("MsgResubmitFailure"),
-        type: MsgResubmitFailure,
-        signers: ({ sender }) => [sender],
-        handle: (context, message) => resubmitFailure(context, message, keepers),
-      }),
-    ],
+    messages: messageHandlers(
+      tx.Msg,
+      {
+        UpdateParams: moduleParams.update({
+          authority: options.authority,
+          signerError: ErrInvalidRequest,
+          absent: { sudoCallGasLimit: 0n },
+          check: ({ authority }) =>
+            requireAddress(authority, { message: "MsgUpdateParams", field: "authority" }, options),
+        }),
+        ResubmitFailure: (context, message) => resubmitFailure(context, message, keepers),
+      },
+      options.chainName,
+    ),
     queries: createQueryHandlers(options),
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
     exportGenesis,
@@ -91,22 +86,13 @@ export function createContractManagerModule(
   };
 }
 
-/** MsgUpdateParams, from the authority only. */
-function updateParams(context: Context, message: MsgUpdateParams, keepers: Keepers): void {
-  const { authority, params = { sudoCallGasLimit: 0n } } = message;
-  requireAddress(authority, { message: "MsgUpdateParams", field: "authority" }, keepers);
-  if (authority !== keepers.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${authority}`);
-  moduleParams.set(context, params);
-}
-
 /**
  * MsgResubmitFailure, from the contract whose call failed: makes the call again, with the gas of the transaction, and removes
  * the failure. It stays stored when the contract fails again.
  */
 function resubmitFailure(
   context: Context,
-  { sender, failureId }: MsgResubmitFailure,
+  { sender, failureId }: tx.MsgResubmitFailure,
   keepers: Keepers,
 ): void {
   requireAddress(sender, { message: "MsgResubmitFailure", field: "sender" }, keepers);
@@ -129,7 +115,7 @@ function resubmitFailure(
 function requireAddress(
   text: string,
   { message, field }: { readonly message: string; readonly field: string },
-  { bech32Prefix }: Keepers,
+  { bech32Prefix }: ContractManagerOptions,
 ): void {
   try {
     parseAddress(bech32Prefix, text);
@@ -177,25 +163,18 @@ const MAX_LIMIT = 100n;
 
 /** The queries of the module. Their paths begin with the chain's own name. */
 function createQueryHandlers(options: ContractManagerOptions): readonly QueryHandler[] {
-  const path = (rpc: string): string =>
-    toChainTypeUrl(`/neutron.contractmanager.Query/${rpc}`, options.chainName);
-  const list = { request: wire.QueryFailuresRequest, response: wire.QueryFailuresResponse };
   const listFailures = (context: Context, request: wire.QueryFailuresRequest): wire.QueryFailuresResponse =>
     queryFailures(context, request, options);
-  return [
-    toQueryHandler(
-      path("Params"),
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      path("AddressFailure"),
-      { request: wire.QueryFailureRequest, response: wire.QueryFailureResponse },
-      (context, request) => ({ failure: queryFailure(context, request, options) }),
-    ),
-    toQueryHandler(path("AddressFailures"), list, listFailures),
-    toQueryHandler(path("Failures"), list, listFailures),
-  ];
+  return queryHandlers(
+    wire.Query,
+    {
+      Params: moduleParams.query,
+      AddressFailure: (context, request) => ({ failure: queryFailure(context, request, options) }),
+      AddressFailures: listFailures,
+      Failures: listFailures,
+    },
+    options.chainName,
+  );
 }
 
 function queryFailure(

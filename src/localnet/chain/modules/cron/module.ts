@@ -3,7 +3,6 @@ import { GenesisState } from "../../../../cosmos/proto/gen/neutron/cron/genesis.
 import * as wire from "../../../../cosmos/proto/gen/neutron/cron/query.ts";
 import { ExecutionStage, Schedule } from "../../../../cosmos/proto/gen/neutron/cron/schedule.ts";
 import * as tx from "../../../../cosmos/proto/gen/neutron/cron/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonField, type JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
@@ -17,9 +16,10 @@ import {
   wrapErrors,
 } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { type MessageDefinition, toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
+import { checkUpdate } from "../../runtime/params-module.ts";
 import { asUintNumber, customFields } from "../wasm/custom-json.ts";
 import type { CustomMessageResult } from "../wasm/types.ts";
 import {
@@ -63,31 +63,21 @@ export function createCronModule(options: CronOptions, deps: CronDeps): CronModu
 
 /** All messages are the authority's. */
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
-  const byAuthority = <T extends { readonly authority: string }>(
-    name: string,
-    type: MessageDefinition<T>["type"],
-    run: (context: Context, message: T) => void,
-  ): MessageHandler =>
-    toMessageHandler<T>({
-      typeUrl: toChainTypeUrl(`/neutron.cron.${name}`, keepers.chainName),
-      type,
-      signers: ({ authority }) => [authority],
-      handle: (context, message) => run(context, message),
-    });
-  return [
-    byAuthority("MsgAddSchedule", tx.MsgAddSchedule, (context, message) => runAdd(context, message, keepers)),
-    byAuthority("MsgRemoveSchedule", tx.MsgRemoveSchedule, (context, message) =>
-      runRemove(context, message, keepers),
-    ),
-    byAuthority("MsgUpdateParams", tx.MsgUpdateParams, (context, message) => {
-      validated("MsgUpdateParams", () => {
-        requireAddress("authority", message.authority, keepers);
-        requireAddress("security_address", message.params?.securityAddress ?? "", keepers);
-      });
-      requireAuthority(message.authority, keepers);
-      moduleParams.set(context, message.params ?? moduleParams.unset);
-    }),
-  ];
+  return messageHandlers(
+    tx.Msg,
+    {
+      AddSchedule: (context, message) => runAdd(context, message, keepers),
+      RemoveSchedule: (context, message) => runRemove(context, message, keepers),
+      UpdateParams: moduleParams.update({
+        authority: keepers.authority,
+        signerError: ErrInvalidRequest,
+        check: checkUpdate(keepers.bech32Prefix, ({ securityAddress }) =>
+          requireAddress("security_address", securityAddress, keepers),
+        ),
+      }),
+    },
+    keepers.chainName,
+  );
 }
 
 function runAdd(context: Context, message: tx.MsgAddSchedule, keepers: Keepers): void {
@@ -188,26 +178,16 @@ function isAdmin(context: Context, address: string, { findQuery }: Keepers): boo
 }
 
 function createQueries({ chainName }: CronOptions): readonly QueryHandler[] {
-  const path = (rpc: string): string => toChainTypeUrl(`/neutron.cron.Query/${rpc}`, chainName);
-  return [
-    toQueryHandler(
-      path("Params"),
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      path("Schedule"),
-      { request: wire.QueryGetScheduleRequest, response: wire.QueryGetScheduleResponse },
-      (context, { name }) => {
+  return queryHandlers(
+    wire.Query,
+    {
+      Params: moduleParams.query,
+      Schedule: (context, { name }) => {
         const schedule = schedules.get(context, name);
         if (schedule === undefined) throw new QueryError(GrpcCode.NotFound, "schedule not found");
         return { schedule };
       },
-    ),
-    toQueryHandler(
-      path("Schedules"),
-      { request: wire.QuerySchedulesRequest, response: wire.QuerySchedulesResponse },
-      (context, request) => {
+      Schedules: (context, request) => {
         const page: Schedule[] = [];
         const paged = { store: context.store(MODULE_NAME), prefix: SCHEDULES_PREFIX };
         const pagination = paginate(paged, request.pagination, (_name, value) =>
@@ -215,8 +195,9 @@ function createQueries({ chainName }: CronOptions): readonly QueryHandler[] {
         );
         return { schedules: page, pagination };
       },
-    ),
-  ];
+    },
+    chainName,
+  );
 }
 
 const SCHEMA: GenesisSchema<GenesisState> = {

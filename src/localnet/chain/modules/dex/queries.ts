@@ -6,8 +6,9 @@ import * as wire from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { TickLiquidity } from "../../../../cosmos/proto/gen/neutron/dex/tick_liquidity.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { orQueryError } from "../../runtime/handlers.ts";
+import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
+import { estimates, simulations } from "./handlers.ts";
 import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
@@ -17,10 +18,10 @@ import {
   page,
   pageRecords,
   parsePairId,
-  query,
   sidePrefix,
   sideSelling,
-  namedQueries,
+  asDeployed,
+  type Queries,
 } from "./query-pages.ts";
 import { toWirePool, toWireReserves, toWireTranche, toWireTrancheUser } from "./records.ts";
 import * as store from "./store.ts";
@@ -38,102 +39,72 @@ export interface DexQueryKeepers extends DexKeepers {
   readonly balances: DexBalances;
 }
 
-/** The queries of the module, without the simulations, under paths of this chain's name. */
+/** The queries of the module. */
 export function createQueries(keepers: DexQueryKeepers): readonly QueryHandler[] {
-  return namedQueries(keepers.chainName, [
+  const functions = {
     ...paramsAndPools(),
     ...ticks(),
     ...tranches(),
     ...trancheUsers(keepers),
-    userDeposits(keepers),
-  ]);
+    ...userDeposits(keepers),
+    ...simulations(keepers),
+    ...estimates(keepers),
+  };
+  return queryHandlers(wire.Query, functions, keepers.chainName).map((handler) =>
+    asDeployed(handler, keepers.chainName),
+  );
 }
 
-function paramsAndPools(): readonly QueryHandler[] {
-  return [
-    query("Params", wire.QueryParamsRequest, wire.QueryParamsResponse, (context) => ({
-      params: moduleParams.get(context),
-    })),
-    query("Pool", wire.QueryPoolRequest, wire.QueryPoolResponse, (context, { pairId, tickIndex, fee }) => {
+function paramsAndPools() {
+  return {
+    Params: moduleParams.query,
+    Pool: (context, { pairId, tickIndex, fee }) => {
       const key = { pairId: parsePairId(pairId), tick: tickIndex, fee };
       return { pool: toWirePool(found(getPool(context, key))) };
-    }),
-    query("PoolByID", wire.QueryPoolByIDRequest, wire.QueryPoolResponse, (context, { poolId }) => {
+    },
+    PoolByID: (context, { poolId }) => {
       const { pairId = NO_PAIR, tick, fee } = found(store.poolMetadata.get(context, poolId));
       return { pool: toWirePool(found(getPool(context, { pairId, tick, fee }))) };
+    },
+    PoolMetadata: (context, { id }) => ({
+      PoolMetadata: found(store.poolMetadata.get(context, id), "PoolMetadata not found for key"),
     }),
-    query(
-      "PoolMetadata",
-      wire.QueryGetPoolMetadataRequest,
-      wire.QueryGetPoolMetadataResponse,
-      (context, { id }) => ({
-        PoolMetadata: found(store.poolMetadata.get(context, id), "PoolMetadata not found for key"),
-      }),
-    ),
-    query(
-      "PoolMetadataAll",
-      wire.QueryAllPoolMetadataRequest,
-      wire.QueryAllPoolMetadataResponse,
-      (context, request) => {
-        const { records, pagination } = pageRecords(
-          context,
-          keys.POOL_METADATA_PREFIX,
-          request,
-          POOL_METADATA,
-        );
-        return { poolMetadata: records, pagination };
-      },
-    ),
-  ];
+    PoolMetadataAll: (context, request) => {
+      const { records, pagination } = pageRecords(context, keys.POOL_METADATA_PREFIX, request, POOL_METADATA);
+      return { poolMetadata: records, pagination };
+    },
+  } satisfies Queries;
 }
 
 const NO_PAIR: PairId = { token0: "", token1: "" };
 
-function ticks(): readonly QueryHandler[] {
-  return [
-    query(
-      "TickLiquidityAll",
-      wire.QueryAllTickLiquidityRequest,
-      wire.QueryAllTickLiquidityResponse,
-      (context, request) => {
-        const { records, pagination } = pageRecords(context, sidePrefix(request), request, TICKS);
-        return { tickLiquidity: records, pagination };
-      },
-    ),
-    query(
-      "PoolReservesAll",
-      wire.QueryAllPoolReservesRequest,
-      wire.QueryAllPoolReservesResponse,
-      (context, request) => {
-        const poolReserves: PoolReserves[] = [];
-        const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
-          const { record } = decodeRecord(context, TICKS, value);
-          if (record?.$case !== "liquidity") return false;
-          if (onPage) poolReserves.push(record.value);
-          return true;
-        });
-        return { poolReserves, pagination };
-      },
-    ),
-    query(
-      "PoolReserves",
-      wire.QueryGetPoolReservesRequest,
-      wire.QueryGetPoolReservesResponse,
-      (context, { pairId, tokenIn, tickIndex, fee }) => {
-        const tradePairId = sideSelling(parsePairId(pairId), tokenIn);
-        const reserves = found(store.getReserves(context, { tradePairId, tick: tickIndex, fee }));
-        return { poolReserves: toWireReserves(reserves) };
-      },
-    ),
-  ];
+function ticks() {
+  return {
+    TickLiquidityAll: (context, request) => {
+      const { records, pagination } = pageRecords(context, sidePrefix(request), request, TICKS);
+      return { tickLiquidity: records, pagination };
+    },
+    PoolReservesAll: (context, request) => {
+      const poolReserves: PoolReserves[] = [];
+      const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
+        const { record } = decodeRecord(context, TICKS, value);
+        if (record?.$case !== "liquidity") return false;
+        if (onPage) poolReserves.push(record.value);
+        return true;
+      });
+      return { poolReserves, pagination };
+    },
+    PoolReserves: (context, { pairId, tokenIn, tickIndex, fee }) => {
+      const tradePairId = sideSelling(parsePairId(pairId), tokenIn);
+      const reserves = found(store.getReserves(context, { tradePairId, tick: tickIndex, fee }));
+      return { poolReserves: toWireReserves(reserves) };
+    },
+  } satisfies Queries;
 }
 
-function userDeposits({ bech32Prefix, balances, bank }: DexQueryKeepers): QueryHandler {
-  return query(
-    "UserDepositsAll",
-    wire.QueryAllUserDepositsRequest,
-    wire.QueryAllUserDepositsResponse,
-    (context, { address, pagination: request, includePoolData }) => {
+function userDeposits({ bech32Prefix, balances, bank }: DexQueryKeepers) {
+  return {
+    UserDepositsAll: (context, { address, pagination: request, includePoolData }) => {
       const owner = orQueryError(() => parseAddress(bech32Prefix, address));
       const { shares, pagination } = pagePoolShares(balances.balances(context, owner), request);
       const supplyOf = (denom: string): bigint => bank.supply(context, denom);
@@ -143,94 +114,59 @@ function userDeposits({ bech32Prefix, balances, bank }: DexQueryKeepers): QueryH
       });
       return { deposits, pagination };
     },
-  );
+  } satisfies Queries;
 }
 
-function tranches(): readonly QueryHandler[] {
-  return [
-    query(
-      "LimitOrderTranche",
-      wire.QueryGetLimitOrderTrancheRequest,
-      wire.QueryGetLimitOrderTrancheResponse,
-      (context, request) => {
-        const { tranche } = found(findTranche(context, trancheKeyOf(request)));
-        return { limitOrderTranche: toWireTranche(tranche) };
-      },
-    ),
-    query(
-      "LimitOrderTrancheAll",
-      wire.QueryAllLimitOrderTrancheRequest,
-      wire.QueryAllLimitOrderTrancheResponse,
-      (context, request) => {
-        const limitOrderTranche: LimitOrderTranche[] = [];
-        const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
-          const { record } = decodeRecord(context, TICKS, value);
-          if (record?.$case !== "limitOrderTranche") return false;
-          if (onPage) limitOrderTranche.push(record.value);
-          return true;
-        });
-        return { limitOrderTranche, pagination };
-      },
-    ),
-    query(
-      "InactiveLimitOrderTranche",
-      wire.QueryGetInactiveLimitOrderTrancheRequest,
-      wire.QueryGetInactiveLimitOrderTrancheResponse,
-      (context, request) => {
-        const tranche = found(store.getInactiveTranche(context, trancheKeyOf(request)));
-        return { inactiveLimitOrderTranche: toWireTranche(tranche) };
-      },
-    ),
-    query(
-      "InactiveLimitOrderTrancheAll",
-      wire.QueryAllInactiveLimitOrderTrancheRequest,
-      wire.QueryAllInactiveLimitOrderTrancheResponse,
-      (context, request) => {
-        const prefix = keys.INACTIVE_TRANCHE_PREFIX;
-        const { records, pagination } = pageRecords(context, prefix, request, TRANCHES);
-        return { inactiveLimitOrderTranche: records, pagination };
-      },
-    ),
-  ];
+function tranches() {
+  return {
+    LimitOrderTranche: (context, request) => {
+      const { tranche } = found(findTranche(context, trancheKeyOf(request)));
+      return { limitOrderTranche: toWireTranche(tranche) };
+    },
+    LimitOrderTrancheAll: (context, request) => {
+      const limitOrderTranche: LimitOrderTranche[] = [];
+      const pagination = page(context, sidePrefix(request), request, (_key, value, onPage) => {
+        const { record } = decodeRecord(context, TICKS, value);
+        if (record?.$case !== "limitOrderTranche") return false;
+        if (onPage) limitOrderTranche.push(record.value);
+        return true;
+      });
+      return { limitOrderTranche, pagination };
+    },
+    InactiveLimitOrderTranche: (context, request) => {
+      const tranche = found(store.getInactiveTranche(context, trancheKeyOf(request)));
+      return { inactiveLimitOrderTranche: toWireTranche(tranche) };
+    },
+    InactiveLimitOrderTrancheAll: (context, request) => {
+      const prefix = keys.INACTIVE_TRANCHE_PREFIX;
+      const { records, pagination } = pageRecords(context, prefix, request, TRANCHES);
+      return { inactiveLimitOrderTranche: records, pagination };
+    },
+  } satisfies Queries;
 }
 
-function trancheUsers({ bech32Prefix }: DexOptions): readonly QueryHandler[] {
-  return [
-    query(
-      "LimitOrderTrancheUser",
-      wire.QueryGetLimitOrderTrancheUserRequest,
-      wire.QueryGetLimitOrderTrancheUserResponse,
-      (context, { address, trancheKey, calcWithdrawableShares }) => {
-        const user = found(store.getTrancheUser(context, address, trancheKey));
-        const limitOrderTrancheUser = toWireTrancheUser(user);
-        if (!calcWithdrawableShares) return { limitOrderTrancheUser, withdrawableShares: "" };
-        const { tranche } = found(findTranche(context, user), "Tranche not found");
-        const { shares } = calcWithdrawable(tranche, user);
-        return { limitOrderTrancheUser, withdrawableShares: shares.toString() };
-      },
-    ),
-    query(
-      "LimitOrderTrancheUserAll",
-      wire.QueryAllLimitOrderTrancheUserRequest,
-      wire.QueryAllLimitOrderTrancheUserResponse,
-      (context, request) => {
-        const prefix = keys.TRANCHE_USER_PREFIX;
-        const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
-        return { limitOrderTrancheUser: records, pagination };
-      },
-    ),
-    query(
-      "LimitOrderTrancheUserAllByAddress",
-      wire.QueryAllLimitOrderTrancheUserByAddressRequest,
-      wire.QueryAllLimitOrderTrancheUserByAddressResponse,
-      (context, request) => {
-        orQueryError(() => parseAddress(bech32Prefix, request.address));
-        const prefix = concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserPrefix(request.address));
-        const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
-        return { limitOrders: records, pagination };
-      },
-    ),
-  ];
+function trancheUsers({ bech32Prefix }: DexOptions) {
+  return {
+    LimitOrderTrancheUser: (context, { address, trancheKey, calcWithdrawableShares }) => {
+      const user = found(store.getTrancheUser(context, address, trancheKey));
+      const limitOrderTrancheUser = toWireTrancheUser(user);
+      if (!calcWithdrawableShares) return { limitOrderTrancheUser, withdrawableShares: "" };
+      const { tranche } = found(findTranche(context, user), "Tranche not found");
+      const { shares } = calcWithdrawable(tranche, user);
+      return { limitOrderTrancheUser, withdrawableShares: shares.toString() };
+    },
+    LimitOrderTrancheUserAll: (context, request) => {
+      const prefix = keys.TRANCHE_USER_PREFIX;
+      const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
+      return { limitOrderTrancheUser: records, pagination };
+    },
+    LimitOrderTrancheUserAllByAddress: (context, request) => {
+      orQueryError(() => parseAddress(bech32Prefix, request.address));
+      const prefix = concat(keys.TRANCHE_USER_PREFIX, keys.trancheUserPrefix(request.address));
+      const { records, pagination } = pageRecords(context, prefix, request, TRANCHE_USERS);
+      return { limitOrders: records, pagination };
+    },
+  } satisfies Queries;
 }
 
 function trancheKeyOf(request: wire.QueryGetLimitOrderTrancheRequest): TrancheKey {

@@ -1,33 +1,22 @@
-import { responseTypeOf, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import { responseTypeOf, toCanonicalTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
 import { orPanic } from "./errors.ts";
 import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
+import type { Query } from "../../../../cosmos/proto/gen/neutron/dex/query.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 import type { Context } from "../../runtime/context.ts";
-import { toQueryHandler, type WireType } from "../../runtime/handlers.ts";
+import type { QueryFunctions } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { type FilterEntry, paginateFiltered } from "../../runtime/pagination.ts";
 import * as errors from "./errors.ts";
 import * as keys from "./keys.ts";
 import type { PairId, TradePairId } from "./types.ts";
 
-/** The gRPC service under the canonical chain name. */
-const SERVICE = "/neutron.dex.Query";
-
-type Answer<Request, Response> = (context: Context, request: Request) => Response;
-
-/** Declares the query `rpc` over decoded messages. */
-export function query<Request, Response>(
-  rpc: string,
-  request: WireType<Request>,
-  response: WireType<Response>,
-  answer: Answer<Request, Response>,
-): QueryHandler {
-  return toQueryHandler(`${SERVICE}/${rpc}`, { request, response }, answer);
-}
+/** The functions of some methods of the service. */
+export type Queries = Partial<QueryFunctions<typeof Query>>;
 
 /** Returns a value. Throws QueryError 5 for undefined. */
 export function found<T>(value: T | undefined, text = "not found"): T {
@@ -105,24 +94,16 @@ export function sideSelling({ token0, token1 }: PairId, makerDenom: string): Tra
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/**
- * Puts queries under the name of this chain. Their responses get the field numbers of the chain's profile, and their errors become those
- * of the deployed module.
- */
-export function namedQueries(chainName: string, handlers: readonly QueryHandler[]): readonly QueryHandler[] {
-  return handlers.map(({ path, query: run }) => {
-    const responseType = responseTypeOf(path);
-    const encoded = (context: Context, response: Uint8Array): Uint8Array =>
-      context.profile.proto?.encode(responseType, response) ?? response;
-    return {
-      path: toChainTypeUrl(path, chainName),
-      query: (context, request) =>
-        encoded(
-          context,
-          withGoErrors(() => run(context, request)),
-        ),
-    };
-  });
+/** The response of a query gets the field numbers of the chain's profile, and its errors become those of the deployed module. */
+export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
+  const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
+  return {
+    path,
+    query: (context, request) => {
+      const response = withGoErrors(() => query(context, request));
+      return context.profile.proto?.encode(responseType, response) ?? response;
+    },
+  };
 }
 
 /** Go returns an error without a registered code as it is, and recovers a panic as Internal. */

@@ -2,17 +2,16 @@ import { GenesisState } from "../../../../cosmos/proto/gen/neutron/feeburner/gen
 import { Params } from "../../../../cosmos/proto/gen/neutron/feeburner/params.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/feeburner/query.ts";
 import { TotalBurnedNeutronsAmount } from "../../../../cosmos/proto/gen/neutron/feeburner/total_burned_neutrons_amount.ts";
-import { MsgUpdateParams } from "../../../../cosmos/proto/gen/neutron/feeburner/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/feeburner/tx.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { moduleAddress, parseAddress } from "../../runtime/address.ts";
 import { type Coin, parseWireInt, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import { unregisteredError } from "../../runtime/errors.ts";
+import { ErrInvalidRequest, unregisteredError } from "../../runtime/errors.ts";
 import { GenesisError, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import * as common from "../../runtime/params-module.ts";
@@ -47,27 +46,32 @@ const burned = createItem(
 /** Creates the module `feeburner`: what becomes of fees, and how many were burned. */
 export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeeper): FeeBurnerModule {
   const params = paramsOf(options);
-  const definition: common.ParamsDefinition<Params> = {
-    package: "neutron.feeburner",
-    types: { update: MsgUpdateParams, request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-    params,
-    check: ({ treasuryAddress }) => requireAddress("treasury_address is invalid", treasuryAddress, options),
-  };
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [common.updateParamsHandler(definition, options)],
-    queries: [
-      common.paramsQuery(definition, options),
-      toQueryHandler(
-        toChainTypeUrl("/neutron.feeburner.Query/TotalBurnedNeutronsAmount", options.chainName),
-        {
-          request: wire.QueryTotalBurnedNeutronsAmountRequest,
-          response: wire.QueryTotalBurnedNeutronsAmountResponse,
-        },
-        (context) => ({ totalBurnedNeutronsAmount: { coin: toWireCoin(totalOf(context, params)) } }),
-      ),
-    ],
+    messages: messageHandlers(
+      tx.Msg,
+      {
+        UpdateParams: params.update({
+          authority: options.authority,
+          signerError: ErrInvalidRequest,
+          check: common.checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
+            requireAddress("treasury_address is invalid", treasuryAddress, options),
+          ),
+        }),
+      },
+      options.chainName,
+    ),
+    queries: queryHandlers(
+      wire.Query,
+      {
+        Params: params.query,
+        TotalBurnedNeutronsAmount: (context) => ({
+          totalBurnedNeutronsAmount: { coin: toWireCoin(totalOf(context, params)) },
+        }),
+      },
+      options.chainName,
+    ),
     initGenesis: (context, json) => initGenesis(context, json, params),
     exportGenesis: (context) =>
       printGenesis(SCHEMA, {

@@ -10,7 +10,7 @@ import {
   printGenesis,
   readGenesis,
 } from "../../runtime/genesis.ts";
-import { toQueryHandler } from "../../runtime/handlers.ts";
+import { queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { createSettleFee, createTakeFee, type SettleDeps } from "./fee-steps.ts";
 import { enabledHeight, type GasPrice, gasPriceIn, storedState } from "./keeper.ts";
@@ -90,37 +90,19 @@ function exportGenesis(context: Context): JsonValue {
   });
 }
 
-const SERVICE = "/feemarket.feemarket.v1.Query";
-
 /** The handlers of `feemarket.feemarket.v1.Query`. */
-const queries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/Params`,
-    { request: wire.ParamsRequest, response: wire.ParamsResponse },
-    (context) => ({
-      params: paramsToWire(storedParams.get(context)),
-    }),
-  ),
-  toQueryHandler(
-    `${SERVICE}/State`,
-    { request: wire.StateRequest, response: wire.StateResponse },
-    (context) => ({
-      state: market.toWire(storedState.get(context)),
-    }),
-  ),
-  toQueryHandler(
-    `${SERVICE}/GasPrice`,
-    { request: wire.GasPriceRequest, response: wire.GasPriceResponse },
-    (context, { denom }) => ({ price: toDecCoin(gasPriceIn(context, denom)) }),
-  ),
-  toQueryHandler(
-    `${SERVICE}/GasPrices`,
-    { request: wire.GasPricesRequest, response: wire.GasPricesResponse },
-    (context) => ({
-      prices: [toDecCoin(gasPriceIn(context, storedParams.get(context).feeDenom))],
-    }),
-  ),
-];
+const queries: readonly QueryHandler[] = queryHandlers(wire.Query, {
+  Params: (context) => ({
+    params: paramsToWire(storedParams.get(context)),
+  }),
+  State: (context) => ({
+    state: market.toWire(storedState.get(context)),
+  }),
+  GasPrice: (context, { denom }) => ({ price: toDecCoin(gasPriceIn(context, denom)) }),
+  GasPrices: (context) => ({
+    prices: [toDecCoin(gasPriceIn(context, storedParams.get(context).feeDenom))],
+  }),
+});
 
 function toDecCoin({ denom, amount }: GasPrice): { denom: string; amount: string } {
   return { denom, amount: amount.toString() };

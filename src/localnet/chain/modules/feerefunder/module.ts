@@ -1,16 +1,15 @@
 import type { Coin as WireCoin } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/feerefunder/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/feerefunder/query.ts";
-import { MsgUpdateParams } from "../../../../cosmos/proto/gen/neutron/feerefunder/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
-import { errorText } from "../../../../platform/base/errors.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/feerefunder/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import { ErrInvalidRequest } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import { checkUpdate } from "../../runtime/params-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import * as fees from "./keeper.ts";
@@ -33,14 +32,17 @@ export function createFeeRefunderModule(
   return {
     name: fees.MODULE_NAME,
     stores: [fees.MODULE_NAME],
-    messages: [
-      toMessageHandler({
-        typeUrl: toChainTypeUrl("/neutron.feerefunder.MsgUpdateParams", options.chainName),
-        type: MsgUpdateParams,
-        signers: ({ authority }) => [authority],
-        handle: (context, message) => updateParams(context, message, options),
-      }),
-    ],
+    messages: messageHandlers(
+      tx.Msg,
+      {
+        UpdateParams: fees.moduleParams.update({
+          authority: options.authority,
+          signerError: ErrInvalidRequest,
+          check: checkUpdate(options.bech32Prefix, fees.moduleParams.validate),
+        }),
+      },
+      options.chainName,
+    ),
     queries: createQueries(options),
     initGenesis: (context, json) => initGenesis(context, json, options),
     exportGenesis,
@@ -50,47 +52,21 @@ export function createFeeRefunderModule(
   };
 }
 
-function updateParams(
-  context: Context,
-  { authority, params = { minFee: undefined } }: MsgUpdateParams,
-  options: fees.FeeRefunderOptions,
-): void {
-  wrapErrors(
-    (error) => error.wrap("failed to validate MsgUpdateParams"),
-    () => {
-      try {
-        parseAddress(options.bech32Prefix, authority);
-      } catch (error) {
-        throw unregisteredError(`authority is invalid: ${errorText(error)}`);
-      }
-      fees.validateFee(params.minFee ?? fees.NO_FEE);
-    },
-  );
-  if (authority !== options.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${options.authority}, got ${authority}`);
-  fees.moduleParams.set(context, params);
-}
-
 function createQueries({ chainName }: fees.FeeRefunderOptions): readonly QueryHandler[] {
-  const path = (rpc: string): string => toChainTypeUrl(`/neutron.feerefunder.Query/${rpc}`, chainName);
-  return [
-    toQueryHandler(
-      path("Params"),
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: fees.moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      path("FeeInfo"),
-      { request: wire.FeeInfoRequest, response: wire.FeeInfoResponse },
-      (context, { portId, channelId, sequence }) => {
+  return queryHandlers(
+    wire.Query,
+    {
+      Params: fees.moduleParams.query,
+      FeeInfo: (context, { portId, channelId, sequence }) => {
         const feeInfo = fees.feeInfos.get(context, fees.feeKey({ source: { portId, channelId }, sequence }));
         if (feeInfo !== undefined) return { feeInfo };
         throw ErrInvalidRequest(
           `no fee info found for port_id = ${portId}, channel_id=${channelId}, sequence=${sequence}`,
         );
       },
-    ),
-  ];
+    },
+    chainName,
+  );
 }
 
 /** The least fee as JSON of a contract's query. */

@@ -20,7 +20,7 @@ import {
   ErrTxDecode,
 } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
+import { type MessageFunctions, messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
@@ -29,133 +29,80 @@ import { defaultParams, moduleParams } from "./params.ts";
 /** The messages of `cosmos.gov.v1` and of `cosmos.gov.v1beta1`. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
-    ...createCurrentHandlers(keepers),
-    ...createAuthorityHandlers(keepers),
-    ...createLegacyHandlers(keepers),
+    ...messageHandlers(tx.Msg, { ...currentHandlers(keepers), ...authorityHandlers(keepers) }),
+    ...messageHandlers(legacy.Msg, legacyHandlers(keepers)),
   ];
 }
 
-function createCurrentHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
-  return [
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgSubmitProposal",
-      type: tx.MsgSubmitProposal,
-      signers: ({ proposer }) => [proposer],
-      handle: (context, message) => {
-        const proposalId = submitProposal(context, message, message.initialDeposit, keepers);
-        return tx.MsgSubmitProposalResponse.encode({ proposalId }).finish();
-      },
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgVote",
-      type: tx.MsgVote,
-      signers: ({ voter }) => [voter],
-      handle: (context, message) => vote(context, message, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgVoteWeighted",
-      type: tx.MsgVoteWeighted,
-      signers: ({ voter }) => [voter],
-      handle: (context, message) => voteWeighted(context, message, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgDeposit",
-      type: tx.MsgDeposit,
-      signers: ({ depositor }) => [depositor],
-      handle: (context, message) => deposit(context, message, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgCancelProposal",
-      type: tx.MsgCancelProposal,
-      signers: ({ proposer }) => [proposer],
-      handle: (context, { proposalId, proposer }) => {
-        requireAddress("proposer", proposer, keepers);
-        keeper.cancelProposal(context, proposalId, proposer, keepers);
-        context.emit(
-          event("cancel_proposal", [
-            ["sender", proposer],
-            ["proposal_id", proposalId.toString()],
-          ]),
-        );
-        return tx.MsgCancelProposalResponse.encode({
-          proposalId,
-          canceledTime: nsToTimestamp(context.timeNs),
-          canceledHeight: context.height,
-        }).finish();
-      },
-    }),
-  ];
+function currentHandlers(keepers: keeper.Keepers) {
+  return {
+    SubmitProposal: (context, message) => {
+      const proposalId = submitProposal(context, message, message.initialDeposit, keepers);
+      return { proposalId };
+    },
+    Vote: (context, message) => vote(context, message, keepers),
+    VoteWeighted: (context, message) => voteWeighted(context, message, keepers),
+    Deposit: (context, message) => deposit(context, message, keepers),
+    CancelProposal: (context, { proposalId, proposer }) => {
+      requireAddress("proposer", proposer, keepers);
+      keeper.cancelProposal(context, proposalId, proposer, keepers);
+      context.emit(
+        event("cancel_proposal", [
+          ["sender", proposer],
+          ["proposal_id", proposalId.toString()],
+        ]),
+      );
+      return {
+        proposalId,
+        canceledTime: nsToTimestamp(context.timeNs),
+        canceledHeight: context.height,
+      };
+    },
+  } satisfies Partial<MessageFunctions<typeof tx.Msg>>;
 }
 
 /** Messages that only a proposal can send. */
-function createAuthorityHandlers({ authority, denom }: keeper.Keepers): readonly MessageHandler[] {
-  return [
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent",
-      type: tx.MsgExecLegacyContent,
-      signers: (message) => [message.authority],
-      handle: (_context, message) => {
-        if (message.authority !== authority)
-          throw ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
-        // A text has no effect on the chain, and this chain has no other kind.
-        readContent(message.content);
-      },
+function authorityHandlers({ authority, denom }: keeper.Keepers) {
+  return {
+    ExecLegacyContent: (_context, message) => {
+      if (message.authority !== authority)
+        throw ErrInvalidSigner(`expected ${authority} got ${message.authority}`);
+      // A text has no effect on the chain, and this chain has no other kind.
+      readContent(message.content);
+    },
+    UpdateParams: moduleParams.update({
+      authority,
+      signerError: ErrInvalidSigner,
+      absent: { ...defaultParams(denom), minDeposit: [] },
     }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1.MsgUpdateParams",
-      type: tx.MsgUpdateParams,
-      signers: (message) => [message.authority],
-      handle: (context, { authority: signer, params }) => {
-        if (signer !== authority)
-          throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${signer}`);
-        moduleParams.set(context, params ?? { ...defaultParams(denom), minDeposit: [] });
-      },
-    }),
-  ];
+  } satisfies Partial<MessageFunctions<typeof tx.Msg>>;
 }
 
-function createLegacyHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
-  return [
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1beta1.MsgSubmitProposal",
-      type: legacy.MsgSubmitProposal,
+function legacyHandlers(keepers: keeper.Keepers) {
+  return {
+    SubmitProposal: {
       signers: ({ content, proposer }) => {
         readContent(content);
         return [proposer];
       },
       handle: (context, message) => {
         const proposalId = submitText(context, message, keepers);
-        return legacy.MsgSubmitProposalResponse.encode({ proposalId }).finish();
+        return { proposalId };
       },
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1beta1.MsgVote",
-      type: legacy.MsgVote,
-      signers: ({ voter }) => [voter],
-      handle: (context, message) => vote(context, { ...message, metadata: "" }, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1beta1.MsgVoteWeighted",
-      type: legacy.MsgVoteWeighted,
-      signers: ({ voter }) => [voter],
-      handle: (context, { options, ...message }) =>
-        voteWeighted(
-          context,
-          {
-            ...message,
-            options: options.map(({ option, weight }) => ({ option, weight: decimalText(weight) })),
-            metadata: "",
-          },
-          keepers,
-        ),
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.gov.v1beta1.MsgDeposit",
-      type: legacy.MsgDeposit,
-      signers: ({ depositor }) => [depositor],
-      handle: (context, message) => deposit(context, message, keepers),
-    }),
-  ];
+    },
+    Vote: (context, message) => vote(context, { ...message, metadata: "" }, keepers),
+    VoteWeighted: (context, { options, ...message }) =>
+      voteWeighted(
+        context,
+        {
+          ...message,
+          options: options.map(({ option, weight }) => ({ option, weight: decimalText(weight) })),
+          metadata: "",
+        },
+        keepers,
+      ),
+    Deposit: (context, message) => deposit(context, message, keepers),
+  } satisfies MessageFunctions<typeof legacy.Msg>;
 }
 
 /** The decimal text of the digits on the wire. */

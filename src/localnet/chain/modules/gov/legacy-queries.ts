@@ -1,99 +1,78 @@
 import { MsgExecLegacyContent } from "../../../../cosmos/proto/gen/cosmos/gov/v1/tx.ts";
-import type { Proposal } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
-import * as current from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
+import { VoteOption } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import type * as v1 from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
+import type * as current from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
 import type * as gov from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/gov.ts";
-import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.ts";
+import type * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { parseDec18 } from "../../../../platform/base/decimal.ts";
-import { unreachable } from "../../../../platform/base/errors.ts";
-import type { QueryHandler } from "../../runtime/module.ts";
-
-const SERVICE = "/cosmos.gov.v1beta1.Query";
-
-interface WireType<T> {
-  decode(bytes: Uint8Array): T;
-  encode(message: T): { finish(): Uint8Array };
-}
+import type { QueryFunctions, ServedQueries } from "../../runtime/handlers.ts";
 
 /**
- * Creates the queries of `cosmos.gov.v1beta1` from those of v1. Requests have the same fields there, and so have the responses about deposits
- * and results.
+ * Creates the queries of `cosmos.gov.v1beta1` from those of v1. Requests have the same fields there, and so have the responses about
+ * deposits.
  */
-export function createLegacyQueries(queries: readonly QueryHandler[]): readonly QueryHandler[] {
-  const derived = <T>(
-    name: string,
-    convert: (response: Uint8Array) => T,
-    type: WireType<T>,
-  ): QueryHandler => {
-    const { query } =
-      queries.find(({ path }) => path === `/cosmos.gov.v1.Query/${name}`) ?? unreachable(`no query ${name}`);
-    return {
-      path: `${SERVICE}/${name}`,
-      query: (context, request) => type.encode(convert(query(context, request))).finish(),
-    };
-  };
-  const same = <T>(name: string, type: WireType<T>): QueryHandler =>
-    derived(name, (response) => type.decode(response), type);
-  return [
-    derived("Proposal", toProposal, legacy.QueryProposalResponse),
-    derived("Proposals", toProposals, legacy.QueryProposalsResponse),
-    derived("Params", toParams, legacy.QueryParamsResponse),
-    derived("Vote", toVote, legacy.QueryVoteResponse),
-    derived("Votes", toVotes, legacy.QueryVotesResponse),
-    same("Deposit", legacy.QueryDepositResponse),
-    same("Deposits", legacy.QueryDepositsResponse),
-    same("TallyResult", legacy.QueryTallyResultResponse),
-  ];
-}
-
-function toProposal(response: Uint8Array): legacy.QueryProposalResponse {
-  const { proposal } = current.QueryProposalResponse.decode(response);
-  return { proposal: proposal && toLegacy(proposal) };
-}
-
-function toProposals(response: Uint8Array): legacy.QueryProposalsResponse {
-  const { proposals, pagination } = current.QueryProposalsResponse.decode(response);
-  return { proposals: proposals.map(toLegacy), pagination };
-}
-
-function toLegacy({ id, finalTallyResult: tally, ...proposal }: Proposal): gov.Proposal {
+export function legacyQueries(
+  queries: ServedQueries<typeof current.Query>,
+): QueryFunctions<typeof legacy.Query> {
   return {
-    ...proposal,
-    proposalId: id,
-    content: contentOf(proposal),
-    finalTallyResult: tally && {
-      yes: tally.yesCount,
-      abstain: tally.abstainCount,
-      no: tally.noCount,
-      noWithVeto: tally.noWithVetoCount,
+    Proposal: (context, request) => {
+      const { proposal } = queries.Proposal(context, request);
+      return { proposal: proposal && toLegacy(proposal) };
+    },
+    Proposals: (context, request) => {
+      const { proposals, pagination } = queries.Proposals(context, request);
+      return { proposals: proposals.map(toLegacy), pagination };
+    },
+    Vote: (context, request) => {
+      const { vote } = queries.Vote(context, request);
+      return { vote: vote && toLegacyVote(vote) };
+    },
+    Votes: (context, request) => {
+      const { votes, pagination } = queries.Votes(context, request);
+      return { votes: votes.map(toLegacyVote), pagination };
+    },
+    Params: (context, request) => toLegacyParams(queries.Params(context, request)),
+    Deposit: queries.Deposit,
+    Deposits: queries.Deposits,
+    TallyResult: (context, request) => {
+      const { tally } = queries.TallyResult(context, request);
+      return { tally: tally && toLegacyTally(tally) };
     },
   };
 }
 
+function toLegacy({ id, finalTallyResult: tally, ...proposal }: v1.Proposal): gov.Proposal {
+  return {
+    ...proposal,
+    proposalId: id,
+    content: contentOf(proposal),
+    finalTallyResult: tally && toLegacyTally(tally),
+  };
+}
+
 /** The content that a message executes; of a proposal without one, as deployed, its first message. */
-function contentOf({ messages }: Pick<Proposal, "messages">): gov.Proposal["content"] {
+function contentOf({ messages }: Pick<v1.Proposal, "messages">): gov.Proposal["content"] {
   const [exec] = messages.filter(({ typeUrl }) => typeUrl === "/cosmos.gov.v1.MsgExecLegacyContent");
   return exec === undefined ? messages[0] : MsgExecLegacyContent.decode(exec.value).content;
 }
 
-function toVote(response: Uint8Array): legacy.QueryVoteResponse {
-  const { vote } = legacy.QueryVoteResponse.decode(response);
-  return { vote: vote && withWeights(vote) };
-}
-
-function toVotes(response: Uint8Array): legacy.QueryVotesResponse {
-  const { votes, pagination } = legacy.QueryVotesResponse.decode(response);
-  return { votes: votes.map(withWeights), pagination };
+function toLegacyTally(tally: v1.TallyResult): gov.TallyResult {
+  const { yesCount: yes, abstainCount: abstain, noCount: no, noWithVetoCount: noWithVeto } = tally;
+  return { yes, abstain, no, noWithVeto };
 }
 
 /** The weights are decimals with a point in v1. */
-function withWeights(vote: gov.Vote): gov.Vote {
-  const options = vote.options.map(({ option, weight }) => ({ option, weight: digitsOf(weight) }));
-  return { ...vote, options };
+function toLegacyVote({ options, ...vote }: v1.Vote): gov.Vote {
+  return {
+    ...vote,
+    option: VoteOption.VOTE_OPTION_UNSPECIFIED,
+    options: options.map(({ option, weight }) => ({ option, weight: digitsOf(weight) })),
+  };
 }
 
-function toParams(response: Uint8Array): legacy.QueryParamsResponse {
-  const { votingParams, depositParams, tallyParams } = current.QueryParamsResponse.decode(response);
+function toLegacyParams(params: current.QueryParamsResponse): legacy.QueryParamsResponse {
+  const { votingParams, depositParams, tallyParams } = params;
   return {
     votingParams,
     depositParams,

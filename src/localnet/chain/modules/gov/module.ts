@@ -7,19 +7,20 @@ import {
   type Vote,
 } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/gov/v1/query.ts";
+import * as legacy from "../../../../cosmos/proto/gen/cosmos/gov/v1beta1/query.ts";
 import { uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Context, dryRun } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
-import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
+import type { ChainModule } from "../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../runtime/pagination.ts";
 import { createHandlers } from "./handlers.ts";
 import * as keeper from "./keeper.ts";
 import * as keys from "./keys.ts";
-import { createLegacyQueries } from "./legacy-queries.ts";
+import { legacyQueries } from "./legacy-queries.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 import { endBlock, tally } from "./tally.ts";
 
@@ -31,98 +32,57 @@ export function createGovModule(options: keeper.GovOptions, deps: keeper.GovDeps
     name: keys.MODULE_NAME,
     stores: [keys.MODULE_NAME],
     messages: createHandlers(keepers),
-    queries: [...queries, ...createLegacyQueries(queries)],
+    queries: [...queryHandlers(wire.Query, queries), ...queryHandlers(legacy.Query, legacyQueries(queries))],
     endBlock: (context) => endBlock(context, keepers),
     initGenesis: (context, json) => initGenesis(context, json, keepers),
     exportGenesis,
   };
 }
 
-const SERVICE = "/cosmos.gov.v1.Query";
-
-function createQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Constitution`,
-      { request: wire.QueryConstitutionRequest, response: wire.QueryConstitutionResponse },
-      (context) => ({ constitution: keeper.constitution.get(context) ?? "" }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/Proposal`,
-      { request: wire.QueryProposalRequest, response: wire.QueryProposalResponse },
-      (context, { proposalId }) => ({ proposal: proposalOf(context, proposalId) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/Proposals`,
-      { request: wire.QueryProposalsRequest, response: wire.QueryProposalsResponse },
-      (context, request) => queryProposals(context, request, keepers),
-    ),
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      queryParams,
-    ),
-    toQueryHandler(
-      `${SERVICE}/TallyResult`,
-      { request: wire.QueryTallyResultRequest, response: wire.QueryTallyResultResponse },
-      (context, { proposalId }) => ({ tally: tallyOf(context, proposalId, keepers) }),
-    ),
+function createQueries(keepers: keeper.Keepers) {
+  return {
+    Constitution: (context) => ({ constitution: keeper.constitution.get(context) ?? "" }),
+    Proposal: (context, { proposalId }) => ({ proposal: proposalOf(context, proposalId) }),
+    Proposals: (context, request) => queryProposals(context, request, keepers),
+    Params: queryParams,
+    TallyResult: (context, { proposalId }) => ({ tally: tallyOf(context, proposalId, keepers) }),
     ...createPartQueries(keepers),
-  ];
+  } satisfies Partial<QueryFunctions<typeof wire.Query>>;
 }
 
 /** Queries of votes and deposits. */
-function createPartQueries(keepers: keeper.Keepers): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Vote`,
-      { request: wire.QueryVoteRequest, response: wire.QueryVoteResponse },
-      (context, { proposalId, voter }) => {
-        if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
-        const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
-        if (vote !== undefined) return { vote };
-        throw new QueryError(
-          GrpcCode.InvalidArgument,
-          `voter: ${voter} not found for proposal: ${proposalId}`,
-        );
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Votes`,
-      { request: wire.QueryVotesRequest, response: wire.QueryVotesResponse },
-      (context, { proposalId, pagination }) => {
-        const list: Vote[] = [];
-        const page = paginate(partsOf(context, keys.VOTES, proposalId), pagination, (_key, value) =>
-          list.push(keeper.voteCodec.decode(value)),
-        );
-        return { votes: list, pagination: page };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Deposit`,
-      { request: wire.QueryDepositRequest, response: wire.QueryDepositResponse },
-      (context, { proposalId, depositor }) => {
-        if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
-        const deposit = keeper.deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
-        if (deposit !== undefined) return { deposit };
-        throw new QueryError(
-          GrpcCode.NotFound,
-          `depositer: ${depositor} not found for proposal: ${proposalId}`,
-        );
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Deposits`,
-      { request: wire.QueryDepositsRequest, response: wire.QueryDepositsResponse },
-      (context, { proposalId, pagination }) => {
-        const list: Deposit[] = [];
-        const page = paginate(partsOf(context, keys.DEPOSITS, proposalId), pagination, (_key, value) =>
-          list.push(keeper.depositCodec.decode(value)),
-        );
-        return { deposits: list, pagination: page };
-      },
-    ),
-  ];
+function createPartQueries(keepers: keeper.Keepers) {
+  return {
+    Vote: (context, { proposalId, voter }) => {
+      if (voter === "") throw new QueryError(GrpcCode.InvalidArgument, "empty voter address");
+      const vote = keeper.votes.get(context, partKeyOf(requireId(proposalId), voter, keepers));
+      if (vote !== undefined) return { vote };
+      throw new QueryError(GrpcCode.InvalidArgument, `voter: ${voter} not found for proposal: ${proposalId}`);
+    },
+    Votes: (context, { proposalId, pagination }) => {
+      const list: Vote[] = [];
+      const page = paginate(partsOf(context, keys.VOTES, proposalId), pagination, (_key, value) =>
+        list.push(keeper.voteCodec.decode(value)),
+      );
+      return { votes: list, pagination: page };
+    },
+    Deposit: (context, { proposalId, depositor }) => {
+      if (depositor === "") throw new QueryError(GrpcCode.InvalidArgument, "empty depositor address");
+      const deposit = keeper.deposits.get(context, partKeyOf(requireId(proposalId), depositor, keepers));
+      if (deposit !== undefined) return { deposit };
+      throw new QueryError(
+        GrpcCode.NotFound,
+        `depositer: ${depositor} not found for proposal: ${proposalId}`,
+      );
+    },
+    Deposits: (context, { proposalId, pagination }) => {
+      const list: Deposit[] = [];
+      const page = paginate(partsOf(context, keys.DEPOSITS, proposalId), pagination, (_key, value) =>
+        list.push(keeper.depositCodec.decode(value)),
+      );
+      return { deposits: list, pagination: page };
+    },
+  } satisfies Partial<QueryFunctions<typeof wire.Query>>;
 }
 
 function partsOf(context: Context, prefix: Uint8Array, id: bigint) {

@@ -1,11 +1,7 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/harpoon/genesis.ts";
 import type { HookSubscriptions, HookType } from "../../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
 import * as wire from "../../../../cosmos/proto/gen/neutron/harpoon/query.ts";
-import {
-  type HookSubscription,
-  MsgManageHookSubscription,
-} from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
+import * as tx from "../../../../cosmos/proto/gen/neutron/harpoon/tx.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { parseAddress } from "../../runtime/address.ts";
@@ -19,7 +15,7 @@ import {
   wrapErrors,
 } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import {
   allSubscriptions,
@@ -48,14 +44,13 @@ export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps):
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [
-      toMessageHandler({
-        typeUrl: toChainTypeUrl("/neutron.harpoon.MsgManageHookSubscription", options.chainName),
-        type: MsgManageHookSubscription,
-        signers: ({ authority }) => [authority],
-        handle: (context, message) => manageHookSubscription(context, message, keepers),
-      }),
-    ],
+    messages: messageHandlers(
+      tx.Msg,
+      {
+        ManageHookSubscription: (context, message) => manageHookSubscription(context, message, keepers),
+      },
+      options.chainName,
+    ),
     queries: createQueryHandlers(options.chainName),
     initGenesis: (context, genesis) => initGenesis(context, genesis, keepers),
     exportGenesis,
@@ -69,7 +64,7 @@ export function createHarpoonModule(options: HarpoonOptions, deps: HarpoonDeps):
  */
 function manageHookSubscription(
   context: Context,
-  message: MsgManageHookSubscription,
+  message: tx.MsgManageHookSubscription,
   { authority, bech32Prefix, contracts }: Keepers,
 ): void {
   const { contractAddress, hooks } = validateManageHookSubscription(message, bech32Prefix);
@@ -85,9 +80,9 @@ function manageHookSubscription(
  * is an error of the message here.
  */
 function validateManageHookSubscription(
-  { authority, hookSubscription }: MsgManageHookSubscription,
+  { authority, hookSubscription }: tx.MsgManageHookSubscription,
   bech32Prefix: string,
-): HookSubscription {
+): tx.HookSubscription {
   return wrapErrors(
     (error) => error.wrap("failed to validate manage hook subscription message"),
     () => {
@@ -131,16 +126,16 @@ function requireExisting(hook: HookType): void {
 
 /** The query of the module. Its path begins with the chain's own name. */
 function createQueryHandlers(chainName: string): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      toChainTypeUrl("/neutron.harpoon.Query/SubscribedContracts", chainName),
-      { request: wire.QuerySubscribedContractsRequest, response: wire.QuerySubscribedContractsResponse },
-      (context, { hookType }) => {
+  return queryHandlers(
+    wire.Query,
+    {
+      SubscribedContracts: (context, { hookType }) => {
         asArgument(() => requireHookType(hookType));
         return { contractAddresses: [...subscribedContracts(context, hookType)] };
       },
-    ),
-  ];
+    },
+    chainName,
+  );
 }
 
 function asArgument(check: () => void): void {

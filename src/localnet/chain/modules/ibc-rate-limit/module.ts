@@ -1,16 +1,13 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/genesis.ts";
-import {
-  QueryParamsRequest,
-  QueryParamsResponse,
-} from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
-import { MsgUpdateParams } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
-import { toChainTypeUrl, TYPE_URL } from "../../../../cosmos/proto/registry.ts";
+import { Query } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/query.ts";
+import { Msg } from "../../../../cosmos/proto/gen/neutron/ibcratelimit/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ErrInvalidRequest, wrapErrors } from "../../runtime/errors.ts";
+import { ErrInvalidRequest } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
+import { checkUpdate } from "../../runtime/params-module.ts";
 import type { IBCModule, ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
 import { rateLimitMiddleware, rateLimitICS4Wrapper } from "./middleware.ts";
 import {
@@ -39,25 +36,26 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 /** Creates the module `ibc-rate-limit`: a contract decides which transfers pass. */
 export function createRateLimitModule(options: RateLimitOptions, deps: RateLimitDeps): RateLimitModule {
   const keepers: Keepers = { ...options, ...deps };
-  const { chainName, bech32Prefix } = options;
+  const { chainName, bech32Prefix, authority } = options;
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: [
-      toMessageHandler({
-        typeUrl: toChainTypeUrl(TYPE_URL.updateRateLimitParams, chainName),
-        type: MsgUpdateParams,
-        signers: ({ authority }) => [authority],
-        handle: (context, message) => updateParams(context, message, keepers),
-      }),
-    ],
-    queries: [
-      toQueryHandler(
-        toChainTypeUrl("/neutron.ibcratelimit.v1beta1.Query/Params", chainName),
-        { request: QueryParamsRequest, response: QueryParamsResponse },
-        (context) => ({ params: moduleParams.get(context) }),
-      ),
-    ],
+    // An empty address ends the limits.
+    messages: messageHandlers(
+      Msg,
+      {
+        UpdateParams: moduleParams.update({
+          authority,
+          signerError: ErrInvalidRequest,
+          check: checkUpdate(bech32Prefix, ({ contractAddress }) => {
+            if (contractAddress !== "")
+              requireAddress(bech32Prefix, contractAddress, "contract_address is invalid");
+          }),
+        }),
+      },
+      chainName,
+    ),
+    queries: queryHandlers(Query, { Params: moduleParams.query }, chainName),
     initGenesis: (context, json) => initGenesis(context, json, bech32Prefix),
     exportGenesis: (context) => printGenesis(SCHEMA, { params: moduleParams.get(context) }),
     rateLimitMiddleware: (inner) => rateLimitMiddleware(inner, keepers),
@@ -70,24 +68,5 @@ function initGenesis(context: Context, json: JsonValue | undefined, bech32Prefix
   atPath(`app_state.${MODULE_NAME}.params.contract_address`, () => {
     if (params.contractAddress !== "") requireAddress(bech32Prefix, params.contractAddress);
   });
-  moduleParams.set(context, params);
-}
-
-/** MsgUpdateParams, from the authority only. An empty address ends the limits. */
-function updateParams(
-  context: Context,
-  { authority, params = { contractAddress: "" } }: MsgUpdateParams,
-  { bech32Prefix, ...keepers }: Keepers,
-): void {
-  wrapErrors(
-    (error) => error.wrap("failed to validate MsgUpdateParams"),
-    () => {
-      requireAddress(bech32Prefix, authority, "authority is invalid");
-      if (params.contractAddress !== "")
-        requireAddress(bech32Prefix, params.contractAddress, "contract_address is invalid");
-    },
-  );
-  if (authority !== keepers.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${authority}`);
   moduleParams.set(context, params);
 }

@@ -1,10 +1,10 @@
 import { parseAddress } from "../../runtime/address.ts";
 import type { AnteStep } from "../../runtime/ante-step.ts";
-import type { ChainModule, MessageHandler } from "../../runtime/module.ts";
+import type { ChainModule } from "../../runtime/module.ts";
 import { channelHandlers } from "./channel/handlers.ts";
 import type { PortRouter } from "./channel/ibc-module.ts";
-import { createRelayCheck, packetHandlers } from "./channel/packet-handlers.ts";
-import { channelQueries, packetQueries } from "./channel/queries.ts";
+import { createRelayCheck } from "./channel/packet-handlers.ts";
+import { channelQueries } from "./channel/queries.ts";
 import { clientHandlers } from "./client/handlers.ts";
 import { updateLocalhostClient } from "./client/keeper.ts";
 import { clientQueries } from "./client/queries.ts";
@@ -30,8 +30,12 @@ export function createIbcModule(options: IbcOptions, router: PortRouter = () => 
   return {
     name: STORE_NAME,
     stores: [STORE_NAME],
-    messages: createMessageHandlers(options, router),
-    queries: [...clientQueries, ...connectionQueries, ...channelQueries, ...packetQueries],
+    messages: [
+      ...clientHandlers(options),
+      ...connectionHandlers(options),
+      ...channelHandlers(options, router),
+    ],
+    queries: [...clientQueries, ...connectionQueries, ...channelQueries],
     beginBlock: updateLocalhostClient,
     initGenesis,
     exportGenesis,
@@ -41,14 +45,4 @@ export function createIbcModule(options: IbcOptions, router: PortRouter = () => 
       parseAddress: (text) => parseAddress(options.bech32Prefix, text),
     }),
   };
-}
-
-/** Handlers of all messages of IBC. */
-function createMessageHandlers(options: IbcOptions, router: PortRouter): readonly MessageHandler[] {
-  return [
-    ...clientHandlers(options),
-    ...connectionHandlers(options),
-    ...channelHandlers(options, router),
-    ...packetHandlers(options, router),
-  ];
 }

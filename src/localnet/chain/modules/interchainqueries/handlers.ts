@@ -8,7 +8,6 @@ import type {
   MsgRegisterInterchainQueryResponse,
   MsgRemoveInterchainQueryRequest,
   MsgUpdateInterchainQueryRequest,
-  MsgUpdateParams,
 } from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
 import { toHex } from "../../../../platform/base/bytes.ts";
 import { parseCoins } from "../../runtime/coins.ts";
@@ -23,7 +22,6 @@ import {
   validateRegister,
   validateRemove,
   validateUpdate,
-  validateUpdateParams,
   type WithKeyList,
 } from "./messages.ts";
 import type { BankKeeper, ContractKeeper, Keepers, IbcKeeper } from "./types.ts";
@@ -101,15 +99,6 @@ export function removeQuery(
   if (query.deposit.length > 0)
     keepers.bank.sendFromModuleToAccount(context, MODULE_NAME, message.sender, parseCoins(query.deposit));
   context.emit(queryRemoved(keepers.chainName, query, context.profile));
-}
-
-/** MsgUpdateParams, from the authority only. The values are not checked; an absent field becomes zero. */
-export function updateParams(context: Context, message: MsgUpdateParams, keepers: Keepers): void {
-  validateUpdateParams(message, keepers);
-  // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
-  if (message.authority !== keepers.authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${keepers.authority}, got ${message.authority}`);
-  moduleParams.set(context, message.params ?? moduleParams.defaults);
 }
 
 function requireContract(context: Context, contracts: ContractKeeper, sender: string): void {

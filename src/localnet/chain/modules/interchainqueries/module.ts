@@ -1,15 +1,15 @@
 import { createProofVerifier } from "../../../../cosmos/merkle/ics23/proof-verifier.ts";
 import * as queryTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import * as txTypes from "../../../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import type { Context } from "../../runtime/context.ts";
-import { ModuleError, wrapErrors } from "../../runtime/errors.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { ErrInvalidRequest, ModuleError, wrapErrors } from "../../runtime/errors.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { type CustomMessageResult, handleCustomMessage, handleCustomQuery } from "./bindings.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
-import { registerQuery, removeQuery, updateParams, updateQuery } from "./handlers.ts";
+import { registerQuery, removeQuery, updateQuery } from "./handlers.ts";
 import { MODULE_NAME } from "./keys.ts";
+import { validateUpdateParams } from "./messages.ts";
 import { ErrInvalidConnectionID, ErrInvalidQueryID, ErrProtoUnmarshal } from "./errors.ts";
 import { submitQueryResult } from "./submit-result.ts";
 import { requireClientMessage } from "./tx-proof.ts";
@@ -42,7 +42,7 @@ export function createInterchainqueriesModule(
   return {
     name: MODULE_NAME,
     stores: [MODULE_NAME],
-    messages: messageHandlers(keepers),
+    messages: createMessageHandlers(keepers),
     queries: createQueryHandlers(options.chainName, deps.ibc),
     endBlock: cleanUpRemovedQueries,
     initGenesis: (context, genesis) => initGenesis(context, genesis, options),
@@ -53,49 +53,34 @@ export function createInterchainqueriesModule(
   };
 }
 
-function messageHandlers(keepers: Keepers): readonly MessageHandler[] {
-  const typeUrl = (name: string): string =>
-    toChainTypeUrl(`/neutron.interchainqueries.${name}`, keepers.chainName);
-  return [
-    toMessageHandler({
-      typeUrl: typeUrl("MsgRegisterInterchainQuery"),
-      type: txTypes.MsgRegisterInterchainQuery,
-      signers: ({ sender }) => [sender],
-      handle: (context, message) => {
+function createMessageHandlers(keepers: Keepers): readonly MessageHandler[] {
+  return messageHandlers(
+    txTypes.Msg,
+    {
+      RegisterInterchainQuery: (context, message) => {
         const response = registerQuery(context, message, keepers);
-        return txTypes.MsgRegisterInterchainQueryResponse.encode(response).finish();
+        return response;
       },
-    }),
-    toMessageHandler({
-      typeUrl: typeUrl("MsgSubmitQueryResult"),
-      type: txTypes.MsgSubmitQueryResult,
-      signers: ({ sender, result }) => {
-        // Go unpacks both headers while it decodes the transaction. Signers are read at that point, too.
-        requireClientMessage(result?.block?.header);
-        requireClientMessage(result?.block?.nextBlockHeader);
-        return [sender];
+      SubmitQueryResult: {
+        signers: ({ sender, result }) => {
+          // Go unpacks both headers while it decodes the transaction. Signers are read at that point, too.
+          requireClientMessage(result?.block?.header);
+          requireClientMessage(result?.block?.nextBlockHeader);
+          return [sender];
+        },
+        handle: (context, message) => submitQueryResult(context, message, keepers),
       },
-      handle: (context, message) => submitQueryResult(context, message, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: typeUrl("MsgRemoveInterchainQueryRequest"),
-      type: txTypes.MsgRemoveInterchainQueryRequest,
-      signers: ({ sender }) => [sender],
-      handle: (context, message) => removeQuery(context, message, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: typeUrl("MsgUpdateInterchainQueryRequest"),
-      type: txTypes.MsgUpdateInterchainQueryRequest,
-      signers: ({ sender }) => [sender],
-      handle: (context, message) => updateQuery(context, message, keepers),
-    }),
-    toMessageHandler({
-      typeUrl: typeUrl("MsgUpdateParams"),
-      type: txTypes.MsgUpdateParams,
-      signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, message, keepers),
-    }),
-  ];
+      RemoveInterchainQuery: (context, message) => removeQuery(context, message, keepers),
+      UpdateInterchainQuery: (context, message) => updateQuery(context, message, keepers),
+      UpdateParams: moduleParams.update({
+        authority: keepers.authority,
+        // Go fails with ErrInvalidRequest here, not with ErrUnauthorized.
+        signerError: ErrInvalidRequest,
+        check: (message) => validateUpdateParams(message, keepers),
+      }),
+    },
+    keepers.chainName,
+  );
 }
 
 /**
@@ -103,40 +88,17 @@ function messageHandlers(keepers: Keepers): readonly MessageHandler[] {
  * chain's own name.
  */
 function createQueryHandlers(chainName: string, ibc: IbcKeeper): readonly QueryHandler[] {
-  const path = (rpc: string): string => toChainTypeUrl(`/neutron.interchainqueries.Query/${rpc}`, chainName);
-  return [
-    toQueryHandler(
-      path("Params"),
-      { request: queryTypes.QueryParamsRequest, response: queryTypes.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      path("RegisteredQueries"),
-      {
-        request: queryTypes.QueryRegisteredQueriesRequest,
-        response: queryTypes.QueryRegisteredQueriesResponse,
-      },
-      pageQueries,
-    ),
-    toQueryHandler(
-      path("RegisteredQuery"),
-      { request: queryTypes.QueryRegisteredQueryRequest, response: queryTypes.QueryRegisteredQueryResponse },
-      queryRegisteredQuery,
-    ),
-    toQueryHandler(
-      path("QueryResult"),
-      {
-        request: queryTypes.QueryRegisteredQueryResultRequest,
-        response: queryTypes.QueryRegisteredQueryResultResponse,
-      },
-      queryResult,
-    ),
-    toQueryHandler(
-      path("LastRemoteHeight"),
-      { request: queryTypes.QueryLastRemoteHeight, response: queryTypes.QueryLastRemoteHeightResponse },
-      (context, request) => queryLastRemoteHeight(context, request, ibc),
-    ),
-  ];
+  return queryHandlers(
+    queryTypes.Query,
+    {
+      Params: moduleParams.query,
+      RegisteredQueries: pageQueries,
+      RegisteredQuery: queryRegisteredQuery,
+      QueryResult: queryResult,
+      LastRemoteHeight: (context, request) => queryLastRemoteHeight(context, request, ibc),
+    },
+    chainName,
+  );
 }
 
 function queryRegisteredQuery(

@@ -9,7 +9,6 @@ import { GenesisState as InterchainTxsGenesis } from "../../../../cosmos/proto/g
 import { Params as InterchainTxsParams } from "../../../../cosmos/proto/gen/neutron/interchaintxs/v1/params.ts";
 import * as txsQuery from "../../../../cosmos/proto/gen/neutron/interchaintxs/v1/query.ts";
 import * as txsTx from "../../../../cosmos/proto/gen/neutron/interchaintxs/v1/tx.ts";
-import { toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
@@ -23,7 +22,7 @@ import {
   wrapErrors,
 } from "../../runtime/errors.ts";
 import * as genesis from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { defineParams } from "../../runtime/params.ts";
 import * as common from "../../runtime/params-module.ts";
@@ -115,7 +114,7 @@ function submissionOf(message: Readonly<Record<string, unknown>>): txsTx.MsgSubm
 
 /** Transactions on other chains by interchain accounts, of which this chain has none. */
 function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
-  const { chainName, denom } = options;
+  const { chainName, bech32Prefix, authority, denom } = options;
   const schema: genesis.GenesisSchema<InterchainTxsGenesis> = {
     module: "interchaintxs",
     typeName: "neutron.interchaintxs.v1.GenesisState",
@@ -132,45 +131,31 @@ function createInterchainTxs(options: ParamsOnlyOptions): ChainModule {
         throw unregisteredError("MsgSubmitTxMaxMessages must be greater than zero");
     },
   });
-  const definition: common.ParamsDefinition<InterchainTxsParams> = {
-    package: "neutron.interchaintxs.v1",
-    types: {
-      update: txsTx.MsgUpdateParams,
-      request: txsQuery.QueryParamsRequest,
-      response: txsQuery.QueryParamsResponse,
-    },
-    params,
-  };
   return {
     name: schema.module,
     stores: [schema.module],
-    messages: [
-      common.updateParamsHandler(definition, options),
-      toMessageHandler({
-        typeUrl: toChainTypeUrl("/neutron.interchaintxs.v1.MsgRegisterInterchainAccount", chainName),
-        type: txsTx.MsgRegisterInterchainAccount,
-        signers: ({ fromAddress }) => [fromAddress],
-        handle: (_context, message) =>
+    messages: messageHandlers(
+      txsTx.Msg,
+      {
+        UpdateParams: params.update({
+          authority,
+          signerError: ErrInvalidRequest,
+          check: common.checkUpdate(bech32Prefix, params.validate),
+        }),
+        RegisterInterchainAccount: (_context, message) =>
           refuse("MsgRegisterInterchainAccount", () => validateRegistration(message)),
-      }),
-      toMessageHandler({
-        typeUrl: toChainTypeUrl("/neutron.interchaintxs.v1.MsgSubmitTx", chainName),
-        type: txsTx.MsgSubmitTx,
-        signers: ({ fromAddress }) => [fromAddress],
-        handle: (_context, message) => refuse("MsgSubmitTx", () => validateSubmitTx(message)),
-      }),
-    ],
-    queries: [
-      common.paramsQuery(definition, options),
-      toQueryHandler(
-        toChainTypeUrl("/neutron.interchaintxs.v1.Query/InterchainAccountAddress", chainName),
-        {
-          request: txsQuery.QueryInterchainAccountAddressRequest,
-          response: txsQuery.QueryInterchainAccountAddressResponse,
-        },
-        (_context, request) => accountAddress(request, options),
-      ),
-    ],
+        SubmitTx: (_context, message) => refuse("MsgSubmitTx", () => validateSubmitTx(message)),
+      },
+      chainName,
+    ),
+    queries: queryHandlers(
+      txsQuery.Query,
+      {
+        Params: params.query,
+        InterchainAccountAddress: (_context, request) => accountAddress(request, options),
+      },
+      chainName,
+    ),
     initGenesis: (context, json) => common.initParams(context, json, schema, params),
     exportGenesis: (context) => common.exportParams(context, schema, params),
   };
@@ -234,41 +219,26 @@ function createInterchainAccounts({ authority }: ParamsOnlyOptions): ChainModule
   const requireAuthority = (signer: string): void => {
     if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
   };
-  const path = "ibc.applications.interchain_accounts";
   return {
     name: ACCOUNTS_SCHEMA.module,
     stores: ["icacontroller", "icahost"],
     messages: [
-      toMessageHandler({
-        typeUrl: `/${path}.host.v1.MsgUpdateParams`,
-        type: hostTx.MsgUpdateParams,
-        signers: ({ signer }) => [signer],
-        handle: (context, { signer, params }) => {
+      ...messageHandlers(hostTx.Msg, {
+        UpdateParams: (context, { signer, params }) => {
           requireAuthority(signer);
           hostParams.set(context, params ?? { hostEnabled: false, allowMessages: [] });
         },
       }),
-      toMessageHandler({
-        typeUrl: `/${path}.controller.v1.MsgUpdateParams`,
-        type: controllerTx.MsgUpdateParams,
-        signers: ({ signer }) => [signer],
-        handle: (context, { signer, params }) => {
+      ...messageHandlers(controllerTx.Msg, {
+        UpdateParams: (context, { signer, params }) => {
           requireAuthority(signer);
           controllerParams.set(context, params ?? { controllerEnabled: false });
         },
       }),
     ],
     queries: [
-      toQueryHandler(
-        `/${path}.host.v1.Query/Params`,
-        { request: hostQuery.QueryParamsRequest, response: hostQuery.QueryParamsResponse },
-        (context) => ({ params: hostParams.get(context) }),
-      ),
-      toQueryHandler(
-        `/${path}.controller.v1.Query/Params`,
-        { request: controllerQuery.QueryParamsRequest, response: controllerQuery.QueryParamsResponse },
-        (context) => ({ params: controllerParams.get(context) }),
-      ),
+      ...queryHandlers(hostQuery.Query, { Params: hostParams.query }),
+      ...queryHandlers(controllerQuery.Query, { Params: controllerParams.query }),
     ],
     initGenesis: initAccounts,
     exportGenesis: exportAccounts,

@@ -7,8 +7,9 @@ import { Params as DynamicFeesParams } from "../../../../cosmos/proto/gen/neutro
 import * as dynamicfeesQuery from "../../../../cosmos/proto/gen/neutron/dynamicfees/v1/query.ts";
 import * as dynamicfeesTx from "../../../../cosmos/proto/gen/neutron/dynamicfees/v1/tx.ts";
 import { isDenom, parseWireInt } from "../../runtime/coins.ts";
-import { ErrInvalidSigner, unregisteredError } from "../../runtime/errors.ts";
-import { type GenesisSchema } from "../../runtime/genesis.ts";
+import { ErrInvalidRequest, ErrInvalidSigner, unregisteredError } from "../../runtime/errors.ts";
+import type { GenesisSchema } from "../../runtime/genesis.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { defineParams } from "../../runtime/params.ts";
 import * as common from "../../runtime/params-module.ts";
@@ -26,7 +27,7 @@ export function createParamsOnlyModules(options: ParamsOnlyOptions): readonly Ch
 const IBC_CHANNEL = "/ibc.core.channel.v1";
 
 /** Prices and exceptions that the deployed chain applies while its fee market is off. */
-function createGlobalFee(options: ParamsOnlyOptions): ChainModule {
+function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
   const schema: GenesisSchema<GlobalFeeGenesis> = {
     module: "globalfee",
     typeName: "gaia.globalfee.v1beta1.GenesisState",
@@ -50,22 +51,13 @@ function createGlobalFee(options: ParamsOnlyOptions): ChainModule {
     unset: { minimumGasPrices: [], bypassMinFeeMsgTypes: [], maxTotalBypassMinFeeMsgGasUsage: 0n },
     validate: validateGlobalFee,
   });
-  const definition: common.ParamsDefinition<GlobalFeeParams> = {
-    package: "gaia.globalfee.v1beta1",
-    types: {
-      update: globalfeeTx.MsgUpdateParams,
-      request: globalfeeQuery.QueryParamsRequest,
-      response: globalfeeQuery.QueryParamsResponse,
-    },
-    params,
-    signerError: ErrInvalidSigner,
-    namesCheck: false,
-  };
   return {
     name: schema.module,
     stores: [schema.module],
-    messages: [common.updateParamsHandler(definition, options)],
-    queries: [common.paramsQuery(definition, options)],
+    messages: messageHandlers(globalfeeTx.Msg, {
+      UpdateParams: params.update({ authority, signerError: ErrInvalidSigner }),
+    }),
+    queries: queryHandlers(globalfeeQuery.Query, { Params: params.query }),
     initGenesis: (context, json) => common.initParams(context, json, schema, params),
     exportGenesis: (context) => common.exportParams(context, schema, params),
   };
@@ -89,7 +81,7 @@ function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFee
 }
 
 /** Prices of other denominations, in which the deployed chain takes fees. */
-function createDynamicFees(options: ParamsOnlyOptions): ChainModule {
+function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
   const schema: GenesisSchema<DynamicFeesGenesis> = {
     module: "dynamicfees",
     typeName: "neutron.dynamicfees.v1.GenesisState",
@@ -101,21 +93,21 @@ function createDynamicFees(options: ParamsOnlyOptions): ChainModule {
     type: DynamicFeesParams,
     defaults: { ntrnPrices: [] },
   });
-  const definition: common.ParamsDefinition<DynamicFeesParams> = {
-    package: "neutron.dynamicfees.v1",
-    types: {
-      update: dynamicfeesTx.MsgUpdateParams,
-      request: dynamicfeesQuery.QueryParamsRequest,
-      response: dynamicfeesQuery.QueryParamsResponse,
-    },
-    params,
-    namesCheck: false,
-  };
   return {
     name: schema.module,
     stores: [schema.module],
-    messages: [common.updateParamsHandler(definition, options)],
-    queries: [common.paramsQuery(definition, options)],
+    messages: messageHandlers(
+      dynamicfeesTx.Msg,
+      {
+        UpdateParams: params.update({
+          authority,
+          signerError: ErrInvalidRequest,
+          check: (message) => common.requireAuthorityAddress(bech32Prefix, message.authority),
+        }),
+      },
+      chainName,
+    ),
+    queries: queryHandlers(dynamicfeesQuery.Query, { Params: params.query }, chainName),
     initGenesis: (context, json) => common.initParams(context, json, schema, params),
     exportGenesis: (context) => common.exportParams(context, schema, params),
   };

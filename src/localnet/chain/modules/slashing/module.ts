@@ -1,6 +1,6 @@
 import { GenesisState } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/query.ts";
-import { MsgUnjail, MsgUpdateParams } from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/slashing/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { AddressError, formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -13,7 +13,7 @@ import {
   registerError,
 } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { orQueryError, toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import {
@@ -115,41 +115,27 @@ function missedOf(context: Context, consensus: Uint8Array) {
     .map((index) => ({ index, missed: true }));
 }
 
-const SERVICE = "/cosmos.slashing.v1beta1.Query";
-
 /** The queries of the module. */
 function createQueryHandlers({ bech32Prefix }: Keepers): readonly QueryHandler[] {
   const prefix = `${bech32Prefix}valcons`;
-  return [
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/SigningInfo`,
-      { request: wire.QuerySigningInfoRequest, response: wire.QuerySigningInfoResponse },
-      (context, { consAddress }) => {
-        if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
-        const info = signingInfos.get(context, consensusOf(prefix, consAddress));
-        if (info === undefined)
-          throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
-        return { valSigningInfo: infoToWire(info) };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/SigningInfos`,
-      { request: wire.QuerySigningInfosRequest, response: wire.QuerySigningInfosResponse },
-      (context, request) => {
-        const info: wire.QuerySigningInfosResponse["info"] = [];
-        const paged = { store: context.store(MODULE_NAME), prefix: SIGNING_INFOS };
-        const pagination = paginate(paged, request.pagination, (_key, value) =>
-          info.push(infoToWire(infoCodec.decode(value))),
-        );
-        return { info, pagination };
-      },
-    ),
-  ];
+  return queryHandlers(wire.Query, {
+    Params: moduleParams.query,
+    SigningInfo: (context, { consAddress }) => {
+      if (consAddress === "") throw new QueryError(GrpcCode.InvalidArgument, "invalid request");
+      const info = signingInfos.get(context, consensusOf(prefix, consAddress));
+      if (info === undefined)
+        throw new QueryError(GrpcCode.NotFound, `SigningInfo not found for validator ${consAddress}`);
+      return { valSigningInfo: infoToWire(info) };
+    },
+    SigningInfos: (context, request) => {
+      const info: wire.QuerySigningInfosResponse["info"] = [];
+      const paged = { store: context.store(MODULE_NAME), prefix: SIGNING_INFOS };
+      const pagination = paginate(paged, request.pagination, (_key, value) =>
+        info.push(infoToWire(infoCodec.decode(value))),
+      );
+      return { info, pagination };
+    },
+  });
 }
 
 function consensusOf(prefix: string, text: string): Uint8Array {
@@ -174,25 +160,17 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
       throw ErrInvalidAddress(`validator input address: ${error instanceof Error ? error.message : ""}`);
     }
   };
-  return [
-    toMessageHandler({
-      typeUrl: "/cosmos.slashing.v1beta1.MsgUnjail",
-      type: MsgUnjail,
+  return messageHandlers(tx.Msg, {
+    Unjail: {
       signers: ({ validatorAddr }) => [formatAddress(bech32Prefix, operatorOf(validatorAddr))],
       handle: (context, { validatorAddr }) => unjail(context, keepers, operatorOf(validatorAddr)),
+    },
+    UpdateParams: moduleParams.update({
+      authority,
+      signerError: ErrInvalidSigner,
+      absent: { ...moduleParams.defaults, signedBlocksWindow: 0n },
     }),
-    toMessageHandler({
-      typeUrl: "/cosmos.slashing.v1beta1.MsgUpdateParams",
-      type: MsgUpdateParams,
-      signers: (message) => [message.authority],
-      handle: (context, message) => {
-        if (message.authority !== authority)
-          throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
-        const params = message.params ?? { ...moduleParams.defaults, signedBlocksWindow: 0n };
-        moduleParams.set(context, params);
-      },
-    }),
-  ];
+  });
 }
 
 /** Releases a jailed validator whose time is over and whose own stake is large enough. */

@@ -1,18 +1,16 @@
-import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
+import type * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import type * as staking from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import type { RedelegationResponse } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { concat } from "../../../../platform/base/bytes.ts";
 import { truncateDec18 } from "../../../../platform/base/decimal.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { toQueryHandler } from "../../runtime/handlers.ts";
-import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { delegations } from "./delegations.ts";
 import { ErrNoDelegation } from "./errors.ts";
 import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import { delegatorOf, emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
+import { delegatorOf, emptyAddress, operatorOf, type Queries } from "./query-fields.ts";
 import {
   type Delegation,
   delegationCodec,
@@ -31,51 +29,43 @@ import { requireValidator, tokensFromShares } from "./validators.ts";
 type Page = wire.QueryDelegatorDelegationsRequest["pagination"];
 
 /** The queries of delegations, undelegations and redelegations. */
-export function createDelegationQueries(keepers: Keepers): readonly QueryHandler[] {
-  return [
+export function delegationQueries(keepers: Keepers) {
+  return {
     ...pairQueries(keepers),
     ...delegatorQueries(keepers),
     ...ofValidatorQueries(keepers),
     ...validatorsOfDelegator(keepers),
-    createRedelegationQuery(keepers),
-  ];
+    Redelegations: (context, request) => queryRedelegations(context, keepers, request),
+  } satisfies Queries;
 }
 
-function pairQueries(keepers: Keepers): readonly QueryHandler[] {
+function pairQueries(keepers: Keepers) {
   const pairOf = ({ delegatorAddr, validatorAddr }: wire.QueryDelegationRequest) => {
     if (delegatorAddr === "") throw emptyAddress("delegator");
     if (validatorAddr === "") throw emptyAddress("validator");
     const delegator = delegatorOf(keepers, delegatorAddr);
     return { delegator, validator: operatorOf(keepers, validatorAddr) };
   };
-  return [
-    toQueryHandler(
-      `${SERVICE}/Delegation`,
-      { request: wire.QueryDelegationRequest, response: wire.QueryDelegationResponse },
-      (context, request) => {
-        const delegation = delegations.get(context, pairOf(request));
-        if (delegation === undefined) {
-          const { delegatorAddr, validatorAddr } = request;
-          const text = `delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
-          throw new QueryError(GrpcCode.NotFound, text);
-        }
-        return { delegationResponse: withBalance(context, keepers, delegation) };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/UnbondingDelegation`,
-      { request: wire.QueryUnbondingDelegationRequest, response: wire.QueryUnbondingDelegationResponse },
-      (context, request) => {
-        const unbonding = unbondings.get(context, pairOf(request));
-        if (unbonding === undefined) {
-          const { delegatorAddr, validatorAddr } = request;
-          const text = `unbonding delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
-          throw new QueryError(GrpcCode.NotFound, text);
-        }
-        return { unbond: unbondingToWire(unbonding) };
-      },
-    ),
-  ];
+  return {
+    Delegation: (context, request) => {
+      const delegation = delegations.get(context, pairOf(request));
+      if (delegation === undefined) {
+        const { delegatorAddr, validatorAddr } = request;
+        const text = `delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
+        throw new QueryError(GrpcCode.NotFound, text);
+      }
+      return { delegationResponse: withBalance(context, keepers, delegation) };
+    },
+    UnbondingDelegation: (context, request) => {
+      const unbonding = unbondings.get(context, pairOf(request));
+      if (unbonding === undefined) {
+        const { delegatorAddr, validatorAddr } = request;
+        const text = `unbonding delegation with delegator ${delegatorAddr} not found for validator ${validatorAddr}`;
+        throw new QueryError(GrpcCode.NotFound, text);
+      }
+      return { unbond: unbondingToWire(unbonding) };
+    },
+  } satisfies Queries;
 }
 
 /** Adds the tokens of a delegation. */
@@ -86,111 +76,81 @@ function withBalance(context: Context, keepers: Keepers, delegation: Delegation)
   return { delegation: delegationToWire(delegation), balance };
 }
 
-function delegatorQueries(keepers: Keepers): readonly QueryHandler[] {
+function delegatorQueries(keepers: Keepers) {
   const prefixOf = (prefix: Uint8Array, delegatorAddr: string): Uint8Array => {
     if (delegatorAddr === "") throw emptyAddress("delegator");
     return concat(prefix, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
   };
-  return [
-    toQueryHandler(
-      `${SERVICE}/DelegatorDelegations`,
-      { request: wire.QueryDelegatorDelegationsRequest, response: wire.QueryDelegatorDelegationsResponse },
-      (context, request) => {
-        const prefix = prefixOf(keys.DELEGATIONS, request.delegatorAddr);
-        const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
-          withBalance(context, keepers, delegationCodec.decode(value)),
-        );
-        return { delegationResponses: items, pagination };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/DelegatorUnbondingDelegations`,
-      {
-        request: wire.QueryDelegatorUnbondingDelegationsRequest,
-        response: wire.QueryDelegatorUnbondingDelegationsResponse,
-      },
-      (context, request) => {
-        const prefix = prefixOf(keys.UNBONDINGS, request.delegatorAddr);
-        const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
-          unbondingToWire(unbondingCodec.decode(value)),
-        );
-        return { unbondingResponses: items, pagination };
-      },
-    ),
-  ];
+  return {
+    DelegatorDelegations: (context, request) => {
+      const prefix = prefixOf(keys.DELEGATIONS, request.delegatorAddr);
+      const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
+        withBalance(context, keepers, delegationCodec.decode(value)),
+      );
+      return { delegationResponses: items, pagination };
+    },
+    DelegatorUnbondingDelegations: (context, request) => {
+      const prefix = prefixOf(keys.UNBONDINGS, request.delegatorAddr);
+      const [items, pagination] = page(context, prefix, request.pagination, (_key, value) =>
+        unbondingToWire(unbondingCodec.decode(value)),
+      );
+      return { unbondingResponses: items, pagination };
+    },
+  } satisfies Queries;
 }
 
-function ofValidatorQueries(keepers: Keepers): readonly QueryHandler[] {
+function ofValidatorQueries(keepers: Keepers) {
   const validatorOf = (validatorAddr: string): Uint8Array => {
     if (validatorAddr === "") throw emptyAddress("validator");
     return operatorOf(keepers, validatorAddr);
   };
-  return [
-    toQueryHandler(
-      `${SERVICE}/ValidatorDelegations`,
-      { request: wire.QueryValidatorDelegationsRequest, response: wire.QueryValidatorDelegationsResponse },
-      (context, request) => {
-        const validator = validatorOf(request.validatorAddr);
-        const prefix = concat(keys.DELEGATIONS_BY_VALIDATOR, keys.lengthPrefixed(validator));
-        const [found, pagination] = page(context, prefix, request.pagination, (delegator) =>
-          delegations.get(context, { delegator, validator }),
-        );
-        const known = found.filter((one) => one !== undefined);
-        return {
-          delegationResponses: known.map((one) => withBalance(context, keepers, one)),
-          pagination,
-        };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/ValidatorUnbondingDelegations`,
-      {
-        request: wire.QueryValidatorUnbondingDelegationsRequest,
-        response: wire.QueryValidatorUnbondingDelegationsResponse,
-      },
-      (context, request) => {
-        const validator = validatorOf(request.validatorAddr);
-        const prefix = concat(keys.UNBONDINGS_BY_VALIDATOR, keys.lengthPrefixed(validator));
-        const [found, pagination] = page(context, prefix, request.pagination, (key) => {
-          const [delegator = key] = keys.splitAddresses(key);
-          return unbondings.get(context, { delegator, validator });
-        });
-        const known = found.filter((one) => one !== undefined);
-        return { unbondingResponses: known.map(unbondingToWire), pagination };
-      },
-    ),
-  ];
+  return {
+    ValidatorDelegations: (context, request) => {
+      const validator = validatorOf(request.validatorAddr);
+      const prefix = concat(keys.DELEGATIONS_BY_VALIDATOR, keys.lengthPrefixed(validator));
+      const [found, pagination] = page(context, prefix, request.pagination, (delegator) =>
+        delegations.get(context, { delegator, validator }),
+      );
+      const known = found.filter((one) => one !== undefined);
+      return {
+        delegationResponses: known.map((one) => withBalance(context, keepers, one)),
+        pagination,
+      };
+    },
+    ValidatorUnbondingDelegations: (context, request) => {
+      const validator = validatorOf(request.validatorAddr);
+      const prefix = concat(keys.UNBONDINGS_BY_VALIDATOR, keys.lengthPrefixed(validator));
+      const [found, pagination] = page(context, prefix, request.pagination, (key) => {
+        const [delegator = key] = keys.splitAddresses(key);
+        return unbondings.get(context, { delegator, validator });
+      });
+      const known = found.filter((one) => one !== undefined);
+      return { unbondingResponses: known.map(unbondingToWire), pagination };
+    },
+  } satisfies Queries;
 }
 
-function validatorsOfDelegator(keepers: Keepers): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/DelegatorValidators`,
-      { request: wire.QueryDelegatorValidatorsRequest, response: wire.QueryDelegatorValidatorsResponse },
-      (context, { delegatorAddr, pagination: request }) => {
-        if (delegatorAddr === "") throw emptyAddress("delegator");
-        const prefix = concat(keys.DELEGATIONS, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
-        const [found, pagination] = page(context, prefix, request, (_key, value) => {
-          const { validatorAddress } = delegationCodec.decode(value);
-          return validatorToWire(requireValidator(context, keepers.operators.parse(validatorAddress)));
-        });
-        return { validators: found, pagination };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/DelegatorValidator`,
-      { request: wire.QueryDelegatorValidatorRequest, response: wire.QueryDelegatorValidatorResponse },
-      (context, { delegatorAddr, validatorAddr }) => {
-        if (delegatorAddr === "") throw emptyAddress("delegator");
-        if (validatorAddr === "") throw emptyAddress("validator");
-        const delegator = delegatorOf(keepers, delegatorAddr);
-        const validator = operatorOf(keepers, validatorAddr);
-        if (!delegations.has(context, { delegator, validator }))
-          throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
-        return { validator: validatorToWire(requireValidator(context, validator)) };
-      },
-    ),
-  ];
+function validatorsOfDelegator(keepers: Keepers) {
+  return {
+    DelegatorValidators: (context, { delegatorAddr, pagination: request }) => {
+      if (delegatorAddr === "") throw emptyAddress("delegator");
+      const prefix = concat(keys.DELEGATIONS, keys.lengthPrefixed(delegatorOf(keepers, delegatorAddr)));
+      const [found, pagination] = page(context, prefix, request, (_key, value) => {
+        const { validatorAddress } = delegationCodec.decode(value);
+        return validatorToWire(requireValidator(context, keepers.operators.parse(validatorAddress)));
+      });
+      return { validators: found, pagination };
+    },
+    DelegatorValidator: (context, { delegatorAddr, validatorAddr }) => {
+      if (delegatorAddr === "") throw emptyAddress("delegator");
+      if (validatorAddr === "") throw emptyAddress("validator");
+      const delegator = delegatorOf(keepers, delegatorAddr);
+      const validator = operatorOf(keepers, validatorAddr);
+      if (!delegations.has(context, { delegator, validator }))
+        throw new QueryError(GrpcCode.Internal, ErrNoDelegation().message);
+      return { validator: validatorToWire(requireValidator(context, validator)) };
+    },
+  } satisfies Queries;
 }
 
 /** Pages through a range of the store. */
@@ -210,19 +170,17 @@ function page<T>(
  * The query of redelegations: of one triplet, of one source, or of one delegator. As in the SDK, a source together with a
  * delegator and without a destination is not read.
  */
-function createRedelegationQuery(keepers: Keepers): QueryHandler {
-  return toQueryHandler(
-    `${SERVICE}/Redelegations`,
-    { request: wire.QueryRedelegationsRequest, response: wire.QueryRedelegationsResponse },
-    (context, request) => {
-      const { delegatorAddr, srcValidatorAddr, dstValidatorAddr } = request;
-      if (delegatorAddr !== "" && srcValidatorAddr !== "" && dstValidatorAddr !== "")
-        return { redelegationResponses: [oneOf(context, keepers, request)], pagination: undefined };
-      return delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === ""
-        ? ofSource(context, keepers, request)
-        : ofDelegator(context, keepers, request);
-    },
-  );
+function queryRedelegations(
+  context: Context,
+  keepers: Keepers,
+  request: wire.QueryRedelegationsRequest,
+): wire.QueryRedelegationsResponse {
+  const { delegatorAddr, srcValidatorAddr, dstValidatorAddr } = request;
+  if (delegatorAddr !== "" && srcValidatorAddr !== "" && dstValidatorAddr !== "")
+    return { redelegationResponses: [oneOf(context, keepers, request)], pagination: undefined };
+  return delegatorAddr === "" && srcValidatorAddr !== "" && dstValidatorAddr === ""
+    ? ofSource(context, keepers, request)
+    : ofDelegator(context, keepers, request);
 }
 
 function oneOf(

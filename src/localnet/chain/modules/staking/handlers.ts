@@ -2,17 +2,6 @@ import { ed25519Address } from "../../../../cosmos/comet/validator-key.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
-import {
-  type MsgBeginRedelegate,
-  MsgBeginRedelegateResponse,
-  type MsgCancelUnbondingDelegation,
-  type MsgCreateValidator,
-  type MsgDelegate,
-  type MsgEditValidator,
-  type MsgUndelegate,
-  MsgUndelegateResponse,
-  type MsgUpdateParams,
-} from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
 import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { formatCoin, parseWireInt } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -24,7 +13,7 @@ import {
   type ModuleError,
   unregisteredError,
 } from "../../runtime/errors.ts";
-import { toMessageHandler } from "../../runtime/handlers.ts";
+import { messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { delegate, redelegate, sharesToUnbond, undelegate } from "./delegate.ts";
 import {
@@ -75,58 +64,21 @@ export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const ofOperator = ({ validatorAddress }: { readonly validatorAddress: string }): readonly string[] => [
     operatorAccount(keepers, validatorAddress),
   ];
-  return [
-    toMessageHandler({
-      typeUrl: url("MsgCreateValidator"),
-      type: wire.MsgCreateValidator,
+  return messageHandlers(wire.Msg, {
+    CreateValidator: {
       signers: ofOperator,
       handle: (context, message) => createValidator(context, keepers, message),
-    }),
-    toMessageHandler({
-      typeUrl: url("MsgEditValidator"),
-      type: wire.MsgEditValidator,
+    },
+    EditValidator: {
       signers: ofOperator,
       handle: (context, message) => editValidator(context, keepers, message),
-    }),
-    toMessageHandler({
-      typeUrl: url("MsgDelegate"),
-      type: wire.MsgDelegate,
-      signers: ofDelegator,
-      handle: (context, message) => delegateTokens(context, keepers, message),
-    }),
-    toMessageHandler({
-      typeUrl: url("MsgUndelegate"),
-      type: wire.MsgUndelegate,
-      signers: ofDelegator,
-      handle: (context, message) => undelegateTokens(context, keepers, message),
-    }),
-    toMessageHandler({
-      typeUrl: url("MsgBeginRedelegate"),
-      type: wire.MsgBeginRedelegate,
-      signers: ofDelegator,
-      handle: (context, message) => redelegateTokens(context, keepers, message),
-    }),
-    toMessageHandler({
-      typeUrl: url("MsgCancelUnbondingDelegation"),
-      type: wire.MsgCancelUnbondingDelegation,
-      signers: ofDelegator,
-      handle: (context, message) => cancelUnbonding(context, keepers, message),
-    }),
-    toMessageHandler({
-      typeUrl: url("MsgUpdateParams"),
-      type: wire.MsgUpdateParams,
-      signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, keepers, message),
-    }),
-  ];
-}
-
-function url(name: string): string {
-  return `/cosmos.staking.v1beta1.${name}`;
-}
-
-function ofDelegator({ delegatorAddress }: { readonly delegatorAddress: string }): readonly string[] {
-  return [delegatorAddress];
+    },
+    Delegate: (context, message) => delegateTokens(context, keepers, message),
+    Undelegate: (context, message) => undelegateTokens(context, keepers, message),
+    BeginRedelegate: (context, message) => redelegateTokens(context, keepers, message),
+    CancelUnbondingDelegation: (context, message) => cancelUnbonding(context, keepers, message),
+    UpdateParams: moduleParams.update({ authority: keepers.authority, signerError: ErrInvalidSigner }),
+  });
 }
 
 /** The account of an operator: the same bytes with the prefix of accounts. */
@@ -135,7 +87,7 @@ function operatorAccount({ accounts, operators }: Keepers, text: string): string
 }
 
 /** `MsgCreateValidator`: registers a validator with its first delegation. It can enter the active set at the end of the block. */
-function createValidator(context: Context, keepers: Keepers, message: MsgCreateValidator): void {
+function createValidator(context: Context, keepers: Keepers, message: wire.MsgCreateValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const fields = validateCreate(message);
   requireMinimumRate(context, fields.rates);
@@ -169,7 +121,7 @@ function requireKeyType(context: Context, { keyTypes }: Keepers, type: string): 
   throw ErrValidatorPubKeyTypeNotSupported(`got: ${type}, expected: [${allowed.join(" ")}]`);
 }
 
-function newValidator(context: Context, message: MsgCreateValidator, fields: NewValidator): Validator {
+function newValidator(context: Context, message: wire.MsgCreateValidator, fields: NewValidator): Validator {
   return {
     operatorAddress: message.validatorAddress,
     consensusPubkey: message.pubkey,
@@ -188,7 +140,7 @@ function newValidator(context: Context, message: MsgCreateValidator, fields: New
 }
 
 /** `MsgEditValidator`: changes description, commission or minimum self-delegation. The hook runs only for a commission. */
-function editValidator(context: Context, keepers: Keepers, message: MsgEditValidator): void {
+function editValidator(context: Context, keepers: Keepers, message: wire.MsgEditValidator): void {
   const operator = addressOf(keepers.operators, message.validatorAddress, "validator");
   const minimum = message.minSelfDelegation === "" ? undefined : parseWireInt(message.minSelfDelegation);
   const rate = message.commissionRate === "" ? undefined : parseWireInt(message.commissionRate);
@@ -222,7 +174,7 @@ function withMinimum(validator: Validator, minimum: bigint): Validator {
 }
 
 /** `MsgDelegate`. */
-function delegateTokens(context: Context, keepers: Keepers, message: MsgDelegate): void {
+function delegateTokens(context: Context, keepers: Keepers, message: wire.MsgDelegate): void {
   const { delegator, validator } = pairOf(keepers, message);
   const coin = positiveCoin(message.amount, "invalid delegation amount");
   const found = requireValidator(context, validator);
@@ -232,8 +184,12 @@ function delegateTokens(context: Context, keepers: Keepers, message: MsgDelegate
   context.emit(delegated(texts(message), formatCoin(coin), shares));
 }
 
-/** `MsgUndelegate`. Returns the encoded response. */
-function undelegateTokens(context: Context, keepers: Keepers, message: MsgUndelegate): Uint8Array {
+/** `MsgUndelegate`. */
+function undelegateTokens(
+  context: Context,
+  keepers: Keepers,
+  message: wire.MsgUndelegate,
+): wire.MsgUndelegateResponse {
   const pair = pairOf(keepers, message);
   const coin = positiveCoin(message.amount, "invalid shares amount");
   const shares = sharesToUnbond(context, pair, coin.amount);
@@ -241,14 +197,18 @@ function undelegateTokens(context: Context, keepers: Keepers, message: MsgUndele
   const { completionTimeNs, amount } = undelegate(context, keepers, pair, shares);
   const paid = { denom: coin.denom, amount };
   context.emit(undelegated(texts(message), formatCoin(paid), completionTimeNs));
-  return MsgUndelegateResponse.encode({
+  return {
     completionTime: nsToTimestamp(completionTimeNs),
     amount: { denom: paid.denom, amount: amount.toString() },
-  }).finish();
+  };
 }
 
-/** `MsgBeginRedelegate`. Returns the encoded response. */
-function redelegateTokens(context: Context, keepers: Keepers, message: MsgBeginRedelegate): Uint8Array {
+/** `MsgBeginRedelegate`. */
+function redelegateTokens(
+  context: Context,
+  keepers: Keepers,
+  message: wire.MsgBeginRedelegate,
+): wire.MsgBeginRedelegateResponse {
   const source = addressOf(keepers.operators, message.validatorSrcAddress, "source validator");
   const destination = addressOf(keepers.operators, message.validatorDstAddress, "destination validator");
   const delegator = addressOf(keepers.accounts, message.delegatorAddress, "delegator");
@@ -258,11 +218,15 @@ function redelegateTokens(context: Context, keepers: Keepers, message: MsgBeginR
   const end = redelegate(context, keepers, { delegator, source, destination }, shares);
   const ends = { source: message.validatorSrcAddress, destination: message.validatorDstAddress };
   context.emit(redelegated(ends, formatCoin(coin), end));
-  return MsgBeginRedelegateResponse.encode({ completionTime: nsToTimestamp(end) }).finish();
+  return { completionTime: nsToTimestamp(end) };
 }
 
 /** `MsgCancelUnbondingDelegation`: delegates an undelegation, or a part of it, back to its validator. */
-function cancelUnbonding(context: Context, keepers: Keepers, message: MsgCancelUnbondingDelegation): void {
+function cancelUnbonding(
+  context: Context,
+  keepers: Keepers,
+  message: wire.MsgCancelUnbondingDelegation,
+): void {
   const pair = pairOf(keepers, message);
   const coin = positiveCoin(message.amount, "invalid amount");
   if (message.creationHeight <= 0n) throw ErrInvalidRequest("invalid height");
@@ -279,7 +243,7 @@ function cancelUnbonding(context: Context, keepers: Keepers, message: MsgCancelU
   context.emit(cancelledUnbonding(texts(message), formatCoin(coin), message.creationHeight));
 }
 
-function noUnbonding({ delegatorAddress, validatorAddress }: MsgCancelUnbondingDelegation): Error {
+function noUnbonding({ delegatorAddress, validatorAddress }: wire.MsgCancelUnbondingDelegation): Error {
   const words = `unbonding delegation with delegator ${delegatorAddress} not found for validator ${validatorAddress}`;
   return unregisteredError(`rpc error: code = NotFound desc = ${words}`);
 }
@@ -305,14 +269,6 @@ function withoutPart(unbonding: Unbonding, entry: UnbondingEntry, amount: bigint
   const rest = { ...entry, balance, initialBalance: entry.initialBalance - amount };
   const entries = unbonding.entries.flatMap((one) => (one !== entry ? [one] : balance === 0n ? [] : [rest]));
   return { ...unbonding, entries };
-}
-
-/** `MsgUpdateParams`, from the authority only. */
-function updateParams(context: Context, { authority }: Keepers, message: MsgUpdateParams): void {
-  if (message.authority !== authority)
-    throw ErrInvalidSigner(`invalid authority; expected ${authority}, got ${message.authority}`);
-  if (message.params === undefined) throw unregisteredError("unbonding time must be positive: 0");
-  moduleParams.set(context, message.params);
 }
 
 interface PairTexts {

@@ -1,15 +1,15 @@
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
-import { createDelegationQueries } from "./delegation-queries.ts";
+import { delegationQueries } from "./delegation-queries.ts";
 import * as wire from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
 import { BondStatus } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/staking.ts";
 import { moduleAddress } from "../../runtime/address.ts";
-import { toQueryHandler } from "../../runtime/handlers.ts";
+import { queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginateFiltered } from "../../runtime/pagination.ts";
 import { historicalInfos } from "./validator-set.ts";
 import { BONDED_POOL, MODULE_NAME, NOT_BONDED_POOL, VALIDATORS } from "./keys.ts";
 import { moduleParams } from "./params.ts";
-import { emptyAddress, operatorOf, SERVICE } from "./query-fields.ts";
+import { emptyAddress, operatorOf, type Queries } from "./query-fields.ts";
 import { validatorCodec, validatorToWire } from "./records.ts";
 import type { Keepers } from "./types.ts";
 import { validators } from "./validators.ts";
@@ -17,7 +17,12 @@ import type { Context } from "../../runtime/context.ts";
 
 /** The queries of the module. */
 export function createQueryHandlers(keepers: Keepers): readonly QueryHandler[] {
-  return [...validatorQueries(keepers), ...createDelegationQueries(keepers), ...chainQueries(keepers)];
+  return queryHandlers(wire.Query, {
+    ...validatorQueries(keepers),
+    ...delegationQueries(keepers),
+    ...chainQueries(keepers),
+    Params: moduleParams.query,
+  });
 }
 
 const STATUSES: ReadonlyMap<string, number> = new Map(
@@ -27,30 +32,22 @@ const STATUSES: ReadonlyMap<string, number> = new Map(
   ]),
 );
 
-function validatorQueries(keepers: Keepers): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Validators`,
-      { request: wire.QueryValidatorsRequest, response: wire.QueryValidatorsResponse },
-      (context, { status, pagination }) => {
-        const wanted = STATUSES.get(status);
-        if (status !== "" && wanted === undefined)
-          throw new QueryError(GrpcCode.InvalidArgument, `invalid validator status ${status}`);
-        return pageOfValidators(context, wanted, pagination);
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Validator`,
-      { request: wire.QueryValidatorRequest, response: wire.QueryValidatorResponse },
-      (context, { validatorAddr }) => {
-        if (validatorAddr === "") throw emptyAddress("validator");
-        const validator = validators.get(context, operatorOf(keepers, validatorAddr));
-        if (validator === undefined)
-          throw new QueryError(GrpcCode.NotFound, `validator ${validatorAddr} not found`);
-        return { validator: validatorToWire(validator) };
-      },
-    ),
-  ];
+function validatorQueries(keepers: Keepers) {
+  return {
+    Validators: (context, { status, pagination }) => {
+      const wanted = STATUSES.get(status);
+      if (status !== "" && wanted === undefined)
+        throw new QueryError(GrpcCode.InvalidArgument, `invalid validator status ${status}`);
+      return pageOfValidators(context, wanted, pagination);
+    },
+    Validator: (context, { validatorAddr }) => {
+      if (validatorAddr === "") throw emptyAddress("validator");
+      const validator = validators.get(context, operatorOf(keepers, validatorAddr));
+      if (validator === undefined)
+        throw new QueryError(GrpcCode.NotFound, `validator ${validatorAddr} not found`);
+      return { validator: validatorToWire(validator) };
+    },
+  } satisfies Queries;
 }
 
 function pageOfValidators(
@@ -69,35 +66,22 @@ function pageOfValidators(
   return { validators: found, pagination };
 }
 
-function chainQueries({ bank }: Keepers): readonly QueryHandler[] {
+function chainQueries({ bank }: Keepers) {
   const balance = (context: Context, pool: string): string =>
     bank.balance(context, moduleAddress(pool), moduleParams.get(context).bondDenom).amount.toString();
-  return [
-    toQueryHandler(
-      `${SERVICE}/HistoricalInfo`,
-      { request: wire.QueryHistoricalInfoRequest, response: wire.QueryHistoricalInfoResponse },
-      (context, { height }) => {
-        if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
-        const hist = historicalInfos.get(context, height);
-        if (hist === undefined)
-          throw new QueryError(GrpcCode.NotFound, `historical info for height ${height} not found`);
-        return { hist };
+  return {
+    HistoricalInfo: (context, { height }) => {
+      if (height < 0n) throw new QueryError(GrpcCode.InvalidArgument, "height cannot be negative");
+      const hist = historicalInfos.get(context, height);
+      if (hist === undefined)
+        throw new QueryError(GrpcCode.NotFound, `historical info for height ${height} not found`);
+      return { hist };
+    },
+    Pool: (context) => ({
+      pool: {
+        notBondedTokens: balance(context, NOT_BONDED_POOL),
+        bondedTokens: balance(context, BONDED_POOL),
       },
-    ),
-    toQueryHandler(
-      `${SERVICE}/Pool`,
-      { request: wire.QueryPoolRequest, response: wire.QueryPoolResponse },
-      (context) => ({
-        pool: {
-          notBondedTokens: balance(context, NOT_BONDED_POOL),
-          bondedTokens: balance(context, BONDED_POOL),
-        },
-      }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-  ];
+    }),
+  } satisfies Queries;
 }

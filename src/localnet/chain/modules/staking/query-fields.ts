@@ -1,8 +1,10 @@
 import { GrpcCode, ModuleError, QueryError } from "../../runtime/errors.ts";
-import { orQueryError } from "../../runtime/handlers.ts";
+import type { Query } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/query.ts";
+import { orQueryError, type QueryFunctions } from "../../runtime/handlers.ts";
 import type { AddressCodec, Keepers } from "./types.ts";
 
-export const SERVICE = "/cosmos.staking.v1beta1.Query";
+/** The functions of some queries of the module. */
+export type Queries = Partial<QueryFunctions<typeof Query>>;
 
 /** The error of an absent address. */
 export function emptyAddress(role: "delegator" | "validator"): QueryError {

@@ -4,8 +4,9 @@ import { formatCoin, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, type ModuleError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import { type MessageDefinition, toMessageHandler } from "../../runtime/handlers.ts";
+import { messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
+import { checkUpdate } from "../../runtime/params-module.ts";
 import { metadataText } from "../bank/metadata.ts";
 import { requireWhitelisted } from "./before-send.ts";
 import { creatorOf } from "./denom.ts";
@@ -25,34 +26,20 @@ import { moduleParams, validateParams } from "./params.ts";
 
 /** Handlers of all messages. Contracts send the same messages as custom messages (`bindings.ts`). */
 export function createHandlers(keepers: Keepers): readonly MessageHandler[] {
-  const bySender = <T extends { readonly sender: string }>(
-    name: string,
-    type: MessageDefinition<T>["type"],
-    run: (context: Context, message: T, keepers: Keepers) => Uint8Array | void,
-  ): MessageHandler =>
-    toMessageHandler<T>({
-      typeUrl: `/osmosis.tokenfactory.v1beta1.${name}`,
-      type,
-      signers: ({ sender }) => [sender],
-      handle: (context, message) => run(context, message, keepers),
-    });
-  return [
-    bySender("MsgCreateDenom", tx.MsgCreateDenom, (context, message) =>
-      tx.MsgCreateDenomResponse.encode(createDenom(context, message, keepers)).finish(),
-    ),
-    bySender("MsgMint", tx.MsgMint, mint),
-    bySender("MsgBurn", tx.MsgBurn, burn),
-    bySender("MsgForceTransfer", tx.MsgForceTransfer, forceTransfer),
-    bySender("MsgChangeAdmin", tx.MsgChangeAdmin, changeAdmin),
-    bySender("MsgSetDenomMetadata", tx.MsgSetDenomMetadata, setDenomMetadata),
-    bySender("MsgSetBeforeSendHook", tx.MsgSetBeforeSendHook, setBeforeSendHook),
-    toMessageHandler<tx.MsgUpdateParams>({
-      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgUpdateParams",
-      type: tx.MsgUpdateParams,
-      signers: ({ authority }) => [authority],
-      handle: (context, message) => updateParams(context, message, keepers),
+  return messageHandlers(tx.Msg, {
+    CreateDenom: (context, message) => createDenom(context, message, keepers),
+    Mint: (context, message) => mint(context, message, keepers),
+    Burn: (context, message) => burn(context, message, keepers),
+    ForceTransfer: (context, message) => forceTransfer(context, message, keepers),
+    ChangeAdmin: (context, message) => changeAdmin(context, message, keepers),
+    SetDenomMetadata: (context, message) => setDenomMetadata(context, message, keepers),
+    SetBeforeSendHook: (context, message) => setBeforeSendHook(context, message, keepers),
+    UpdateParams: moduleParams.update({
+      authority: keepers.authority,
+      signerError: ErrInvalidRequest,
+      check: checkUpdate(keepers.bech32Prefix, (params) => validateParams(params, keepers.bech32Prefix)),
     }),
-  ];
+  });
 }
 
 function validated<T>(name: string, check: () => T): T {
@@ -210,17 +197,4 @@ export function setBeforeSendHook(
       ["before_send_hook_address", contractAddr],
     ]),
   );
-}
-
-/** MsgUpdateParams, from the authority only, replaces all parameters. */
-function updateParams(context: Context, message: tx.MsgUpdateParams, keepers: Keepers): void {
-  const { authority, bech32Prefix } = keepers;
-  const { params = moduleParams.defaults } = message;
-  validated("MsgUpdateParams", () => {
-    messages.checkAuthority(message.authority, bech32Prefix);
-    validateParams(params, bech32Prefix);
-  });
-  if (message.authority !== authority)
-    throw ErrInvalidRequest(`invalid authority; expected ${authority}, got ${message.authority}`);
-  moduleParams.set(context, params);
 }

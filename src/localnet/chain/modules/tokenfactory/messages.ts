@@ -4,7 +4,7 @@ import type * as tx from "../../../../cosmos/proto/gen/osmosis/tokenfactory/v1be
 import { errorText } from "../../../../platform/base/errors.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { type Coin, formatCoin, isDenom, parseWireInt } from "../../runtime/coins.ts";
-import { ErrInvalidAddress, ErrInvalidCoins, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
+import { ErrInvalidAddress, ErrInvalidCoins, wrapErrors } from "../../runtime/errors.ts";
 import { validateMetadata } from "../bank/metadata.ts";
 import { creatorOf, tokenDenom } from "./denom.ts";
 import { ErrInvalidDenom } from "./keys.ts";
@@ -76,15 +76,6 @@ export function checkSetBeforeSendHook(
     () => ErrInvalidDenom(),
     () => creatorOf(denom, bech32Prefix),
   );
-}
-
-/** Throws for an authority that is not an address. */
-export function checkAuthority(authority: string, bech32Prefix: string): void {
-  try {
-    parseAddress(bech32Prefix, authority);
-  } catch (error) {
-    throw unregisteredError(`authority is invalid: ${errorText(error)}`);
-  }
 }
 
 function requireAccount(text: string, words: string, bech32Prefix: string): void {

@@ -3,7 +3,7 @@ import * as wire from "../../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { Context } from "../../runtime/context.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toQueryHandler } from "../../runtime/handlers.ts";
+import { queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import type { BankHooks } from "../bank/keeper.ts";
 import { listChannels } from "../ibc/channel/channel-store.ts";
@@ -73,42 +73,19 @@ export function createTokenFactoryModule(
   };
 }
 
-const SERVICE = "/osmosis.tokenfactory.v1beta1.Query";
-
 function createQueries({ bech32Prefix }: TokenFactoryOptions): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/DenomAuthorityMetadata`,
-      {
-        request: wire.QueryDenomAuthorityMetadataRequest,
-        response: wire.QueryDenomAuthorityMetadataResponse,
-      },
-      (context, request) => ({ authorityMetadata: { Admin: adminOf(context, nameOf(request)) } }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/DenomsFromCreator`,
-      { request: wire.QueryDenomsFromCreatorRequest, response: wire.QueryDenomsFromCreatorResponse },
-      (context, { creator }) => ({ denoms: denomsFromCreator(context, creator) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/BeforeSendHookAddress`,
-      { request: wire.QueryBeforeSendHookAddressRequest, response: wire.QueryBeforeSendHookAddressResponse },
-      (context, request) => ({ contractAddr: beforeSendHook(context, nameOf(request)) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/FullDenom`,
-      { request: wire.QueryFullDenomRequest, response: wire.QueryFullDenomResponse },
-      (_context, { creator, subdenom }) => {
-        parseAccount(creator, bech32Prefix);
-        return { fullDenom: tokenDenom(creator, subdenom) };
-      },
-    ),
-  ];
+  return queryHandlers(wire.Query, {
+    Params: moduleParams.query,
+    DenomAuthorityMetadata: (context, request) => ({
+      authorityMetadata: { Admin: adminOf(context, nameOf(request)) },
+    }),
+    DenomsFromCreator: (context, { creator }) => ({ denoms: denomsFromCreator(context, creator) }),
+    BeforeSendHookAddress: (context, request) => ({ contractAddr: beforeSendHook(context, nameOf(request)) }),
+    FullDenom: (_context, { creator, subdenom }) => {
+      parseAccount(creator, bech32Prefix);
+      return { fullDenom: tokenDenom(creator, subdenom) };
+    },
+  });
 }
 
 /** The name without any check, as in Go. */

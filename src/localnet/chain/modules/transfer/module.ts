@@ -5,11 +5,7 @@ import {
 } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
 import { GenesisState } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/genesis.ts";
 import * as wire from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/query.ts";
-import {
-  MsgTransfer,
-  MsgTransferResponse,
-  MsgUpdateParams,
-} from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
+import * as tx from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
 import * as own from "../../../../cosmos/proto/gen/neutron/transfer/tx.ts";
 import { TYPE_URL, toChainTypeUrl } from "../../../../cosmos/proto/registry.ts";
 import { upperHex } from "../../../../platform/base/bytes.ts";
@@ -21,7 +17,7 @@ import { areValidCoins, formatCoin, isDenom, parseCoins, toWireCoin } from "../.
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidAddress, GrpcCode, ModuleError, QueryError, wrapErrors } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { NO_FEE, validateFee } from "../feerefunder/keeper.ts";
@@ -83,41 +79,49 @@ export function createTransferModule(options: TransferOptions, deps: TransferDep
 
 function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   const { bech32Prefix, ownMessages } = keepers;
-  const transfer = toMessageHandler({
-    typeUrl: TYPE_URL.transfer,
-    type: MsgTransfer,
-    signers: ({ sender }) => [sender],
-    validate: (message) => validateTransfer(message, bech32Prefix),
-    handle: (context, message) => {
-      if (ownMessages !== undefined) return transferWithFee(context, { ...message, fee: undefined }, keepers);
-      return MsgTransferResponse.encode({ sequence: sendTransfer(context, message, keepers) }).finish();
-    },
-  });
-  const update = paramsHandler("/ibc.applications.transfer.v1.MsgUpdateParams", keepers);
-  if (ownMessages === undefined) return [transfer, update];
-  const typeUrl = (name: string): string =>
-    toChainTypeUrl(`/neutron.transfer.${name}`, ownMessages.chainName);
+  const validate = (message: tx.MsgTransfer): void => validateTransfer(message, bech32Prefix);
+  const UpdateParams = updateParams(keepers);
+  if (ownMessages === undefined) {
+    const handle = (context: Context, message: tx.MsgTransfer): tx.MsgTransferResponse => ({
+      sequence: sendTransfer(context, message, keepers),
+    });
+    return messageHandlers(tx.Msg, { Transfer: { validate, handle }, UpdateParams });
+  }
+  const handle = (context: Context, message: tx.MsgTransfer): own.MsgTransferResponse =>
+    transferWithFee(context, { ...message, fee: undefined }, keepers);
+  const { chainName } = ownMessages;
   return [
-    {
-      ...transfer,
-      handle: (context, message) => ({
-        ...transfer.handle(context, message),
-        typeUrl: typeUrl("MsgTransferResponse"),
-      }),
-    },
-    update,
-    toMessageHandler({
-      typeUrl: typeUrl("MsgTransfer"),
-      type: own.MsgTransfer,
-      signers: ({ sender }) => [sender],
-      handle: (context, message) => transferWithFee(context, message, keepers),
-    }),
-    paramsHandler(typeUrl("MsgUpdateParams"), keepers),
+    ...messageHandlers(WITH_OWN_RESPONSE, { Transfer: { validate, handle }, UpdateParams }).map((handler) =>
+      handler.typeUrl === TYPE_URL.transfer ? namingOwnResponse(handler, chainName) : handler,
+    ),
+    ...messageHandlers(
+      own.Msg,
+      { Transfer: (context, message) => transferWithFee(context, message, keepers), UpdateParams },
+      chainName,
+    ),
   ];
 }
 
-/** The chain's own MsgTransfer: a contract pays a fee for the relayer of the reply. Returns the response. Throws `ModuleError`. */
-function transferWithFee(context: Context, message: own.MsgTransfer, keepers: Keepers): Uint8Array {
+/** The messages of ibc-go. On a chain with a MsgTransfer of its own, both have the response of the chain's own. */
+const WITH_OWN_RESPONSE = {
+  ...tx.Msg,
+  methods: {
+    ...tx.Msg.methods,
+    Transfer: { ...tx.Msg.methods.Transfer, response: own.MsgTransferResponse },
+  },
+};
+
+function namingOwnResponse(handler: MessageHandler, chainName: string): MessageHandler {
+  const typeUrl = toChainTypeUrl("/neutron.transfer.MsgTransferResponse", chainName);
+  return { ...handler, handle: (context, message) => ({ ...handler.handle(context, message), typeUrl }) };
+}
+
+/** The chain's own MsgTransfer: a contract pays a fee for the relayer of the reply. Throws `ModuleError`. */
+function transferWithFee(
+  context: Context,
+  message: own.MsgTransfer,
+  keepers: Keepers,
+): own.MsgTransferResponse {
   const { bech32Prefix, fees } = keepers;
   const sender = senderOf(message, bech32Prefix);
   const { fee = NO_FEE } = message;
@@ -133,7 +137,7 @@ function transferWithFee(context: Context, message: own.MsgTransfer, keepers: Ke
         fees?.lockFees(context, sender, { source, sequence }, fee),
       );
   });
-  return own.MsgTransferResponse.encode({ sequenceId, channel: message.sourceChannel }).finish();
+  return { sequenceId, channel: message.sourceChannel };
 }
 
 function senderOf({ sender }: own.MsgTransfer, bech32Prefix: string): Uint8Array {
@@ -192,23 +196,18 @@ function goQuote(text: string): string {
   return `"${bytes.join("")}"`;
 }
 
-function paramsHandler(typeUrl: string, { authority }: Keepers): MessageHandler {
-  return toMessageHandler({
-    typeUrl,
-    type: MsgUpdateParams,
-    signers: ({ signer }) => [signer],
-    handle: (context, { signer, params }) => {
-      if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
-      moduleParams.set(context, params ?? { sendEnabled: false, receiveEnabled: false });
-    },
-  });
+function updateParams({ authority }: Keepers) {
+  return (context: Context, { signer, params }: tx.MsgUpdateParams): void => {
+    if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
+    moduleParams.set(context, params ?? { sendEnabled: false, receiveEnabled: false });
+  };
 }
 
 const MAX_RECEIVER_BYTES = 2048;
 const MAX_MEMO_BYTES = 32_768;
 
 /** Stateless checks of MsgTransfer (`ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
-function validateTransfer(message: MsgTransfer, bech32Prefix: string): void {
+function validateTransfer(message: tx.MsgTransfer, bech32Prefix: string): void {
   named("invalid source port ID", () => validatePortId(message.sourcePort));
   named("invalid source channel ID", () => validateChannelId(message.sourceChannel));
   const coin = coinOf(message);
@@ -272,52 +271,26 @@ export function exportGenesis(context: Context): JsonValue {
   });
 }
 
-const SERVICE = "/ibc.applications.transfer.v1.Query";
-
 /** All queries of `ibc.applications.transfer.v1.Query`. */
 function createQueryHandlers(bech32Prefix: string): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/DenomTraces`,
-      { request: wire.QueryDenomTracesRequest, response: wire.QueryDenomTracesResponse },
-      queryTraces,
-    ),
-    toQueryHandler(
-      `${SERVICE}/DenomTrace`,
-      { request: wire.QueryDenomTraceRequest, response: wire.QueryDenomTraceResponse },
-      (context, { hash }) => ({ denomTrace: traceOf(context, hash) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/DenomHash`,
-      { request: wire.QueryDenomHashRequest, response: wire.QueryDenomHashResponse },
-      (context, { trace }) => {
-        const parsed = parseTrace(trace);
-        asInvalidArgument("", () => validateTrace(parsed));
-        const hash = traceHash(parsed);
-        if (!traces.has(context, hash))
-          throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
-        return { hash: upperHex(hash) };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/EscrowAddress`,
-      { request: wire.QueryEscrowAddressRequest, response: wire.QueryEscrowAddressResponse },
-      (_context, end) => ({ escrowAddress: formatAddress(bech32Prefix, escrowAddress(end)) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/TotalEscrowForDenom`,
-      { request: wire.QueryTotalEscrowForDenomRequest, response: wire.QueryTotalEscrowForDenomResponse },
-      (context, { denom }) => {
-        if (!isDenom(denom)) throw new QueryError(GrpcCode.InvalidArgument, `invalid denom: ${denom}`);
-        return { amount: { denom, amount: (escrows.get(context, denom) ?? 0n).toString() } };
-      },
-    ),
-  ];
+  return queryHandlers(wire.Query, {
+    Params: moduleParams.query,
+    DenomTraces: queryTraces,
+    DenomTrace: (context, { hash }) => ({ denomTrace: traceOf(context, hash) }),
+    DenomHash: (context, { trace }) => {
+      const parsed = parseTrace(trace);
+      asInvalidArgument("", () => validateTrace(parsed));
+      const hash = traceHash(parsed);
+      if (!traces.has(context, hash))
+        throw new QueryError(GrpcCode.NotFound, ErrTraceNotFound(trace).message);
+      return { hash: upperHex(hash) };
+    },
+    EscrowAddress: (_context, end) => ({ escrowAddress: formatAddress(bech32Prefix, escrowAddress(end)) }),
+    TotalEscrowForDenom: (context, { denom }) => {
+      if (!isDenom(denom)) throw new QueryError(GrpcCode.InvalidArgument, `invalid denom: ${denom}`);
+      return { amount: { denom, amount: (escrows.get(context, denom) ?? 0n).toString() } };
+    },
+  });
 }
 
 /** Pages follow the order of the hashes; within a page, the traces are in the order of their denominations. */

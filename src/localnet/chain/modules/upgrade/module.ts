@@ -1,15 +1,12 @@
 import * as wire from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/query.ts";
-import {
-  MsgCancelUpgrade,
-  MsgSoftwareUpgrade,
-} from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/tx.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/tx.ts";
 import { Plan } from "../../../../cosmos/proto/gen/cosmos/upgrade/v1beta1/upgrade.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import { GO_ZERO_TIME_NS, joinNs } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrInvalidSigner } from "../../runtime/errors.ts";
 import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
-import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
+import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
@@ -59,26 +56,16 @@ function createHandlers({ authority }: UpgradeOptions): readonly MessageHandler[
   const requireAuthority = (signer: string): void => {
     if (signer !== authority) throw ErrInvalidSigner(`expected ${authority} got ${signer}`);
   };
-  return [
-    toMessageHandler({
-      typeUrl: "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
-      type: MsgSoftwareUpgrade,
-      signers: (message) => [message.authority],
-      handle: (context, message) => {
-        requireAuthority(message.authority);
-        schedule(context, message.plan ?? EMPTY_PLAN);
-      },
-    }),
-    toMessageHandler({
-      typeUrl: "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
-      type: MsgCancelUpgrade,
-      signers: (message) => [message.authority],
-      handle: (context, message) => {
-        requireAuthority(message.authority);
-        plan.delete(context);
-      },
-    }),
-  ];
+  return messageHandlers(tx.Msg, {
+    SoftwareUpgrade: (context, message) => {
+      requireAuthority(message.authority);
+      schedule(context, message.plan ?? EMPTY_PLAN);
+    },
+    CancelUpgrade: (context, message) => {
+      requireAuthority(message.authority);
+      plan.delete(context);
+    },
+  });
 }
 
 /** Replaces the plan. Throws sdk/18 for one that is invalid, in the past, or done. */
@@ -95,24 +82,10 @@ function schedule(context: Context, next: Plan): void {
   plan.set(context, next);
 }
 
-const SERVICE = "/cosmos.upgrade.v1beta1.Query";
-
 function createQueries({ authority }: UpgradeOptions): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/CurrentPlan`,
-      { request: wire.QueryCurrentPlanRequest, response: wire.QueryCurrentPlanResponse },
-      (context) => ({ plan: plan.get(context) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/AppliedPlan`,
-      { request: wire.QueryAppliedPlanRequest, response: wire.QueryAppliedPlanResponse },
-      (context, { name }) => ({ height: done.get(context, name) ?? 0n }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/Authority`,
-      { request: wire.QueryAuthorityRequest, response: wire.QueryAuthorityResponse },
-      () => ({ address: authority }),
-    ),
-  ];
+  return queryHandlers(wire.Query, {
+    CurrentPlan: (context) => ({ plan: plan.get(context) }),
+    AppliedPlan: (context, { name }) => ({ height: done.get(context, name) ?? 0n }),
+    Authority: () => ({ address: authority }),
+  });
 }

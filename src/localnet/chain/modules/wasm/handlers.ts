@@ -6,7 +6,7 @@ import { parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInvalidRequest, ErrUnauthorized } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
-import { type MessageDefinition, toMessageHandler } from "../../runtime/handlers.ts";
+import { type MessageFunctions, messageHandlers } from "../../runtime/handlers.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { defaultPermission, storeCode } from "./code-store.ts";
 import type { Vm } from "../../../vm/vm.ts";
@@ -23,167 +23,129 @@ export function createMessageHandlers(
   deps: Pick<Handlers, "host" | "vm">,
 ): readonly MessageHandler[] {
   const handlers = { ...options, ...deps };
-  return [...codeHandlers(handlers), ...contractHandlers(handlers), ...authorityHandlers(handlers)];
+  return messageHandlers(wire.Msg, {
+    ...codeHandlers(handlers),
+    ...contractHandlers(handlers),
+    ...authorityHandlers(handlers),
+    ...uploadAddressHandlers(handlers),
+  });
 }
+
+/** The functions of some messages of the module. */
+type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 interface Handlers extends WasmOptions {
   readonly host: ContractHost;
   readonly vm: Vm;
 }
 
-/** Creates a handler of a message by its short name. */
-function handler<T>(name: string, definition: Omit<MessageDefinition<T>, "typeUrl">): MessageHandler {
-  return toMessageHandler({ typeUrl: `/cosmwasm.wasm.v1.${name}`, ...definition });
-}
-
-function codeHandlers(options: Handlers): readonly MessageHandler[] {
+function codeHandlers(options: Handlers) {
   const { authority, vm } = options;
   const check = createValidators(options);
-  return [
-    handler("MsgStoreCode", {
-      type: wire.MsgStoreCode,
-      signers: ({ sender }) => [sender],
+  return {
+    StoreCode: {
       validate: check.storeCode,
       handle: (context, { sender, wasmByteCode, instantiatePermission }) =>
-        wire.MsgStoreCodeResponse.encode(
-          storeCode(context, vm, {
-            creator: sender,
-            code: wasmByteCode,
-            permission: instantiatePermission,
-            isAuthority: sender === authority,
-          }),
-        ).finish(),
-    }),
-    handler("MsgUpdateInstantiateConfig", {
-      type: wire.MsgUpdateInstantiateConfig,
-      signers: ({ sender }) => [sender],
+        storeCode(context, vm, {
+          creator: sender,
+          code: wasmByteCode,
+          permission: instantiatePermission,
+          isAuthority: sender === authority,
+        }),
+    },
+    UpdateInstantiateConfig: {
       validate: check.updateInstantiateConfig,
       handle: (context, message) => updateInstantiateConfig(context, message, authority),
-    }),
-    handler("MsgPinCodes", {
-      type: wire.MsgPinCodes,
-      signers: (message) => [message.authority],
+    },
+    PinCodes: {
       validate: check.pinCodes,
       handle: (context, message) => pinCodes(context, message, { authority, isPinned: true }),
-    }),
-    handler("MsgUnpinCodes", {
-      type: wire.MsgUnpinCodes,
-      signers: (message) => [message.authority],
+    },
+    UnpinCodes: {
       validate: check.pinCodes,
       handle: (context, message) => pinCodes(context, message, { authority, isPinned: false }),
-    }),
-  ];
+    },
+  } satisfies Messages;
 }
 
-function contractHandlers(options: Handlers): readonly MessageHandler[] {
+function contractHandlers(options: Handlers) {
   const { authority, host } = options;
   const check = createValidators(options);
-  return [
-    handler("MsgInstantiateContract", {
-      type: wire.MsgInstantiateContract,
-      signers: ({ sender }) => [sender],
+  return {
+    InstantiateContract: {
       validate: check.instantiate,
-      handle: (context, message) =>
-        wire.MsgInstantiateContractResponse.encode(
-          host.instantiate(context, instantiation(message, authority)),
-        ).finish(),
-    }),
-    handler("MsgInstantiateContract2", {
-      type: wire.MsgInstantiateContract2,
-      signers: ({ sender }) => [sender],
+      handle: (context, message) => host.instantiate(context, instantiation(message, authority)),
+    },
+    InstantiateContract2: {
       validate: check.instantiate2,
       handle: (context, message) => {
         const salt = { bytes: message.salt, isMessageFixed: message.fixMsg };
         const created = host.instantiate(context, { ...instantiation(message, authority), salt });
-        return wire.MsgInstantiateContract2Response.encode(created).finish();
+        return created;
       },
-    }),
-    handler("MsgExecuteContract", {
-      type: wire.MsgExecuteContract,
-      signers: ({ sender }) => [sender],
+    },
+    ExecuteContract: {
       validate: check.execute,
       handle: (context, { sender, contract, msg, funds }) => {
         const data = host.execute(context, contract, { sender, funds: parseCoins(funds) }, msg);
-        return wire.MsgExecuteContractResponse.encode({ data }).finish();
+        return { data };
       },
-    }),
-    handler("MsgMigrateContract", {
-      type: wire.MsgMigrateContract,
-      signers: ({ sender }) => [sender],
+    },
+    MigrateContract: {
       validate: check.migrate,
       handle: (context, { sender, contract, codeId, msg }) => {
         const isAuthority = sender === authority;
         const data = host.migrate(context, { address: contract, sender, codeId, message: msg, isAuthority });
-        return wire.MsgMigrateContractResponse.encode({ data }).finish();
+        return { data };
       },
-    }),
-    handler("MsgUpdateAdmin", {
-      type: wire.MsgUpdateAdmin,
-      signers: ({ sender }) => [sender],
+    },
+    UpdateAdmin: {
       validate: check.updateAdmin,
       handle: (context, message) => setAdmin(context, message, message.newAdmin, options),
-    }),
-    handler("MsgClearAdmin", {
-      type: wire.MsgClearAdmin,
-      signers: ({ sender }) => [sender],
+    },
+    ClearAdmin: {
       validate: check.clearAdmin,
       handle: (context, message) => setAdmin(context, message, "", options),
-    }),
-    handler("MsgUpdateContractLabel", {
-      type: wire.MsgUpdateContractLabel,
-      signers: ({ sender }) => [sender],
+    },
+    UpdateContractLabel: {
       validate: check.updateLabel,
       handle: (context, message) => setLabel(context, message, options),
-    }),
-  ];
+    },
+  } satisfies Messages;
 }
 
-function authorityHandlers(options: Handlers): readonly MessageHandler[] {
+function authorityHandlers(options: Handlers) {
   const { authority, host } = options;
   const check = createValidators(options);
-  return [
-    handler("MsgSudoContract", {
-      type: wire.MsgSudoContract,
-      signers: (message) => [message.authority],
+  return {
+    SudoContract: {
       validate: check.sudo,
       handle: (context, message) => {
         requireAuthority(authority, message.authority);
         const data = host.sudo(context, message.contract, fromUtf8(message.msg));
-        return wire.MsgSudoContractResponse.encode({ data }).finish();
+        return { data };
       },
-    }),
-    handler("MsgUpdateParams", {
-      type: wire.MsgUpdateParams,
-      signers: (message) => [message.authority],
+    },
+    UpdateParams: {
       validate: check.updateParams,
-      handle: (context, message) => {
-        requireAuthority(authority, message.authority);
-        moduleParams.set(context, message.params ?? moduleParams.defaults);
-      },
-    }),
-    handler("MsgStoreAndInstantiateContract", {
-      type: wire.MsgStoreAndInstantiateContract,
-      signers: (message) => [message.authority],
+      handle: moduleParams.update({ authority, signerError: ErrUnauthorized, absent: moduleParams.defaults }),
+    },
+    StoreAndInstantiateContract: {
       validate: check.storeAndInstantiate,
       handle: (context, message) => storeAndInstantiate(context, message, options),
-    }),
-    handler("MsgStoreAndMigrateContract", {
-      type: wire.MsgStoreAndMigrateContract,
-      signers: (message) => [message.authority],
+    },
+    StoreAndMigrateContract: {
       validate: check.storeAndMigrate,
       handle: (context, message) => storeAndMigrate(context, message, options),
-    }),
-    ...uploadAddressHandlers(options),
-  ];
+    },
+  } satisfies Messages;
 }
 
-function uploadAddressHandlers(options: Handlers): readonly MessageHandler[] {
+function uploadAddressHandlers(options: Handlers) {
   const { authority } = options;
   const check = createValidators(options);
-  return [
-    handler("MsgAddCodeUploadParamsAddresses", {
-      type: wire.MsgAddCodeUploadParamsAddresses,
-      signers: (message) => [message.authority],
+  return {
+    AddCodeUploadParamsAddresses: {
       validate: check.uploadAddresses,
       handle: (context, message) => {
         requireAuthority(authority, message.authority);
@@ -192,10 +154,8 @@ function uploadAddressHandlers(options: Handlers): readonly MessageHandler[] {
           ...message.addresses.filter((address) => !known.includes(address)),
         ]);
       },
-    }),
-    handler("MsgRemoveCodeUploadParamsAddresses", {
-      type: wire.MsgRemoveCodeUploadParamsAddresses,
-      signers: (message) => [message.authority],
+    },
+    RemoveCodeUploadParamsAddresses: {
       validate: check.uploadAddresses,
       handle: (context, message) => {
         requireAuthority(authority, message.authority);
@@ -203,8 +163,8 @@ function uploadAddressHandlers(options: Handlers): readonly MessageHandler[] {
           known.filter((address) => !message.addresses.includes(address)),
         );
       },
-    }),
-  ];
+    },
+  } satisfies Messages;
 }
 
 function requireAuthority(expected: string, got: string): void {
@@ -313,7 +273,7 @@ function storeAndInstantiate(
   context: Context,
   message: wire.MsgStoreAndInstantiateContract,
   { authority, host, vm }: Handlers,
-): Uint8Array {
+): wire.MsgStoreAndInstantiateContractResponse {
   requireAuthority(authority, message.authority);
   const { codeId } = storeCode(context, vm, {
     creator: authority,
@@ -326,14 +286,14 @@ function storeAndInstantiate(
     instantiation({ ...message, sender: authority, codeId }, authority),
   );
   if (!message.unpinCode) pinCode(context, codeId, true);
-  return wire.MsgStoreAndInstantiateContractResponse.encode(created).finish();
+  return created;
 }
 
 function storeAndMigrate(
   context: Context,
   message: wire.MsgStoreAndMigrateContract,
   { authority, host, vm }: Handlers,
-): Uint8Array {
+): wire.MsgStoreAndMigrateContractResponse {
   requireAuthority(authority, message.authority);
   const { codeId, checksum } = storeCode(context, vm, {
     creator: authority,
@@ -348,7 +308,7 @@ function storeAndMigrate(
     message: message.msg,
     isAuthority: true,
   });
-  return wire.MsgStoreAndMigrateContractResponse.encode({ codeId, checksum, data }).finish();
+  return { codeId, checksum, data };
 }
 
 function changeUploadAddresses(

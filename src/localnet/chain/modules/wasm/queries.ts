@@ -15,7 +15,7 @@ import { formatAddress, parseAddress } from "../../runtime/address.ts";
 import type { Context } from "../../runtime/context.ts";
 import { GrpcCode, QueryError } from "../../runtime/errors.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
-import { orQueryError, toQueryHandler } from "../../runtime/handlers.ts";
+import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { moduleParams } from "./params.ts";
@@ -41,7 +41,8 @@ import {
   MODULE_NAME,
 } from "./keys.ts";
 
-const SERVICE = "/cosmwasm.wasm.v1.Query";
+/** The functions of some methods of the service. */
+type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Parses an address. Throws `QueryError`. */
 type ReadAddress = (address: string) => Uint8Array;
@@ -49,68 +50,43 @@ type ReadAddress = (address: string) => Uint8Array;
 /** Queries about codes and contracts, and smart queries. */
 export function createQueryHandlers(bech32Prefix: string, host: ContractHost): readonly QueryHandler[] {
   const read: ReadAddress = (address) => orQueryError(() => parseAddress(bech32Prefix, address));
-  return [
+  const deps = { bech32Prefix, read };
+  return queryHandlers(wire.Query, {
     ...contractQueries(read, host),
-    ...codeQueries,
-    ...createIndexQueryHandlers({ bech32Prefix, read, paginate: paginateStore }),
-  ];
+    ...listQueries(deps),
+    ...generalQueries(deps),
+    Code: queryCode,
+    Codes: queryCodes,
+    Params: moduleParams.query,
+  });
 }
 
 /** Gas of a smart query, of the deployed nodes' configuration. */
 const QUERY_GAS = 3_000_000n;
 
-function contractQueries(read: ReadAddress, host: ContractHost): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/ContractInfo`,
-      { request: wire.QueryContractInfoRequest, response: wire.QueryContractInfoResponse },
-      (context, { address }) => {
-        const contractInfo = contracts.get(context, read(address));
-        if (contractInfo === undefined) throw ErrNoSuchContract(`address ${address}`);
-        return { address, contractInfo };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/AllContractState`,
-      { request: wire.QueryAllContractStateRequest, response: wire.QueryAllContractStateResponse },
-      (context, request) => allContractState(context, request, read),
-    ),
-    toQueryHandler(
-      `${SERVICE}/RawContractState`,
-      { request: wire.QueryRawContractStateRequest, response: wire.QueryRawContractStateResponse },
-      (context, request) => rawContractState(context, request, read),
-    ),
-    toQueryHandler(
-      `${SERVICE}/SmartContractState`,
-      { request: wire.QuerySmartContractStateRequest, response: wire.QuerySmartContractStateResponse },
-      (context, { address, queryData }) => {
-        if (goJsonSyntaxError(queryData) !== undefined)
-          throw new QueryError(GrpcCode.InvalidArgument, "invalid query data");
-        read(address);
-        const gas = createNestedMeter(context.gas, QUERY_GAS);
-        try {
-          return { data: host.query(context.withGas(gas), address, queryData) };
-        } finally {
-          // A query's own meter has no limit. A profile of the query needs the sum.
-          context.gas.consume(gas.used(), "contract sub-query");
-        }
-      },
-    ),
-  ];
+function contractQueries(read: ReadAddress, host: ContractHost) {
+  return {
+    ContractInfo: (context, { address }) => {
+      const contractInfo = contracts.get(context, read(address));
+      if (contractInfo === undefined) throw ErrNoSuchContract(`address ${address}`);
+      return { address, contractInfo };
+    },
+    AllContractState: (context, request) => allContractState(context, request, read),
+    RawContractState: (context, request) => rawContractState(context, request, read),
+    SmartContractState: (context, { address, queryData }) => {
+      if (goJsonSyntaxError(queryData) !== undefined)
+        throw new QueryError(GrpcCode.InvalidArgument, "invalid query data");
+      read(address);
+      const gas = createNestedMeter(context.gas, QUERY_GAS);
+      try {
+        return { data: host.query(context.withGas(gas), address, queryData) };
+      } finally {
+        // A query's own meter has no limit. A profile of the query needs the sum.
+        context.gas.consume(gas.used(), "contract sub-query");
+      }
+    },
+  } satisfies Queries;
 }
-
-const codeQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/Code`,
-    { request: wire.QueryCodeRequest, response: wire.QueryCodeResponse },
-    queryCode,
-  ),
-  toQueryHandler(
-    `${SERVICE}/Codes`,
-    { request: wire.QueryCodesRequest, response: wire.QueryCodesResponse },
-    queryCodes,
-  ),
-];
 
 function allContractState(
   context: Context,
@@ -193,52 +169,29 @@ interface IndexQueryDeps {
   readonly bech32Prefix: string;
   /** Parses an address. Throws `QueryError`. */
   readonly read: (address: string) => Uint8Array;
-  readonly paginate: (
-    context: Context,
-    prefix: Uint8Array,
-    request: PageRequest | undefined,
-    onEntry: (key: Uint8Array, value: Uint8Array) => void,
-  ) => PageResponse;
 }
 
-/** Queries for lists of contracts, for their history, and for what depends on no contract. */
-function createIndexQueryHandlers(deps: IndexQueryDeps): readonly QueryHandler[] {
-  return [...listQueries(deps), ...generalQueries(deps)];
-}
-
-function listQueries(deps: IndexQueryDeps): readonly QueryHandler[] {
+function listQueries(deps: IndexQueryDeps) {
   const { read } = deps;
-  return [
-    toQueryHandler(
-      `${SERVICE}/ContractHistory`,
-      { request: wire.QueryContractHistoryRequest, response: wire.QueryContractHistoryResponse },
-      (context, { address, pagination }) => {
-        const entries: ContractCodeHistoryEntry[] = [];
-        const page = deps.paginate(context, historyPrefix(read(address)), pagination, (_key, value) =>
-          entries.push(ContractCodeHistoryEntry.decode(value)),
-        );
-        return { entries, pagination: page };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/ContractsByCode`,
-      { request: wire.QueryContractsByCodeRequest, response: wire.QueryContractsByCodeResponse },
-      (context, { codeId, pagination }) => {
-        if (codeId === 0n) throw ErrInvalid("code id");
-        const { addresses, page } = indexedContracts(context, codeIndexPrefix(codeId), pagination, deps);
-        return { contracts: addresses, pagination: page };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/ContractsByCreator`,
-      { request: wire.QueryContractsByCreatorRequest, response: wire.QueryContractsByCreatorResponse },
-      (context, { creatorAddress, pagination }) => {
-        const prefix = creatorIndexPrefix(read(creatorAddress));
-        const { addresses, page } = indexedContracts(context, prefix, pagination, deps);
-        return { contractAddresses: addresses, pagination: page };
-      },
-    ),
-  ];
+  return {
+    ContractHistory: (context, { address, pagination }) => {
+      const entries: ContractCodeHistoryEntry[] = [];
+      const page = paginateStore(context, historyPrefix(read(address)), pagination, (_key, value) =>
+        entries.push(ContractCodeHistoryEntry.decode(value)),
+      );
+      return { entries, pagination: page };
+    },
+    ContractsByCode: (context, { codeId, pagination }) => {
+      if (codeId === 0n) throw ErrInvalid("code id");
+      const { addresses, page } = indexedContracts(context, codeIndexPrefix(codeId), pagination, deps);
+      return { contracts: addresses, pagination: page };
+    },
+    ContractsByCreator: (context, { creatorAddress, pagination }) => {
+      const prefix = creatorIndexPrefix(read(creatorAddress));
+      const { addresses, page } = indexedContracts(context, prefix, pagination, deps);
+      return { contractAddresses: addresses, pagination: page };
+    },
+  } satisfies Queries;
 }
 
 /** Returns one page of an index. Behind the prefix, its keys hold a position and an address. */
@@ -249,36 +202,23 @@ function indexedContracts(
   deps: IndexQueryDeps,
 ): { readonly addresses: string[]; readonly page: PageResponse } {
   const addresses: string[] = [];
-  const page = deps.paginate(context, prefix, request, (key) =>
+  const page = paginateStore(context, prefix, request, (key) =>
     addresses.push(formatAddress(deps.bech32Prefix, key.subarray(POSITION_BYTES))),
   );
   return { addresses, page };
 }
 
-function generalQueries(deps: IndexQueryDeps): readonly QueryHandler[] {
-  return [
-    toQueryHandler(
-      `${SERVICE}/Params`,
-      { request: wire.QueryParamsRequest, response: wire.QueryParamsResponse },
-      (context) => ({ params: moduleParams.get(context) }),
-    ),
-    toQueryHandler(
-      `${SERVICE}/PinnedCodes`,
-      { request: wire.QueryPinnedCodesRequest, response: wire.QueryPinnedCodesResponse },
-      (context, { pagination }) => {
-        const codeIds: bigint[] = [];
-        const page = deps.paginate(context, PINNED_PREFIX, pagination, (key) => {
-          codeIds.push(readUint64BigEndian(key));
-        });
-        return { codeIds, pagination: page };
-      },
-    ),
-    toQueryHandler(
-      `${SERVICE}/BuildAddress`,
-      { request: wire.QueryBuildAddressRequest, response: wire.QueryBuildAddressResponse },
-      (_context, request) => ({ address: buildAddress(request, deps) }),
-    ),
-  ];
+function generalQueries(deps: IndexQueryDeps) {
+  return {
+    PinnedCodes: (context, { pagination }) => {
+      const codeIds: bigint[] = [];
+      const page = paginateStore(context, PINNED_PREFIX, pagination, (key) => {
+        codeIds.push(readUint64BigEndian(key));
+      });
+      return { codeIds, pagination: page };
+    },
+    BuildAddress: (_context, request) => ({ address: buildAddress(request, deps) }),
+  } satisfies Queries;
 }
 
 /** Computes a predictable address, with the checks of wasmd in their order. */

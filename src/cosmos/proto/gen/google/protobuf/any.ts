@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "google.protobuf";
-
-export const protobufFileName = "google/protobuf/any.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 /**
  * `Any` contains an arbitrary serialized protocol buffer message along with a
@@ -139,8 +136,3 @@ export const Any: MessageFns<Any> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

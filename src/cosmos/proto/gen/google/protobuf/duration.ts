@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "google.protobuf";
-
-export const protobufFileName = "google/protobuf/duration.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 /**
  * A Duration represents a signed, fixed-length span of time represented
@@ -151,8 +148,3 @@ export const Duration: MessageFns<Duration> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "google.protobuf";
-
-export const protobufFileName = "google/protobuf/timestamp.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 /**
  * A Timestamp represents a point in time independent of any time zone or local
@@ -181,8 +178,3 @@ export const Timestamp: MessageFns<Timestamp> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.contractmanager";
-
-export const protobufFileName = "neutron/contractmanager/failure.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface Failure {
   address: string;
@@ -102,8 +99,3 @@ export const Failure: MessageFns<Failure> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

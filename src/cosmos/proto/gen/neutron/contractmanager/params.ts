@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.contractmanager";
-
-export const protobufFileName = "neutron/contractmanager/params.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface Params {
   sudoCallGasLimit: bigint;
@@ -66,8 +63,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

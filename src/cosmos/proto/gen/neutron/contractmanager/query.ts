@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { Failure } from "./failure.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.contractmanager";
-
-export const protobufFileName = "neutron/contractmanager/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -359,7 +356,13 @@ export const QueryFailuresResponse: MessageFns<QueryFailuresResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.contractmanager.Query. */
+export const Query = {
+  name: "neutron.contractmanager.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    AddressFailure: { request: QueryFailureRequest, response: QueryFailureResponse },
+    AddressFailures: { request: QueryFailuresRequest, response: QueryFailuresResponse },
+    Failures: { request: QueryFailuresRequest, response: QueryFailuresResponse },
+  },
+} as const;

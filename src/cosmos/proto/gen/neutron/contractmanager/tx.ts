@@ -6,26 +6,17 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.contractmanager";
-
-export const protobufFileName = "neutron/contractmanager/tx.proto";
 
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
 }
 
-export interface MsgUpdateParamsResponse {
-}
-
 export interface MsgResubmitFailure {
   sender: string;
   failureId: bigint;
-}
-
-export interface MsgResubmitFailureResponse {
 }
 
 function createBaseMsgUpdateParams(): MsgUpdateParams {
@@ -72,44 +63,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
             message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -189,45 +142,19 @@ export const MsgResubmitFailure: MessageFns<MsgResubmitFailure> = {
   },
 };
 
-function createBaseMsgResubmitFailureResponse(): MsgResubmitFailureResponse {
-  return {};
-}
-
-export const MsgResubmitFailureResponse: MessageFns<MsgResubmitFailureResponse> = {
-  encode(_: MsgResubmitFailureResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service neutron.contractmanager.Msg. */
+export const Msg = {
+  name: "neutron.contractmanager.Msg",
+  methods: {
+    UpdateParams: {
+      typeUrl: "/neutron.contractmanager.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    ResubmitFailure: {
+      typeUrl: "/neutron.contractmanager.MsgResubmitFailure",
+      request: MsgResubmitFailure,
+      signers: ({ sender }: MsgResubmitFailure) => [sender],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgResubmitFailureResponse): MsgResubmitFailureResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgResubmitFailureResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { Params } from "./params.ts";
 import { Schedule } from "./schedule.ts";
-
-export const protobufPackage = "neutron.cron";
-
-export const protobufFileName = "neutron/cron/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -332,7 +329,12 @@ export const QuerySchedulesResponse: MessageFns<QuerySchedulesResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.cron.Query. */
+export const Query = {
+  name: "neutron.cron.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    Schedule: { request: QueryGetScheduleRequest, response: QueryGetScheduleResponse },
+    Schedules: { request: QuerySchedulesRequest, response: QuerySchedulesResponse },
+  },
+} as const;

@@ -6,19 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.cron";
-
-export const protobufFileName = "neutron/cron/schedule.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export const ExecutionStage = { EXECUTION_STAGE_END_BLOCKER: 0, EXECUTION_STAGE_BEGIN_BLOCKER: 1 } as const;
 
 export type ExecutionStage = typeof ExecutionStage[keyof typeof ExecutionStage];
-
-export namespace ExecutionStage {
-  export type EXECUTION_STAGE_END_BLOCKER = typeof ExecutionStage.EXECUTION_STAGE_END_BLOCKER;
-  export type EXECUTION_STAGE_BEGIN_BLOCKER = typeof ExecutionStage.EXECUTION_STAGE_BEGIN_BLOCKER;
-}
 
 export interface Schedule {
   name: string;
@@ -246,8 +238,3 @@ export const ScheduleCount: MessageFns<ScheduleCount> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Params } from "./params.ts";
 import { ExecutionStage, MsgExecuteContract } from "./schedule.ts";
-
-export const protobufPackage = "neutron.cron";
-
-export const protobufFileName = "neutron/cron/tx.proto";
 
 export interface MsgAddSchedule {
   authority: string;
@@ -21,23 +18,14 @@ export interface MsgAddSchedule {
   executionStage: ExecutionStage;
 }
 
-export interface MsgAddScheduleResponse {
-}
-
 export interface MsgRemoveSchedule {
   authority: string;
   name: string;
 }
 
-export interface MsgRemoveScheduleResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgAddSchedule(): MsgAddSchedule {
@@ -136,44 +124,6 @@ export const MsgAddSchedule: MessageFns<MsgAddSchedule> = {
   },
 };
 
-function createBaseMsgAddScheduleResponse(): MsgAddScheduleResponse {
-  return {};
-}
-
-export const MsgAddScheduleResponse: MessageFns<MsgAddScheduleResponse> = {
-  encode(_: MsgAddScheduleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAddScheduleResponse): MsgAddScheduleResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgAddScheduleResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgRemoveSchedule(): MsgRemoveSchedule {
   return { authority: "", name: "" };
 }
@@ -218,44 +168,6 @@ export const MsgRemoveSchedule: MessageFns<MsgRemoveSchedule> = {
             message.name = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgRemoveScheduleResponse(): MsgRemoveScheduleResponse {
-  return {};
-}
-
-export const MsgRemoveScheduleResponse: MessageFns<MsgRemoveScheduleResponse> = {
-  encode(_: MsgRemoveScheduleResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRemoveScheduleResponse): MsgRemoveScheduleResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgRemoveScheduleResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -332,45 +244,24 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service neutron.cron.Msg. */
+export const Msg = {
+  name: "neutron.cron.Msg",
+  methods: {
+    AddSchedule: {
+      typeUrl: "/neutron.cron.MsgAddSchedule",
+      request: MsgAddSchedule,
+      signers: ({ authority }: MsgAddSchedule) => [authority],
+    },
+    RemoveSchedule: {
+      typeUrl: "/neutron.cron.MsgRemoveSchedule",
+      request: MsgRemoveSchedule,
+      signers: ({ authority }: MsgRemoveSchedule) => [authority],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.cron.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

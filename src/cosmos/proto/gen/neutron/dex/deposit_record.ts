@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PairID } from "./pair_id.ts";
 import { Pool } from "./pool.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/deposit_record.proto";
 
 export interface DepositRecord {
   pairId: PairID | undefined;
@@ -170,8 +167,3 @@ export const DepositRecord: MessageFns<DepositRecord> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { DepositRecord } from "./deposit_record.ts";
 import { LimitOrderExpiration } from "./limit_order_expiration.ts";
 import { LimitOrderTranche } from "./limit_order_tranche.ts";
@@ -14,10 +15,6 @@ import { Params } from "./params.ts";
 import { Pool } from "./pool.ts";
 import { PoolMetadata } from "./pool_metadata.ts";
 import { TickLiquidity } from "./tick_liquidity.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/genesis.proto";
 
 /** The fields 1 to 9 are those of the specification. */
 export interface GenesisState {
@@ -200,8 +197,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/limit_order_expiration.proto";
 
 export interface LimitOrderExpiration {
   expirationTime:
@@ -79,8 +76,3 @@ export const LimitOrderExpiration: MessageFns<LimitOrderExpiration> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

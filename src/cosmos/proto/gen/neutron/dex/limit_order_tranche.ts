@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { TradePairID } from "./trade_pair_id.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/limit_order_tranche.proto";
 
 export interface LimitOrderTrancheKey {
   tradePairId: TradePairID | undefined;
@@ -243,8 +240,3 @@ export const LimitOrderTranche: MessageFns<LimitOrderTranche> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { TradePairID } from "./trade_pair_id.ts";
 import { LimitOrderType } from "./tx.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/limit_order_tranche_user.proto";
 
 /** The numbers of shares_cancelled and shares_withdrawn are those of the specification. The deployed module swaps them. */
 export interface LimitOrderTrancheUser {
@@ -163,8 +160,3 @@ export const LimitOrderTrancheUser: MessageFns<LimitOrderTrancheUser> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/pair_id.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface PairID {
   token0: string;
@@ -75,8 +72,3 @@ export const PairID: MessageFns<PairID> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

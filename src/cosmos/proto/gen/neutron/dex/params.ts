@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/params.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface Params {
   feeTiers: bigint[];
@@ -134,8 +131,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PoolReserves } from "./pool_reserves.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/pool.proto";
 
 export interface Pool {
   id: bigint;
@@ -91,8 +88,3 @@ export const Pool: MessageFns<Pool> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

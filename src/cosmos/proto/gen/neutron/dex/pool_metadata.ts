@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PairID } from "./pair_id.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/pool_metadata.proto";
 
 export interface PoolMetadata {
   id: bigint;
@@ -109,8 +106,3 @@ export const PoolMetadata: MessageFns<PoolMetadata> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { TradePairID } from "./trade_pair_id.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/pool_reserves.proto";
 
 export interface PoolReservesKey {
   tradePairId: TradePairID | undefined;
@@ -204,8 +201,3 @@ export const PoolReserves: MessageFns<PoolReserves> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

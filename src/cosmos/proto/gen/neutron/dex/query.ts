@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
@@ -33,10 +34,6 @@ import {
   MsgWithdrawFilledLimitOrderResponse,
   MultiHopRoute,
 } from "./tx.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -3132,7 +3129,60 @@ export const QuerySimulateMultiHopSwapResponse: MessageFns<QuerySimulateMultiHop
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.dex.Query. */
+export const Query = {
+  name: "neutron.dex.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    LimitOrderTrancheUser: {
+      request: QueryGetLimitOrderTrancheUserRequest,
+      response: QueryGetLimitOrderTrancheUserResponse,
+    },
+    LimitOrderTrancheUserAll: {
+      request: QueryAllLimitOrderTrancheUserRequest,
+      response: QueryAllLimitOrderTrancheUserResponse,
+    },
+    LimitOrderTrancheUserAllByAddress: {
+      request: QueryAllLimitOrderTrancheUserByAddressRequest,
+      response: QueryAllLimitOrderTrancheUserByAddressResponse,
+    },
+    LimitOrderTranche: { request: QueryGetLimitOrderTrancheRequest, response: QueryGetLimitOrderTrancheResponse },
+    LimitOrderTrancheAll: { request: QueryAllLimitOrderTrancheRequest, response: QueryAllLimitOrderTrancheResponse },
+    UserDepositsAll: { request: QueryAllUserDepositsRequest, response: QueryAllUserDepositsResponse },
+    TickLiquidityAll: { request: QueryAllTickLiquidityRequest, response: QueryAllTickLiquidityResponse },
+    InactiveLimitOrderTranche: {
+      request: QueryGetInactiveLimitOrderTrancheRequest,
+      response: QueryGetInactiveLimitOrderTrancheResponse,
+    },
+    InactiveLimitOrderTrancheAll: {
+      request: QueryAllInactiveLimitOrderTrancheRequest,
+      response: QueryAllInactiveLimitOrderTrancheResponse,
+    },
+    PoolReservesAll: { request: QueryAllPoolReservesRequest, response: QueryAllPoolReservesResponse },
+    PoolReserves: { request: QueryGetPoolReservesRequest, response: QueryGetPoolReservesResponse },
+    EstimateMultiHopSwap: { request: QueryEstimateMultiHopSwapRequest, response: QueryEstimateMultiHopSwapResponse },
+    EstimatePlaceLimitOrder: {
+      request: QueryEstimatePlaceLimitOrderRequest,
+      response: QueryEstimatePlaceLimitOrderResponse,
+    },
+    Pool: { request: QueryPoolRequest, response: QueryPoolResponse },
+    PoolByID: { request: QueryPoolByIDRequest, response: QueryPoolResponse },
+    PoolMetadata: { request: QueryGetPoolMetadataRequest, response: QueryGetPoolMetadataResponse },
+    PoolMetadataAll: { request: QueryAllPoolMetadataRequest, response: QueryAllPoolMetadataResponse },
+    SimulateDeposit: { request: QuerySimulateDepositRequest, response: QuerySimulateDepositResponse },
+    SimulateWithdrawal: { request: QuerySimulateWithdrawalRequest, response: QuerySimulateWithdrawalResponse },
+    SimulatePlaceLimitOrder: {
+      request: QuerySimulatePlaceLimitOrderRequest,
+      response: QuerySimulatePlaceLimitOrderResponse,
+    },
+    SimulateWithdrawFilledLimitOrder: {
+      request: QuerySimulateWithdrawFilledLimitOrderRequest,
+      response: QuerySimulateWithdrawFilledLimitOrderResponse,
+    },
+    SimulateCancelLimitOrder: {
+      request: QuerySimulateCancelLimitOrderRequest,
+      response: QuerySimulateCancelLimitOrderResponse,
+    },
+    SimulateMultiHopSwap: { request: QuerySimulateMultiHopSwapRequest, response: QuerySimulateMultiHopSwapResponse },
+  },
+} as const;

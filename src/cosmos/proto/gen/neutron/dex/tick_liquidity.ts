@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { LimitOrderTranche } from "./limit_order_tranche.ts";
 import { PoolReserves } from "./pool_reserves.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/tick_liquidity.proto";
 
 export interface TickLiquidity {
   record:
@@ -83,8 +80,3 @@ export const TickLiquidity: MessageFns<TickLiquidity> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/trade_pair_id.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 /** The numbers are those of the specification. The deployed module has 2 and 3. */
 export interface TradePairID {
@@ -76,8 +73,3 @@ export const TradePairID: MessageFns<TradePairID> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

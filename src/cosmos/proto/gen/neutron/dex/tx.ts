@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.dex";
-
-export const protobufFileName = "neutron/dex/tx.proto";
 
 export const LimitOrderType = {
   GOOD_TIL_CANCELLED: 0,
@@ -23,14 +20,6 @@ export const LimitOrderType = {
 } as const;
 
 export type LimitOrderType = typeof LimitOrderType[keyof typeof LimitOrderType];
-
-export namespace LimitOrderType {
-  export type GOOD_TIL_CANCELLED = typeof LimitOrderType.GOOD_TIL_CANCELLED;
-  export type FILL_OR_KILL = typeof LimitOrderType.FILL_OR_KILL;
-  export type IMMEDIATE_OR_CANCEL = typeof LimitOrderType.IMMEDIATE_OR_CANCEL;
-  export type JUST_IN_TIME = typeof LimitOrderType.JUST_IN_TIME;
-  export type GOOD_TIL_TIME = typeof LimitOrderType.GOOD_TIL_TIME;
-}
 
 export interface DepositOptions {
   disableAutoswap: boolean;
@@ -159,9 +148,6 @@ export interface MsgUpdateParams {
   authority: string;
   /** Replaces every parameter. */
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseDepositOptions(): DepositOptions {
@@ -1577,45 +1563,50 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service neutron.dex.Msg. */
+export const Msg = {
+  name: "neutron.dex.Msg",
+  methods: {
+    Deposit: {
+      typeUrl: "/neutron.dex.MsgDeposit",
+      request: MsgDeposit,
+      response: MsgDepositResponse,
+      signers: ({ creator }: MsgDeposit) => [creator],
+    },
+    Withdrawal: {
+      typeUrl: "/neutron.dex.MsgWithdrawal",
+      request: MsgWithdrawal,
+      response: MsgWithdrawalResponse,
+      signers: ({ creator }: MsgWithdrawal) => [creator],
+    },
+    PlaceLimitOrder: {
+      typeUrl: "/neutron.dex.MsgPlaceLimitOrder",
+      request: MsgPlaceLimitOrder,
+      response: MsgPlaceLimitOrderResponse,
+      signers: ({ creator }: MsgPlaceLimitOrder) => [creator],
+    },
+    WithdrawFilledLimitOrder: {
+      typeUrl: "/neutron.dex.MsgWithdrawFilledLimitOrder",
+      request: MsgWithdrawFilledLimitOrder,
+      response: MsgWithdrawFilledLimitOrderResponse,
+      signers: ({ creator }: MsgWithdrawFilledLimitOrder) => [creator],
+    },
+    CancelLimitOrder: {
+      typeUrl: "/neutron.dex.MsgCancelLimitOrder",
+      request: MsgCancelLimitOrder,
+      response: MsgCancelLimitOrderResponse,
+      signers: ({ creator }: MsgCancelLimitOrder) => [creator],
+    },
+    MultiHopSwap: {
+      typeUrl: "/neutron.dex.MsgMultiHopSwap",
+      request: MsgMultiHopSwap,
+      response: MsgMultiHopSwapResponse,
+      signers: ({ creator }: MsgMultiHopSwap) => [creator],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.dex.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Params } from "./params.ts";
 import { TotalBurnedNeutronsAmount } from "./total_burned_neutrons_amount.ts";
-
-export const protobufPackage = "neutron.feeburner";
-
-export const protobufFileName = "neutron/feeburner/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -77,8 +74,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.feeburner";
-
-export const protobufFileName = "neutron/feeburner/params.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface Params {
   /** The denomination of which fees are burned. */
@@ -94,8 +91,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Params } from "./params.ts";
 import { TotalBurnedNeutronsAmount } from "./total_burned_neutrons_amount.ts";
-
-export const protobufPackage = "neutron.feeburner";
-
-export const protobufFileName = "neutron/feeburner/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -201,7 +198,14 @@ export const QueryTotalBurnedNeutronsAmountResponse: MessageFns<QueryTotalBurned
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.feeburner.Query. */
+export const Query = {
+  name: "neutron.feeburner.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    TotalBurnedNeutronsAmount: {
+      request: QueryTotalBurnedNeutronsAmountRequest,
+      response: QueryTotalBurnedNeutronsAmountResponse,
+    },
+  },
+} as const;

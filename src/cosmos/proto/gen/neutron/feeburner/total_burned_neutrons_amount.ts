@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "neutron.feeburner";
-
-export const protobufFileName = "neutron/feeburner/total_burned_neutrons_amount.proto";
 
 export interface TotalBurnedNeutronsAmount {
   coin: Coin | undefined;
@@ -64,8 +61,3 @@ export const TotalBurnedNeutronsAmount: MessageFns<TotalBurnedNeutronsAmount> = 
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

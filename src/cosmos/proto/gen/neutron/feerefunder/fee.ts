@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "neutron.feerefunder";
-
-export const protobufFileName = "neutron/feerefunder/fee.proto";
 
 /** What relayers get for a packet of a contract. */
 export interface Fee {
@@ -170,8 +167,3 @@ export const PacketID: MessageFns<PacketID> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Fee, PacketID } from "./fee.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.feerefunder";
-
-export const protobufFileName = "neutron/feerefunder/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -155,8 +152,3 @@ export const FeeInfo: MessageFns<FeeInfo> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Fee } from "./fee.ts";
-
-export const protobufPackage = "neutron.feerefunder";
-
-export const protobufFileName = "neutron/feerefunder/params.proto";
 
 export interface Params {
   /** The least that a contract must offer. */
@@ -65,8 +62,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { FeeInfo } from "./genesis.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.feerefunder";
-
-export const protobufFileName = "neutron/feerefunder/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -240,7 +237,11 @@ export const FeeInfoResponse: MessageFns<FeeInfoResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.feerefunder.Query. */
+export const Query = {
+  name: "neutron.feerefunder.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    FeeInfo: { request: FeeInfoRequest, response: FeeInfoResponse },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { HookSubscriptions } from "./hooks.ts";
-
-export const protobufPackage = "neutron.harpoon";
-
-export const protobufFileName = "neutron/harpoon/genesis.proto";
 
 export interface GenesisState {
   hookSubscriptions: HookSubscriptions[];
@@ -64,8 +61,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.harpoon";
-
-export const protobufFileName = "neutron/harpoon/hooks.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export const HookType = {
   HOOK_TYPE_UNSPECIFIED: 0,
@@ -27,21 +24,6 @@ export const HookType = {
 } as const;
 
 export type HookType = typeof HookType[keyof typeof HookType];
-
-export namespace HookType {
-  export type HOOK_TYPE_UNSPECIFIED = typeof HookType.HOOK_TYPE_UNSPECIFIED;
-  export type HOOK_TYPE_AFTER_VALIDATOR_CREATED = typeof HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED;
-  export type HOOK_TYPE_BEFORE_VALIDATOR_MODIFIED = typeof HookType.HOOK_TYPE_BEFORE_VALIDATOR_MODIFIED;
-  export type HOOK_TYPE_AFTER_VALIDATOR_REMOVED = typeof HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED;
-  export type HOOK_TYPE_AFTER_VALIDATOR_BONDED = typeof HookType.HOOK_TYPE_AFTER_VALIDATOR_BONDED;
-  export type HOOK_TYPE_AFTER_VALIDATOR_BEGIN_UNBONDING = typeof HookType.HOOK_TYPE_AFTER_VALIDATOR_BEGIN_UNBONDING;
-  export type HOOK_TYPE_BEFORE_DELEGATION_CREATED = typeof HookType.HOOK_TYPE_BEFORE_DELEGATION_CREATED;
-  export type HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED = typeof HookType.HOOK_TYPE_BEFORE_DELEGATION_SHARES_MODIFIED;
-  export type HOOK_TYPE_BEFORE_DELEGATION_REMOVED = typeof HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED;
-  export type HOOK_TYPE_AFTER_DELEGATION_MODIFIED = typeof HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED;
-  export type HOOK_TYPE_BEFORE_VALIDATOR_SLASHED = typeof HookType.HOOK_TYPE_BEFORE_VALIDATOR_SLASHED;
-  export type HOOK_TYPE_AFTER_UNBONDING_INITIATED = typeof HookType.HOOK_TYPE_AFTER_UNBONDING_INITIATED;
-}
 
 export interface HookSubscriptions {
   hookType: HookType;
@@ -107,8 +89,3 @@ export const HookSubscriptions: MessageFns<HookSubscriptions> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { HookType } from "./hooks.ts";
-
-export const protobufPackage = "neutron.harpoon";
-
-export const protobufFileName = "neutron/harpoon/query.proto";
 
 export interface QuerySubscribedContractsRequest {
   hookType: HookType;
@@ -118,7 +115,10 @@ export const QuerySubscribedContractsResponse: MessageFns<QuerySubscribedContrac
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.harpoon.Query. */
+export const Query = {
+  name: "neutron.harpoon.Query",
+  methods: {
+    SubscribedContracts: { request: QuerySubscribedContractsRequest, response: QuerySubscribedContractsResponse },
+  },
+} as const;

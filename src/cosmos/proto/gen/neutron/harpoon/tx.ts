@@ -6,18 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { HookType } from "./hooks.ts";
-
-export const protobufPackage = "neutron.harpoon";
-
-export const protobufFileName = "neutron/harpoon/tx.proto";
 
 export interface MsgManageHookSubscription {
   authority: string;
   hookSubscription: HookSubscription | undefined;
-}
-
-export interface MsgManageHookSubscriptionResponse {
 }
 
 export interface HookSubscription {
@@ -69,44 +63,6 @@ export const MsgManageHookSubscription: MessageFns<MsgManageHookSubscription> = 
             message.hookSubscription = HookSubscription.decode(reader, reader.uint32(), message.hookSubscription);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgManageHookSubscriptionResponse(): MsgManageHookSubscriptionResponse {
-  return {};
-}
-
-export const MsgManageHookSubscriptionResponse: MessageFns<MsgManageHookSubscriptionResponse> = {
-  encode(_: MsgManageHookSubscriptionResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgManageHookSubscriptionResponse): MsgManageHookSubscriptionResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgManageHookSubscriptionResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -197,7 +153,14 @@ export const HookSubscription: MessageFns<HookSubscription> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.harpoon.Msg. */
+export const Msg = {
+  name: "neutron.harpoon.Msg",
+  methods: {
+    ManageHookSubscription: {
+      typeUrl: "/neutron.harpoon.MsgManageHookSubscription",
+      request: MsgManageHookSubscription,
+      signers: ({ authority }: MsgManageHookSubscription) => [authority],
+    },
+  },
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Height } from "../../ibc/core/client/v1/client.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.interchainqueries";
-
-export const protobufFileName = "neutron/interchainqueries/genesis.proto";
 
 export interface RegisteredQuery {
   id: bigint;
@@ -358,8 +355,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "neutron.interchainqueries";
-
-export const protobufFileName = "neutron/interchainqueries/params.proto";
 
 export interface Params {
   querySubmitTimeout: bigint;
@@ -130,8 +127,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../cosmos/base/query/v1beta1/pagination.ts";
 import { RegisteredQuery } from "./genesis.ts";
 import { Params } from "./params.ts";
 import { QueryResult } from "./tx.ts";
-
-export const protobufPackage = "neutron.interchainqueries";
-
-export const protobufFileName = "neutron/interchainqueries/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -47,12 +44,6 @@ export interface QueryRegisteredQueryResultRequest {
 
 export interface QueryRegisteredQueryResultResponse {
   result: QueryResult | undefined;
-}
-
-export interface Transaction {
-  id: bigint;
-  height: bigint;
-  data: Uint8Array;
 }
 
 export interface QueryLastRemoteHeight {
@@ -484,83 +475,6 @@ export const QueryRegisteredQueryResultResponse: MessageFns<QueryRegisteredQuery
   },
 };
 
-function createBaseTransaction(): Transaction {
-  return { id: 0n, height: 0n, data: new Uint8Array(0) };
-}
-
-export const Transaction: MessageFns<Transaction> = {
-  encode(message: Transaction, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== 0n) {
-      if (BigInt.asUintN(64, message.id) !== message.id) {
-        throw new globalThis.Error("value provided for field message.id of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.id);
-    }
-    if (message.height !== 0n) {
-      if (BigInt.asUintN(64, message.height) !== message.height) {
-        throw new globalThis.Error("value provided for field message.height of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.height);
-    }
-    if (message.data.length !== 0) {
-      writer.uint32(26).bytes(message.data);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Transaction): Transaction {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTransaction();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.id = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.height = reader.uint64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.data = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseQueryLastRemoteHeight(): QueryLastRemoteHeight {
   return { connectionId: "" };
 }
@@ -676,7 +590,14 @@ export const QueryLastRemoteHeightResponse: MessageFns<QueryLastRemoteHeightResp
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.interchainqueries.Query. */
+export const Query = {
+  name: "neutron.interchainqueries.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    RegisteredQueries: { request: QueryRegisteredQueriesRequest, response: QueryRegisteredQueriesResponse },
+    RegisteredQuery: { request: QueryRegisteredQueryRequest, response: QueryRegisteredQueryResponse },
+    QueryResult: { request: QueryRegisteredQueryResultRequest, response: QueryRegisteredQueryResultResponse },
+    LastRemoteHeight: { request: QueryLastRemoteHeight, response: QueryLastRemoteHeightResponse },
+  },
+} as const;

@@ -6,15 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Any } from "../../google/protobuf/any.ts";
 import { ExecTxResult } from "../../tendermint/abci/types.ts";
 import { Proof, ProofOps } from "../../tendermint/crypto/proof.ts";
 import { KVKey } from "./genesis.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.interchainqueries";
-
-export const protobufFileName = "neutron/interchainqueries/tx.proto";
 
 export interface MsgRegisterInterchainQuery {
   queryType: string;
@@ -65,15 +62,9 @@ export interface TxValue {
   data: Uint8Array;
 }
 
-export interface MsgSubmitQueryResultResponse {
-}
-
 export interface MsgRemoveInterchainQueryRequest {
   queryId: bigint;
   sender: string;
-}
-
-export interface MsgRemoveInterchainQueryResponse {
 }
 
 export interface MsgUpdateInterchainQueryRequest {
@@ -84,15 +75,9 @@ export interface MsgUpdateInterchainQueryRequest {
   sender: string;
 }
 
-export interface MsgUpdateInterchainQueryResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgRegisterInterchainQuery(): MsgRegisterInterchainQuery {
@@ -673,44 +658,6 @@ export const TxValue: MessageFns<TxValue> = {
   },
 };
 
-function createBaseMsgSubmitQueryResultResponse(): MsgSubmitQueryResultResponse {
-  return {};
-}
-
-export const MsgSubmitQueryResultResponse: MessageFns<MsgSubmitQueryResultResponse> = {
-  encode(_: MsgSubmitQueryResultResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitQueryResultResponse): MsgSubmitQueryResultResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSubmitQueryResultResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgRemoveInterchainQueryRequest(): MsgRemoveInterchainQueryRequest {
   return { queryId: 0n, sender: "" };
 }
@@ -758,44 +705,6 @@ export const MsgRemoveInterchainQueryRequest: MessageFns<MsgRemoveInterchainQuer
             message.sender = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgRemoveInterchainQueryResponse(): MsgRemoveInterchainQueryResponse {
-  return {};
-}
-
-export const MsgRemoveInterchainQueryResponse: MessageFns<MsgRemoveInterchainQueryResponse> = {
-  encode(_: MsgRemoveInterchainQueryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRemoveInterchainQueryResponse): MsgRemoveInterchainQueryResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgRemoveInterchainQueryResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -911,44 +820,6 @@ export const MsgUpdateInterchainQueryRequest: MessageFns<MsgUpdateInterchainQuer
   },
 };
 
-function createBaseMsgUpdateInterchainQueryResponse(): MsgUpdateInterchainQueryResponse {
-  return {};
-}
-
-export const MsgUpdateInterchainQueryResponse: MessageFns<MsgUpdateInterchainQueryResponse> = {
-  encode(_: MsgUpdateInterchainQueryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateInterchainQueryResponse): MsgUpdateInterchainQueryResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateInterchainQueryResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -1009,45 +880,35 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service neutron.interchainqueries.Msg. */
+export const Msg = {
+  name: "neutron.interchainqueries.Msg",
+  methods: {
+    RegisterInterchainQuery: {
+      typeUrl: "/neutron.interchainqueries.MsgRegisterInterchainQuery",
+      request: MsgRegisterInterchainQuery,
+      response: MsgRegisterInterchainQueryResponse,
+      signers: ({ sender }: MsgRegisterInterchainQuery) => [sender],
+    },
+    SubmitQueryResult: {
+      typeUrl: "/neutron.interchainqueries.MsgSubmitQueryResult",
+      request: MsgSubmitQueryResult,
+      signers: ({ sender }: MsgSubmitQueryResult) => [sender],
+    },
+    RemoveInterchainQuery: {
+      typeUrl: "/neutron.interchainqueries.MsgRemoveInterchainQueryRequest",
+      request: MsgRemoveInterchainQueryRequest,
+      signers: ({ sender }: MsgRemoveInterchainQueryRequest) => [sender],
+    },
+    UpdateInterchainQuery: {
+      typeUrl: "/neutron.interchainqueries.MsgUpdateInterchainQueryRequest",
+      request: MsgUpdateInterchainQueryRequest,
+      signers: ({ sender }: MsgUpdateInterchainQueryRequest) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.interchainqueries.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

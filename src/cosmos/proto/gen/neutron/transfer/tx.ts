@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
 import { Params } from "../../ibc/applications/transfer/v1/transfer.ts";
 import { Height } from "../../ibc/core/client/v1/client.ts";
@@ -353,7 +354,20 @@ export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.transfer.Msg. */
+export const Msg = {
+  name: "neutron.transfer.Msg",
+  methods: {
+    Transfer: {
+      typeUrl: "/neutron.transfer.MsgTransfer",
+      request: MsgTransfer,
+      response: MsgTransferResponse,
+      signers: ({ sender }: MsgTransfer) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.transfer.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Coin } from "../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "osmosis.tokenfactory";
-
-export const protobufFileName = "osmosis/tokenfactory/params.proto";
 
 export interface WhitelistedHook {
   codeId: bigint;
@@ -171,8 +168,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "tendermint.crypto";
-
-export const protobufFileName = "tendermint/crypto/keys.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface PublicKey {
   sum: { $case: "ed25519"; value: Uint8Array } | { $case: "secp256k1"; value: Uint8Array } | undefined;
@@ -76,8 +73,3 @@ export const PublicKey: MessageFns<PublicKey> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,27 +6,13 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "tendermint.crypto";
-
-export const protobufFileName = "tendermint/crypto/proof.proto";
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface Proof {
   total: bigint;
   index: bigint;
   leafHash: Uint8Array;
   aunts: Uint8Array[];
-}
-
-export interface ValueOp {
-  key: Uint8Array;
-  proof: Proof | undefined;
-}
-
-export interface DominoOp {
-  key: string;
-  input: string;
-  output: string;
 }
 
 export interface ProofOp {
@@ -109,137 +95,6 @@ export const Proof: MessageFns<Proof> = {
             }
 
             message.aunts.push(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseValueOp(): ValueOp {
-  return { key: new Uint8Array(0), proof: undefined };
-}
-
-export const ValueOp: MessageFns<ValueOp> = {
-  encode(message: ValueOp, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key.length !== 0) {
-      writer.uint32(10).bytes(message.key);
-    }
-    if (message.proof !== undefined) {
-      Proof.encode(message.proof, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ValueOp): ValueOp {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseValueOp();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.bytes();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.proof = Proof.decode(reader, reader.uint32(), message.proof);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseDominoOp(): DominoOp {
-  return { key: "", input: "", output: "" };
-}
-
-export const DominoOp: MessageFns<DominoOp> = {
-  encode(message: DominoOp, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.key !== "") {
-      writer.uint32(10).string(message.key);
-    }
-    if (message.input !== "") {
-      writer.uint32(18).string(message.input);
-    }
-    if (message.output !== "") {
-      writer.uint32(26).string(message.output);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DominoOp): DominoOp {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDominoOp();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.key = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.input = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.output = reader.string();
             continue;
           }
         }
@@ -377,8 +232,3 @@ export const ProofOps: MessageFns<ProofOps> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

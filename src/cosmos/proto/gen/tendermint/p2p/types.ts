@@ -6,16 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "tendermint.p2p";
-
-export const protobufFileName = "tendermint/p2p/types.proto";
-
-export interface NetAddress {
-  id: string;
-  ip: string;
-  port: number;
-}
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface ProtocolVersion {
   p2p: bigint;
@@ -38,77 +29,6 @@ export interface DefaultNodeInfoOther {
   txIndex: string;
   rpcAddress: string;
 }
-
-function createBaseNetAddress(): NetAddress {
-  return { id: "", ip: "", port: 0 };
-}
-
-export const NetAddress: MessageFns<NetAddress> = {
-  encode(message: NetAddress, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.id !== "") {
-      writer.uint32(10).string(message.id);
-    }
-    if (message.ip !== "") {
-      writer.uint32(18).string(message.ip);
-    }
-    if (message.port !== 0) {
-      writer.uint32(24).uint32(message.port);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: NetAddress): NetAddress {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseNetAddress();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.id = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.ip = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.port = reader.uint32();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
 
 function createBaseProtocolVersion(): ProtocolVersion {
   return { p2p: 0n, block: 0n, app: 0n };
@@ -384,8 +304,3 @@ export const DefaultNodeInfoOther: MessageFns<DefaultNodeInfoOther> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

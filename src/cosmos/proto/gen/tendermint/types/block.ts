@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { EvidenceList } from "./evidence.ts";
 import { Commit, Data, Header } from "./types.ts";
-
-export const protobufPackage = "tendermint.types";
-
-export const protobufFileName = "tendermint/types/block.proto";
 
 export interface Block {
   header: Header | undefined;
@@ -101,8 +98,3 @@ export const Block: MessageFns<Block> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Timestamp } from "../../google/protobuf/timestamp.ts";
 import { LightBlock, Vote } from "./types.ts";
 import { Validator } from "./validator.ts";
-
-export const protobufPackage = "tendermint.types";
-
-export const protobufFileName = "tendermint/types/evidence.proto";
 
 export interface Evidence {
   sum: { $case: "duplicateVoteEvidence"; value: DuplicateVoteEvidence } | {
@@ -361,8 +358,3 @@ export const EvidenceList: MessageFns<EvidenceList> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { Duration } from "../../google/protobuf/duration.ts";
-
-export const protobufPackage = "tendermint.types";
-
-export const protobufFileName = "tendermint/types/params.proto";
 
 export interface ConsensusParams {
   block: BlockParams | undefined;
@@ -37,11 +34,6 @@ export interface ValidatorParams {
 
 export interface VersionParams {
   app: bigint;
-}
-
-export interface HashedParams {
-  blockMaxBytes: bigint;
-  blockMaxGas: bigint;
 }
 
 export interface ABCIParams {
@@ -385,72 +377,6 @@ export const VersionParams: MessageFns<VersionParams> = {
   },
 };
 
-function createBaseHashedParams(): HashedParams {
-  return { blockMaxBytes: 0n, blockMaxGas: 0n };
-}
-
-export const HashedParams: MessageFns<HashedParams> = {
-  encode(message: HashedParams, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.blockMaxBytes !== 0n) {
-      if (BigInt.asIntN(64, message.blockMaxBytes) !== message.blockMaxBytes) {
-        throw new globalThis.Error("value provided for field message.blockMaxBytes of type int64 too large");
-      }
-      writer.uint32(8).int64(message.blockMaxBytes);
-    }
-    if (message.blockMaxGas !== 0n) {
-      if (BigInt.asIntN(64, message.blockMaxGas) !== message.blockMaxGas) {
-        throw new globalThis.Error("value provided for field message.blockMaxGas of type int64 too large");
-      }
-      writer.uint32(16).int64(message.blockMaxGas);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: HashedParams): HashedParams {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseHashedParams();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.blockMaxBytes = reader.int64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.blockMaxGas = reader.int64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseABCIParams(): ABCIParams {
   return { voteExtensionsEnableHeight: 0n };
 }
@@ -504,8 +430,3 @@ export const ABCIParams: MessageFns<ABCIParams> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../message-fns.ts";
 import { PublicKey } from "../crypto/keys.ts";
-
-export const protobufPackage = "tendermint.types";
-
-export const protobufFileName = "tendermint/types/validator.proto";
 
 export const BlockIDFlag = {
   BLOCK_ID_FLAG_UNKNOWN: 0,
@@ -20,13 +17,6 @@ export const BlockIDFlag = {
 } as const;
 
 export type BlockIDFlag = typeof BlockIDFlag[keyof typeof BlockIDFlag];
-
-export namespace BlockIDFlag {
-  export type BLOCK_ID_FLAG_UNKNOWN = typeof BlockIDFlag.BLOCK_ID_FLAG_UNKNOWN;
-  export type BLOCK_ID_FLAG_ABSENT = typeof BlockIDFlag.BLOCK_ID_FLAG_ABSENT;
-  export type BLOCK_ID_FLAG_COMMIT = typeof BlockIDFlag.BLOCK_ID_FLAG_COMMIT;
-  export type BLOCK_ID_FLAG_NIL = typeof BlockIDFlag.BLOCK_ID_FLAG_NIL;
-}
 
 export interface ValidatorSet {
   validators: Validator[];
@@ -39,11 +29,6 @@ export interface Validator {
   pubKey: PublicKey | undefined;
   votingPower: bigint;
   proposerPriority: bigint;
-}
-
-export interface SimpleValidator {
-  pubKey: PublicKey | undefined;
-  votingPower: bigint;
 }
 
 function createBaseValidatorSet(): ValidatorSet {
@@ -207,71 +192,3 @@ export const Validator: MessageFns<Validator> = {
     }
   },
 };
-
-function createBaseSimpleValidator(): SimpleValidator {
-  return { pubKey: undefined, votingPower: 0n };
-}
-
-export const SimpleValidator: MessageFns<SimpleValidator> = {
-  encode(message: SimpleValidator, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.pubKey !== undefined) {
-      PublicKey.encode(message.pubKey, writer.uint32(10).fork()).join();
-    }
-    if (message.votingPower !== 0n) {
-      if (BigInt.asIntN(64, message.votingPower) !== message.votingPower) {
-        throw new globalThis.Error("value provided for field message.votingPower of type int64 too large");
-      }
-      writer.uint32(16).int64(message.votingPower);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SimpleValidator): SimpleValidator {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseSimpleValidator();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.pubKey = PublicKey.decode(reader, reader.uint32(), message.pubKey);
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.votingPower = reader.int64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,83 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "tendermint.version";
-
-export const protobufFileName = "tendermint/version/types.proto";
-
-export interface App {
-  protocol: bigint;
-  software: string;
-}
+import type { MessageFns } from "../../message-fns.ts";
 
 export interface Consensus {
   block: bigint;
   app: bigint;
 }
-
-function createBaseApp(): App {
-  return { protocol: 0n, software: "" };
-}
-
-export const App: MessageFns<App> = {
-  encode(message: App, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.protocol !== 0n) {
-      if (BigInt.asUintN(64, message.protocol) !== message.protocol) {
-        throw new globalThis.Error("value provided for field message.protocol of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.protocol);
-    }
-    if (message.software !== "") {
-      writer.uint32(18).string(message.software);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: App): App {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseApp();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.protocol = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.software = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
 
 function createBaseConsensus(): Consensus {
   return { block: 0n, app: 0n };
@@ -149,8 +78,3 @@ export const Consensus: MessageFns<Consensus> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

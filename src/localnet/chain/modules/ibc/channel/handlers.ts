@@ -4,7 +4,7 @@ import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/con
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
-import { toMessageHandler } from "../../../runtime/handlers.ts";
+import { type MessageFunctions, messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { type MessageProof, proofOf } from "../client/verify-proof.ts";
 import {
@@ -24,12 +24,7 @@ import {
 import { ErrChannelNotFound, ErrInvalidChannelState, ErrInvalidConnectionVersion } from "../host/errors.ts";
 import { channelStep } from "../host/events.ts";
 import { STORE_NAME } from "../host/keys.ts";
-import {
-  type IbcOptions,
-  requireAuthority,
-  signedHandler,
-  unsupportedHandler,
-} from "../host/signed-handler.ts";
+import { type IbcOptions, requireAuthority, unsupported } from "../host/signed-handler.ts";
 import { channelParams } from "../host/params.ts";
 import {
   applicationOfChannel,
@@ -44,46 +39,49 @@ import {
 import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
+import { packetMessages } from "./packet-handlers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-const CHANNEL = "/ibc.core.channel.v1.";
+/** The functions of some messages of the service. */
+type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 /** Handlers of the messages of `ibc.core.channel.v1`. */
 export function channelHandlers(options: IbcOptions, router: PortRouter): readonly MessageHandler[] {
-  return [
-    ...openingHandlers(options, router),
-    ...laterHandlers(options, router),
-    paramsHandler(options),
-    ...upgradeHandlers(),
-  ];
+  return messageHandlers(wire.Msg, {
+    ...openingMessages(options, router),
+    ...laterMessages(options, router),
+    ...packetMessages(options, router),
+    ...upgradeMessages,
+    UpdateChannelParams: updateParams(options),
+  });
 }
 
-function openingHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
-  return [
-    signedHandler(`${CHANNEL}MsgChannelOpenInit`, wire.MsgChannelOpenInit, {
+function openingMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
+  return {
+    ChannelOpenInit: {
       validate: (message) => checks.validateOpenInit(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfPort(context, router, message.portId);
         const opened = openInit(context, application, requestOf(message, message.channel?.version ?? ""));
-        return wire.MsgChannelOpenInitResponse.encode(opened).finish();
+        return opened;
       },
-    }),
-    signedHandler(`${CHANNEL}MsgChannelOpenTry`, wire.MsgChannelOpenTry, {
+    },
+    ChannelOpenTry: {
       validate: (message) => checks.validateOpenTry(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfPort(context, router, message.portId);
         const request = requestOf(message, message.counterpartyVersion);
         const proof = proofOf(message.proofInit, message.proofHeight);
         const opened = openTry(context, application, { ...request, proof });
-        return wire.MsgChannelOpenTryResponse.encode(opened).finish();
+        return opened;
       },
-    }),
-  ];
+    },
+  } satisfies Messages;
 }
 
-function laterHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
-  return [
-    signedHandler(`${CHANNEL}MsgChannelOpenAck`, wire.MsgChannelOpenAck, {
+function laterMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
+  return {
+    ChannelOpenAck: {
       validate: (message) => checks.validateOpenAck(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfChannel(context, router, message);
@@ -91,20 +89,20 @@ function laterHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readon
         const proof = proofOf(message.proofTry, message.proofHeight);
         openAck(context, application, message, { channelId, version, proof });
       },
-    }),
-    signedHandler(`${CHANNEL}MsgChannelOpenConfirm`, wire.MsgChannelOpenConfirm, {
+    },
+    ChannelOpenConfirm: {
       validate: (message) => checks.validateOpenConfirm(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfChannel(context, router, message);
         openConfirm(context, application, message, proofOf(message.proofAck, message.proofHeight));
       },
-    }),
-    signedHandler(`${CHANNEL}MsgChannelCloseInit`, wire.MsgChannelCloseInit, {
+    },
+    ChannelCloseInit: {
       validate: (message) => checks.validateCloseInit(message, bech32Prefix),
       handle: (context, message) =>
         closeInit(context, applicationOfChannel(context, router, message), message),
-    }),
-    signedHandler(`${CHANNEL}MsgChannelCloseConfirm`, wire.MsgChannelCloseConfirm, {
+    },
+    ChannelCloseConfirm: {
       validate: (message) => checks.validateCloseConfirm(message, bech32Prefix),
       handle: (context, message) => {
         const application = applicationOfChannel(context, router, message);
@@ -112,36 +110,34 @@ function laterHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readon
         const upgradeSequence = message.counterpartyUpgradeSequence;
         closeConfirm(context, application, message, { proof, upgradeSequence });
       },
-    }),
-  ];
+    },
+  } satisfies Messages;
 }
 
-function paramsHandler({ bech32Prefix, authority }: IbcOptions): MessageHandler {
-  return toMessageHandler({
-    typeUrl: `${CHANNEL}MsgUpdateParams`,
-    type: wire.MsgUpdateParams,
-    signers: (message) => [message.authority],
+function updateParams({
+  bech32Prefix,
+  authority,
+}: IbcOptions): MessageFunctions<typeof wire.Msg>["UpdateChannelParams"] {
+  return {
     validate: (message) => checks.validateUpdateParams(message, bech32Prefix),
     handle: (context, message) => {
       requireAuthority(authority, { signer: message.authority });
       channelParams.set(context, checks.paramsIn(message));
     },
-  });
+  };
 }
 
 /** The messages of channel upgrades, and of the entries that only an upgrade lets relayers prune. */
-function upgradeHandlers(): readonly MessageHandler[] {
-  return [
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeInit`, wire.MsgChannelUpgradeInit),
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeTry`, wire.MsgChannelUpgradeTry),
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeAck`, wire.MsgChannelUpgradeAck),
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeConfirm`, wire.MsgChannelUpgradeConfirm),
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeOpen`, wire.MsgChannelUpgradeOpen),
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeTimeout`, wire.MsgChannelUpgradeTimeout),
-    unsupportedHandler(`${CHANNEL}MsgChannelUpgradeCancel`, wire.MsgChannelUpgradeCancel),
-    unsupportedHandler(`${CHANNEL}MsgPruneAcknowledgements`, wire.MsgPruneAcknowledgements),
-  ];
-}
+const upgradeMessages = {
+  ChannelUpgradeInit: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeInit"),
+  ChannelUpgradeTry: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTry"),
+  ChannelUpgradeAck: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeAck"),
+  ChannelUpgradeConfirm: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeConfirm"),
+  ChannelUpgradeOpen: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeOpen"),
+  ChannelUpgradeTimeout: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeTimeout"),
+  ChannelUpgradeCancel: unsupported("/ibc.core.channel.v1.MsgChannelUpgradeCancel"),
+  PruneAcknowledgements: unsupported("/ibc.core.channel.v1.MsgPruneAcknowledgements"),
+} satisfies Messages;
 
 function requestOf(
   { portId, channel }: Pick<wire.MsgChannelOpenInit, "portId" | "channel">,

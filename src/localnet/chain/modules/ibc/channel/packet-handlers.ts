@@ -1,7 +1,7 @@
 import {
+  type Msg,
   MsgAcknowledgement,
   MsgRecvPacket,
-  MsgRecvPacketResponse,
   MsgTimeout,
   MsgTimeoutOnClose,
   ResponseResultType,
@@ -12,13 +12,12 @@ import type { AnteStep } from "../../../runtime/ante-step.ts";
 import { collectEvents, type Context } from "../../../runtime/context.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
 import type { ChainEvent } from "../../../runtime/events.ts";
-import type { WireType } from "../../../runtime/handlers.ts";
-import type { MessageHandler } from "../../../runtime/module.ts";
+import type { MessageFunctions } from "../../../runtime/handlers.ts";
 import type { TxMessage } from "../../../runtime/tx.ts";
 import { updateClientInCheck } from "../client/keeper.ts";
 import { proofOf } from "../client/verify-proof.ts";
 import { ErrRedundantTx } from "../host/errors.ts";
-import { signedHandler, type IbcOptions, type SignedMessage } from "../host/signed-handler.ts";
+import type { IbcOptions } from "../host/signed-handler.ts";
 import { applicationOfChannel } from "./channel-store.ts";
 import type { Acknowledgement, IBCModule, PortRouter, RelayedPacket } from "./ibc-module.ts";
 import {
@@ -169,44 +168,27 @@ function asErrorEvent({ type, attributes }: ChainEvent): ChainEvent {
   };
 }
 
-/** Handlers of the messages with packets in `ibc.core.channel.v1`. */
-export function packetHandlers({ bech32Prefix }: IbcOptions, router: PortRouter): readonly MessageHandler[] {
+/** The messages with packets in `ibc.core.channel.v1`. */
+export function packetMessages({ bech32Prefix }: IbcOptions, router: PortRouter) {
   const deps = { router, parseAddress: (text: string) => parseAddress(bech32Prefix, text) };
-  return [
-    packetHandler("MsgRecvPacket", MsgRecvPacket, deps, {
+  return {
+    RecvPacket: {
       validate: (message) => validateReceive(message, bech32Prefix),
-      relay: relayReceive,
-    }),
-    packetHandler("MsgAcknowledgement", MsgAcknowledgement, deps, {
+      handle: (context, message) => ({ result: relayReceive(context, message, deps) }),
+    },
+    Acknowledgement: {
       validate: (message) => validateAcknowledgement(message, bech32Prefix),
-      relay: relayAcknowledgement,
-    }),
-    packetHandler("MsgTimeout", MsgTimeout, deps, {
+      handle: (context, message) => ({ result: relayAcknowledgement(context, message, deps) }),
+    },
+    Timeout: {
       validate: (message) => validateTimeout(message, bech32Prefix),
-      relay: relayTimeout,
-    }),
-    packetHandler("MsgTimeoutOnClose", MsgTimeoutOnClose, deps, {
+      handle: (context, message) => ({ result: relayTimeout(context, message, deps) }),
+    },
+    TimeoutOnClose: {
       validate: (message) => validateTimeoutOnClose(message, bech32Prefix),
-      relay: relayTimeoutOnClose,
-    }),
-  ];
-}
-
-/** Field 1 of the response to every packet message is the result, so one type encodes all of them. */
-function packetHandler<T extends SignedMessage>(
-  name: string,
-  type: WireType<T>,
-  deps: RelayDeps,
-  definition: {
-    readonly validate: (message: T) => void;
-    readonly relay: (context: Context, message: T, deps: RelayDeps) => ResponseResultType;
-  },
-): MessageHandler {
-  return signedHandler(`/ibc.core.channel.v1.${name}`, type, {
-    validate: definition.validate,
-    handle: (context, message) =>
-      MsgRecvPacketResponse.encode({ result: definition.relay(context, message, deps) }).finish(),
-  });
+      handle: (context, message) => ({ result: relayTimeoutOnClose(context, message, deps) }),
+    },
+  } satisfies Partial<MessageFunctions<typeof Msg>>;
 }
 
 /** Kind of a message in CheckTx. "other": not a message of a relayer. */

@@ -7,7 +7,7 @@ import * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/query
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { latin1 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handlers.ts";
+import { type QueryFunctions, queryHandlers } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../../runtime/pagination.ts";
 import { openClientStore, packClientState, packConsensusState } from "../client/client-store.ts";
@@ -38,60 +38,25 @@ import {
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-const SERVICE = "/ibc.core.channel.v1.Query";
+/** The functions of some methods of the service. */
+type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** The queries of channels in `ibc.core.channel.v1.Query`. */
-export const channelQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/Channel`,
-    { request: wire.QueryChannelRequest, response: wire.QueryChannelResponse },
-    (context, request) => {
-      checkEnd(request);
-      return { channel: channelOf(context, request), ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/Channels`,
-    { request: wire.QueryChannelsRequest, response: wire.QueryChannelsResponse },
-    queryChannels,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConnectionChannels`,
-    { request: wire.QueryConnectionChannelsRequest, response: wire.QueryConnectionChannelsResponse },
-    queryConnectionChannels,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ChannelClientState`,
-    { request: wire.QueryChannelClientStateRequest, response: wire.QueryChannelClientStateResponse },
-    queryClientState,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ChannelConsensusState`,
-    { request: wire.QueryChannelConsensusStateRequest, response: wire.QueryChannelConsensusStateResponse },
-    queryConsensusState,
-  ),
+const endQueries = {
+  Channel: (context, request) => {
+    checkEnd(request);
+    return { channel: channelOf(context, request), ...emptyProof(context) };
+  },
+  Channels: queryChannels,
+  ConnectionChannels: queryConnectionChannels,
+  ChannelClientState: queryClientState,
+  ChannelConsensusState: queryConsensusState,
   // This chain has no channel upgrades, so none is ever found.
-  toQueryHandler(
-    `${SERVICE}/Upgrade`,
-    { request: wire.QueryUpgradeRequest, response: wire.QueryUpgradeResponse },
-    (_context, request) => notFound(request, ErrUpgradeNotFound(endText(request))),
-  ),
-  toQueryHandler(
-    `${SERVICE}/UpgradeError`,
-    { request: wire.QueryUpgradeErrorRequest, response: wire.QueryUpgradeErrorResponse },
-    (_context, request) =>
-      // The missing colon is that of ibc-go.
-      notFound(
-        request,
-        ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
-      ),
-  ),
-  toQueryHandler(
-    `${SERVICE}/ChannelParams`,
-    { request: wire.QueryChannelParamsRequest, response: wire.QueryChannelParamsResponse },
-    (context) => ({ params: channelParams.get(context) }),
-  ),
-];
+  Upgrade: (_context, request) => notFound(request, ErrUpgradeNotFound(endText(request))),
+  UpgradeError: (_context, request) =>
+    // The missing colon is that of ibc-go.
+    notFound(request, ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`)),
+  ChannelParams: channelParams.query,
+} satisfies Queries;
 
 /** Checks the ids of a request. Throws gRPC status InvalidArgument. */
 function checkEnd({ portId, channelId }: ChannelEndpoint): void {
@@ -180,80 +145,46 @@ function connectionOf(context: Context, channel: Channel): ConnectionEnd {
   return requireFound(getConnection(context, id), () => ErrConnectionNotFound(`connection-id: ${id}`));
 }
 
-/** The queries of packets in `ibc.core.channel.v1.Query`. */
-export const packetQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/PacketCommitment`,
-    { request: wire.QueryPacketCommitmentRequest, response: wire.QueryPacketCommitmentResponse },
-    (context, request) => {
-      const commitment = hashOf(context, "commitments", request, "packet commitment");
-      return { commitment, ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/PacketCommitments`,
-    { request: wire.QueryPacketCommitmentsRequest, response: wire.QueryPacketCommitmentsResponse },
-    (context, request) => {
-      const { states, pagination } = pageOf(context, "commitments", request);
-      return { commitments: states, pagination, height: selfHeight(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/PacketReceipt`,
-    { request: wire.QueryPacketReceiptRequest, response: wire.QueryPacketReceiptResponse },
-    (context, request) => {
-      checkPacket(request);
-      const received = getPacketEntry(context, "receipts", request, request.sequence) !== undefined;
-      return { received, ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/PacketAcknowledgement`,
-    { request: wire.QueryPacketAcknowledgementRequest, response: wire.QueryPacketAcknowledgementResponse },
-    (context, request) => {
-      const acknowledgement = hashOf(context, "acks", request, "packet acknowledgement");
-      return { acknowledgement, ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/PacketAcknowledgements`,
-    { request: wire.QueryPacketAcknowledgementsRequest, response: wire.QueryPacketAcknowledgementsResponse },
-    queryAcknowledgements,
-  ),
-  toQueryHandler(
-    `${SERVICE}/UnreceivedPackets`,
-    { request: wire.QueryUnreceivedPacketsRequest, response: wire.QueryUnreceivedPacketsResponse },
-    (context, request) => ({ sequences: unreceivedPackets(context, request), height: selfHeight(context) }),
-  ),
-  toQueryHandler(
-    `${SERVICE}/UnreceivedAcks`,
-    { request: wire.QueryUnreceivedAcksRequest, response: wire.QueryUnreceivedAcksResponse },
-    (context, request) => {
-      checkEnd(request);
-      checkSequences(request.packetAckSequences);
-      const sequences = request.packetAckSequences.filter(
-        (sequence) => getPacketEntry(context, "commitments", request, sequence) !== undefined,
-      );
-      return { sequences, height: selfHeight(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/NextSequenceReceive`,
-    { request: wire.QueryNextSequenceReceiveRequest, response: wire.QueryNextSequenceReceiveResponse },
-    queryNextReceive,
-  ),
-  toQueryHandler(
-    `${SERVICE}/NextSequenceSend`,
-    { request: wire.QueryNextSequenceSendRequest, response: wire.QueryNextSequenceSendResponse },
-    (context, request) => {
-      checkEnd(request);
-      const nextSequenceSend = requireFound(getSequence(context, "nextSequenceSend", request), () =>
-        ErrSequenceSendNotFound(endText(request)),
-      );
-      return { nextSequenceSend, ...emptyProof(context) };
-    },
-  ),
-];
+const packetQueries = {
+  PacketCommitment: (context, request) => {
+    const commitment = hashOf(context, "commitments", request, "packet commitment");
+    return { commitment, ...emptyProof(context) };
+  },
+  PacketCommitments: (context, request) => {
+    const { states, pagination } = pageOf(context, "commitments", request);
+    return { commitments: states, pagination, height: selfHeight(context) };
+  },
+  PacketReceipt: (context, request) => {
+    checkPacket(request);
+    const received = getPacketEntry(context, "receipts", request, request.sequence) !== undefined;
+    return { received, ...emptyProof(context) };
+  },
+  PacketAcknowledgement: (context, request) => {
+    const acknowledgement = hashOf(context, "acks", request, "packet acknowledgement");
+    return { acknowledgement, ...emptyProof(context) };
+  },
+  PacketAcknowledgements: queryAcknowledgements,
+  UnreceivedPackets: (context, request) => ({
+    sequences: unreceivedPackets(context, request),
+    height: selfHeight(context),
+  }),
+  UnreceivedAcks: (context, request) => {
+    checkEnd(request);
+    checkSequences(request.packetAckSequences);
+    const sequences = request.packetAckSequences.filter(
+      (sequence) => getPacketEntry(context, "commitments", request, sequence) !== undefined,
+    );
+    return { sequences, height: selfHeight(context) };
+  },
+  NextSequenceReceive: queryNextReceive,
+  NextSequenceSend: (context, request) => {
+    checkEnd(request);
+    const nextSequenceSend = requireFound(getSequence(context, "nextSequenceSend", request), () =>
+      ErrSequenceSendNotFound(endText(request)),
+    );
+    return { nextSequenceSend, ...emptyProof(context) };
+  },
+} satisfies Queries;
 
 type PacketRequest = ChannelEndpoint & { readonly sequence: bigint };
 
@@ -340,3 +271,9 @@ function queryNextReceive(
       : requireFound(next, () => ErrSequenceReceiveNotFound(endText(request)));
   return { nextSequenceReceive, ...emptyProof(context) };
 }
+
+/** All queries of `ibc.core.channel.v1.Query`. */
+export const channelQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
+  ...endQueries,
+  ...packetQueries,
+});

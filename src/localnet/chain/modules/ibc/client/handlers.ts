@@ -8,6 +8,7 @@ import type { ClientState } from "../../../../../cosmos/proto/gen/ibc/lightclien
 import { goDurationText, NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import * as errors from "../../../runtime/errors.ts";
+import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import {
   ErrIbcInvalidHeight,
@@ -28,8 +29,8 @@ import {
   type IbcOptions,
   requireAuthority,
   requireSigner,
-  signedHandler,
-  unsupportedHandler,
+  packedSigner,
+  unsupported,
 } from "../host/signed-handler.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, TENDERMINT_TYPE, validateClientId } from "../host/identifiers.ts";
@@ -50,63 +51,64 @@ import {
 } from "./client-store.ts";
 import { createClient, recoverClient, updateClient, verifyingBlock } from "./keeper.ts";
 
-const CLIENT = "/ibc.core.client.v1.";
-
 /** Handlers of the messages of `ibc.core.client.v1`. Those of chain upgrades always fail. */
 export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
-  return [
-    signedHandler(`${CLIENT}MsgCreateClient`, wire.MsgCreateClient, {
-      packed: ({ clientState, consensusState }) => [
+  return messageHandlers(wire.Msg, {
+    CreateClient: {
+      signers: packedSigner(({ clientState, consensusState }) => [
         ["ClientState", clientState],
         ["ConsensusState", consensusState],
-      ],
+      ]),
       validate: (message) => validateCreateClient(message, bech32Prefix),
       handle: (context, message) => {
         // The response of ibc-go 8 is empty; relayers read the new client's id from the event.
         createClient(context, message.clientState, message.consensusState);
+        return { clientId: "" };
       },
-    }),
-    signedHandler(`${CLIENT}MsgUpdateClient`, wire.MsgUpdateClient, {
-      packed: ({ clientMessage }) => [["ClientMessage", clientMessage]],
+    },
+    UpdateClient: {
+      signers: packedSigner(({ clientMessage }) => [["ClientMessage", clientMessage]]),
       validate: (message) => validateUpdateClient(message, bech32Prefix),
       handle: (context, message) => {
         validateUpdateClient(message, bech32Prefix, verifyingBlock(context));
         updateClient(context, message.clientId, message.clientMessage);
       },
-    }),
-    signedHandler(`${CLIENT}MsgSubmitMisbehaviour`, wire.MsgSubmitMisbehaviour, {
-      packed: ({ misbehaviour }) => [["ClientMessage", misbehaviour]],
+    },
+    SubmitMisbehaviour: {
+      signers: packedSigner(({ misbehaviour }) => [["ClientMessage", misbehaviour]]),
       validate: (message) => validateSubmitMisbehaviour(message, bech32Prefix),
       handle: (context, message) => {
         validateSubmitMisbehaviour(message, bech32Prefix, verifyingBlock(context));
         updateClient(context, message.clientId, message.misbehaviour);
       },
-    }),
-    signedHandler(`${CLIENT}MsgRecoverClient`, wire.MsgRecoverClient, {
+    },
+    RecoverClient: {
       validate: (message) => validateRecoverClient(message, bech32Prefix),
       handle: (context, message) => {
         requireAuthority(authority, message);
         recoverClient(context, message.subjectClientId, message.substituteClientId);
       },
-    }),
-    signedHandler(`${CLIENT}MsgUpdateParams`, wire.MsgUpdateParams, {
+    },
+    UpdateClientParams: {
       validate: (message) => validateUpdateParams(message, bech32Prefix),
       handle: (context, message) => {
         requireAuthority(authority, message);
         clientParams.set(context, paramsIn(message));
       },
-    }),
-    unsupportedHandler(`${CLIENT}MsgUpgradeClient`, wire.MsgUpgradeClient, {
-      packed: ({ clientState, consensusState }) => [
+    },
+    UpgradeClient: {
+      signers: packedSigner(({ clientState, consensusState }) => [
         ["ClientState", clientState],
         ["ConsensusState", consensusState],
-      ],
+      ]),
       validate: (message) => validateUpgradeClient(message, bech32Prefix),
-    }),
-    unsupportedHandler(`${CLIENT}MsgIBCSoftwareUpgrade`, wire.MsgIBCSoftwareUpgrade, {
-      packed: ({ upgradedClientState }) => [["ClientState", upgradedClientState]],
-    }),
-  ];
+      handle: unsupported("/ibc.core.client.v1.MsgUpgradeClient"),
+    },
+    IBCSoftwareUpgrade: {
+      signers: packedSigner(({ upgradedClientState }) => [["ClientState", upgradedClientState]]),
+      handle: unsupported("/ibc.core.client.v1.MsgIBCSoftwareUpgrade"),
+    },
+  });
 }
 
 /** Stateless checks of MsgCreateClient (`ValidateBasic`). Throws `ModuleError`. */

@@ -10,7 +10,7 @@ import type {
 } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/query.ts";
 import { fromUtf8, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handlers.ts";
+import { queryHandlers } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginateFiltered } from "../../../runtime/pagination.ts";
 import {
@@ -37,69 +37,28 @@ import {
 import { verifyStored } from "./verify-proof.ts";
 import { isOutOfGas, ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-const SERVICE = "/ibc.core.client.v1.Query";
 const SLASH = 0x2f;
 
 /** All queries of `ibc.core.client.v1.Query`. */
-export const clientQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/ClientState`,
-    { request: wire.QueryClientStateRequest, response: wire.QueryClientStateResponse },
-    (context, { clientId }) => {
-      const { client } = clientOf(context, clientId);
-      return { clientState: packClientState(client), ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/ClientStates`,
-    { request: wire.QueryClientStatesRequest, response: wire.QueryClientStatesResponse },
-    queryClientStates,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConsensusState`,
-    { request: wire.QueryConsensusStateRequest, response: wire.QueryConsensusStateResponse },
-    queryConsensusState,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConsensusStates`,
-    { request: wire.QueryConsensusStatesRequest, response: wire.QueryConsensusStatesResponse },
-    queryConsensusStates,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConsensusStateHeights`,
-    { request: wire.QueryConsensusStateHeightsRequest, response: wire.QueryConsensusStateHeightsResponse },
-    queryHeights,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ClientStatus`,
-    { request: wire.QueryClientStatusRequest, response: wire.QueryClientStatusResponse },
-    (context, { clientId }) => {
-      const { client, store } = clientOf(context, clientId);
-      return { status: statusOf(context, client, store) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/ClientParams`,
-    { request: wire.QueryClientParamsRequest, response: wire.QueryClientParamsResponse },
-    (context) => ({ params: clientParams.get(context) }),
-  ),
+export const clientQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
+  ClientState: (context, { clientId }) => {
+    const { client } = clientOf(context, clientId);
+    return { clientState: packClientState(client), ...emptyProof(context) };
+  },
+  ClientStates: queryClientStates,
+  ConsensusState: queryConsensusState,
+  ConsensusStates: queryConsensusStates,
+  ConsensusStateHeights: queryHeights,
+  ClientStatus: (context, { clientId }) => {
+    const { client, store } = clientOf(context, clientId);
+    return { status: statusOf(context, client, store) };
+  },
+  ClientParams: clientParams.query,
   // No upgrade of a chain is ever planned here.
-  toQueryHandler(
-    `${SERVICE}/UpgradedClientState`,
-    { request: wire.QueryUpgradedClientStateRequest, response: wire.QueryUpgradedClientStateResponse },
-    () => notFound("upgrade plan not found"),
-  ),
-  toQueryHandler(
-    `${SERVICE}/UpgradedConsensusState`,
-    { request: wire.QueryUpgradedConsensusStateRequest, response: wire.QueryUpgradedConsensusStateResponse },
-    ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
-  ),
-  toQueryHandler(
-    `${SERVICE}/VerifyMembership`,
-    { request: wire.QueryVerifyMembershipRequest, response: wire.QueryVerifyMembershipResponse },
-    verifyMembership,
-  ),
-];
+  UpgradedClientState: () => notFound("upgrade plan not found"),
+  UpgradedConsensusState: ({ height }) => notFound(`upgraded consensus state not found, height ${height}`),
+  VerifyMembership: verifyMembership,
+});
 
 function notFound(text: string): never {
   throw new QueryError(GrpcCode.NotFound, text);

@@ -9,6 +9,7 @@ import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/tx
 import { enumName } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
+import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
 import {
@@ -21,7 +22,7 @@ import {
   ErrInvalidProof,
 } from "../host/errors.ts";
 import { connectionEvent } from "../host/events.ts";
-import { type IbcOptions, requireAuthority, requireSigner, signedHandler } from "../host/signed-handler.ts";
+import { type IbcOptions, packedSigner, requireAuthority, requireSigner } from "../host/signed-handler.ts";
 import { isNumberedId, LOCALHOST, validateClientId, validateConnectionId } from "../host/identifiers.ts";
 import { connectionParams } from "../host/params.ts";
 import {
@@ -38,30 +39,28 @@ import {
   validateVersion,
 } from "./connection-store.ts";
 
-const CONNECTION = "/ibc.core.connection.v1.";
-
 /** Handlers of the messages of `ibc.core.connection.v1`. */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
-  return [
-    signedHandler(`${CONNECTION}MsgConnectionOpenInit`, wire.MsgConnectionOpenInit, {
+  return messageHandlers(wire.Msg, {
+    ConnectionOpenInit: {
       validate: (message) => validateOpenInit(message, bech32Prefix),
       handle: step("open init", openInit),
-    }),
-    signedHandler(`${CONNECTION}MsgConnectionOpenTry`, wire.MsgConnectionOpenTry, {
-      packed: ({ clientState }) => [["ClientState", clientState]],
+    },
+    ConnectionOpenTry: {
+      signers: packedSigner(({ clientState }) => [["ClientState", clientState]]),
       validate: (message) => validateOpenTry(message, bech32Prefix),
       handle: step("open try", openTry),
-    }),
-    signedHandler(`${CONNECTION}MsgConnectionOpenAck`, wire.MsgConnectionOpenAck, {
-      packed: ({ clientState }) => [["ClientState", clientState]],
+    },
+    ConnectionOpenAck: {
+      signers: packedSigner(({ clientState }) => [["ClientState", clientState]]),
       validate: (message) => validateOpenAck(message, bech32Prefix),
       handle: step("open ack", openAck),
-    }),
-    signedHandler(`${CONNECTION}MsgConnectionOpenConfirm`, wire.MsgConnectionOpenConfirm, {
+    },
+    ConnectionOpenConfirm: {
       validate: (message) => validateOpenConfirm(message, bech32Prefix),
       handle: step("open confirm", openConfirm),
-    }),
-    signedHandler(`${CONNECTION}MsgUpdateParams`, wire.MsgUpdateParams, {
+    },
+    UpdateConnectionParams: {
       validate: (message) => {
         requireSigner(bech32Prefix, message);
         connectionParams.validate(paramsIn(message));
@@ -70,8 +69,8 @@ export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): rea
         requireAuthority(authority, message);
         connectionParams.set(context, paramsIn(message));
       },
-    }),
-  ];
+    },
+  });
 }
 
 /** Returns the params of a message. Absent params are zero, as in Go. */

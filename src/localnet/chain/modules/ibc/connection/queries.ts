@@ -5,7 +5,7 @@ import {
 } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import * as wire from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/query.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toQueryHandler } from "../../../runtime/handlers.ts";
+import { queryHandlers } from "../../../runtime/handlers.ts";
 import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate } from "../../../runtime/pagination.ts";
 import { packClientState, openClientStore, packConsensusState } from "../client/client-store.ts";
@@ -22,56 +22,27 @@ import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.
 import { getClientConnections, getConnection } from "./connection-store.ts";
 import { connectionParams } from "../host/params.ts";
 
-const SERVICE = "/ibc.core.connection.v1.Query";
-
 /** All queries of `ibc.core.connection.v1.Query`. */
-export const connectionQueries: readonly QueryHandler[] = [
-  toQueryHandler(
-    `${SERVICE}/Connection`,
-    { request: wire.QueryConnectionRequest, response: wire.QueryConnectionResponse },
-    (context, { connectionId }) => {
-      checkArgument(() => validateConnectionId(connectionId));
-      const connection = requireFound(getConnection(context, connectionId), () =>
-        ErrConnectionNotFound(connectionId),
-      );
-      return { connection, ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/Connections`,
-    { request: wire.QueryConnectionsRequest, response: wire.QueryConnectionsResponse },
-    queryConnections,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ClientConnections`,
-    { request: wire.QueryClientConnectionsRequest, response: wire.QueryClientConnectionsResponse },
-    (context, { clientId }) => {
-      checkArgument(() => validateClientId(clientId));
-      const paths = requireFound(getClientConnections(context, clientId), () =>
-        ErrClientConnectionPathsNotFound(clientId),
-      );
-      return { connectionPaths: [...paths], ...emptyProof(context) };
-    },
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConnectionClientState`,
-    { request: wire.QueryConnectionClientStateRequest, response: wire.QueryConnectionClientStateResponse },
-    queryClientState,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConnectionConsensusState`,
-    {
-      request: wire.QueryConnectionConsensusStateRequest,
-      response: wire.QueryConnectionConsensusStateResponse,
-    },
-    queryConsensusState,
-  ),
-  toQueryHandler(
-    `${SERVICE}/ConnectionParams`,
-    { request: wire.QueryConnectionParamsRequest, response: wire.QueryConnectionParamsResponse },
-    (context) => ({ params: connectionParams.get(context) }),
-  ),
-];
+export const connectionQueries: readonly QueryHandler[] = queryHandlers(wire.Query, {
+  Connection: (context, { connectionId }) => {
+    checkArgument(() => validateConnectionId(connectionId));
+    const connection = requireFound(getConnection(context, connectionId), () =>
+      ErrConnectionNotFound(connectionId),
+    );
+    return { connection, ...emptyProof(context) };
+  },
+  Connections: queryConnections,
+  ClientConnections: (context, { clientId }) => {
+    checkArgument(() => validateClientId(clientId));
+    const paths = requireFound(getClientConnections(context, clientId), () =>
+      ErrClientConnectionPathsNotFound(clientId),
+    );
+    return { connectionPaths: [...paths], ...emptyProof(context) };
+  },
+  ConnectionClientState: queryClientState,
+  ConnectionConsensusState: queryConsensusState,
+  ConnectionParams: connectionParams.query,
+});
 
 function queryConnections(
   context: Context,

@@ -4,8 +4,6 @@ import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { errorText } from "../../../../../platform/base/errors.ts";
 import { parseAddress } from "../../../runtime/address.ts";
 import type { Context } from "../../../runtime/context.ts";
-import { toMessageHandler, type WireType } from "../../../runtime/handlers.ts";
-import type { MessageHandler } from "../../../runtime/module.ts";
 import { ErrIbcInvalidAddress, ErrIbcUnauthorized } from "./errors.ts";
 import { selfHeight } from "./height.ts";
 import { LOCALHOST_URL } from "./identifiers.ts";
@@ -16,41 +14,21 @@ export interface SignedMessage {
   readonly signer: string;
 }
 
-/** Checks of a message that need no state. */
-interface MessageChecks<T> {
-  /** Returns the packed parts. Their types are checked while a transaction is decoded, as in Go. */
-  readonly packed?: (message: T) => readonly PackedPart[];
-  readonly validate?: (message: T) => void;
-}
-
-/** Creates the handler of a message. `handle` returns the encoded response; nothing: the response is empty. */
-export function signedHandler<T extends SignedMessage>(
-  typeUrl: string,
-  type: WireType<T>,
-  {
-    packed,
-    ...form
-  }: MessageChecks<T> & {
-    readonly handle: (context: Context, message: T) => Uint8Array | void;
-  },
-): MessageHandler {
-  const signers = (message: T): readonly string[] => {
-    packed?.(message).forEach(requirePackedType);
+/** The signer of a message with packed parts. Their types are checked while a transaction is decoded, as in Go. */
+export function packedSigner<T extends SignedMessage>(
+  packed: (message: T) => readonly PackedPart[],
+): (message: T) => readonly string[] {
+  return (message) => {
+    packed(message).forEach(requirePackedType);
     return [message.signer];
   };
-  return toMessageHandler({ typeUrl, type, signers, ...form });
 }
 
-/** Creates the handler of a message that ibc-go supports and this chain does not. Every message that passes `checks` fails with sdk/37. */
-export function unsupportedHandler<T extends SignedMessage>(
-  typeUrl: string,
-  type: WireType<T>,
-  checks: MessageChecks<T> = {},
-): MessageHandler {
-  const handle = (): void => {
+/** Fails a message that ibc-go supports and this chain does not, with sdk/37. */
+export function unsupported(typeUrl: string): () => never {
+  return () => {
     throw ErrNotSupported(`${typeUrl} is not implemented`);
   };
-  return signedHandler(typeUrl, type, { ...checks, handle });
 }
 
 /** Throws ibc/5 when the signer of a message is not an address of the chain. */

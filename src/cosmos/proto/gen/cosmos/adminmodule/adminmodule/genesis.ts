@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.adminmodule.adminmodule";
-
-export const protobufFileName = "cosmos/adminmodule/adminmodule/genesis.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface GenesisState {
   admins: string[];
@@ -63,8 +60,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

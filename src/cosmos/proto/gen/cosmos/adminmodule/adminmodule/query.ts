@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Proposal } from "../../gov/v1/gov.ts";
-
-export const protobufPackage = "cosmos.adminmodule.adminmodule";
-
-export const protobufFileName = "cosmos/adminmodule/adminmodule/query.proto";
 
 export interface QueryAdminsRequest {
 }
@@ -200,7 +197,11 @@ export const QueryArchivedProposalsResponse: MessageFns<QueryArchivedProposalsRe
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.adminmodule.adminmodule.Query. */
+export const Query = {
+  name: "cosmos.adminmodule.adminmodule.Query",
+  methods: {
+    Admins: { request: QueryAdminsRequest, response: QueryAdminsResponse },
+    ArchivedProposals: { request: QueryArchivedProposalsRequest, response: QueryArchivedProposalsResponse },
+  },
+} as const;

@@ -6,26 +6,17 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
-
-export const protobufPackage = "cosmos.adminmodule.adminmodule";
-
-export const protobufFileName = "cosmos/adminmodule/adminmodule/tx.proto";
 
 export interface MsgDeleteAdmin {
   creator: string;
   admin: string;
 }
 
-export interface MsgDeleteAdminResponse {
-}
-
 export interface MsgAddAdmin {
   creator: string;
   admin: string;
-}
-
-export interface MsgAddAdminResponse {
 }
 
 export interface MsgSubmitProposal {
@@ -106,44 +97,6 @@ export const MsgDeleteAdmin: MessageFns<MsgDeleteAdmin> = {
   },
 };
 
-function createBaseMsgDeleteAdminResponse(): MsgDeleteAdminResponse {
-  return {};
-}
-
-export const MsgDeleteAdminResponse: MessageFns<MsgDeleteAdminResponse> = {
-  encode(_: MsgDeleteAdminResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDeleteAdminResponse): MsgDeleteAdminResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgDeleteAdminResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgAddAdmin(): MsgAddAdmin {
   return { creator: "", admin: "" };
 }
@@ -188,44 +141,6 @@ export const MsgAddAdmin: MessageFns<MsgAddAdmin> = {
             message.admin = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgAddAdminResponse(): MsgAddAdminResponse {
-  return {};
-}
-
-export const MsgAddAdminResponse: MessageFns<MsgAddAdminResponse> = {
-  encode(_: MsgAddAdminResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgAddAdminResponse): MsgAddAdminResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgAddAdminResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -466,7 +381,31 @@ export const MsgSubmitProposalLegacyResponse: MessageFns<MsgSubmitProposalLegacy
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.adminmodule.adminmodule.Msg. */
+export const Msg = {
+  name: "cosmos.adminmodule.adminmodule.Msg",
+  methods: {
+    DeleteAdmin: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgDeleteAdmin",
+      request: MsgDeleteAdmin,
+      signers: ({ creator }: MsgDeleteAdmin) => [creator],
+    },
+    AddAdmin: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgAddAdmin",
+      request: MsgAddAdmin,
+      signers: ({ creator }: MsgAddAdmin) => [creator],
+    },
+    SubmitProposal: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgSubmitProposal",
+      request: MsgSubmitProposal,
+      response: MsgSubmitProposalResponse,
+      signers: ({ proposer }: MsgSubmitProposal) => [proposer],
+    },
+    SubmitProposalLegacy: {
+      typeUrl: "/cosmos.adminmodule.adminmodule.MsgSubmitProposalLegacy",
+      request: MsgSubmitProposalLegacy,
+      response: MsgSubmitProposalLegacyResponse,
+      signers: ({ proposer }: MsgSubmitProposalLegacy) => [proposer],
+    },
+  },
+} as const;

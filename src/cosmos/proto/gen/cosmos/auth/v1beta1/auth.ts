@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
-
-export const protobufPackage = "cosmos.auth.v1beta1";
-
-export const protobufFileName = "cosmos/auth/v1beta1/auth.proto";
 
 export interface BaseAccount {
   address: string;
@@ -23,11 +20,6 @@ export interface ModuleAccount {
   baseAccount: BaseAccount | undefined;
   name: string;
   permissions: string[];
-}
-
-export interface ModuleCredential {
-  moduleName: string;
-  derivationKeys: Uint8Array[];
 }
 
 export interface Params {
@@ -197,66 +189,6 @@ export const ModuleAccount: MessageFns<ModuleAccount> = {
   },
 };
 
-function createBaseModuleCredential(): ModuleCredential {
-  return { moduleName: "", derivationKeys: [] };
-}
-
-export const ModuleCredential: MessageFns<ModuleCredential> = {
-  encode(message: ModuleCredential, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.moduleName !== "") {
-      writer.uint32(10).string(message.moduleName);
-    }
-    for (const v of message.derivationKeys) {
-      writer.uint32(18).bytes(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ModuleCredential): ModuleCredential {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseModuleCredential();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.moduleName = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.derivationKeys.push(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseParams(): Params {
   return {
     maxMemoCharacters: 0n,
@@ -370,8 +302,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

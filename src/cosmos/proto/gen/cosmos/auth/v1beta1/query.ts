@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { BaseAccount, Params } from "./auth.ts";
-
-export const protobufPackage = "cosmos.auth.v1beta1";
-
-export const protobufFileName = "cosmos/auth/v1beta1/query.proto";
 
 export interface QueryAccountsRequest {
   pagination: PageRequest | undefined;
@@ -1068,7 +1065,19 @@ export const QueryAccountInfoResponse: MessageFns<QueryAccountInfoResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.auth.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.auth.v1beta1.Query",
+  methods: {
+    Accounts: { request: QueryAccountsRequest, response: QueryAccountsResponse },
+    Account: { request: QueryAccountRequest, response: QueryAccountResponse },
+    AccountAddressByID: { request: QueryAccountAddressByIDRequest, response: QueryAccountAddressByIDResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    ModuleAccounts: { request: QueryModuleAccountsRequest, response: QueryModuleAccountsResponse },
+    ModuleAccountByName: { request: QueryModuleAccountByNameRequest, response: QueryModuleAccountByNameResponse },
+    Bech32Prefix: { request: Bech32PrefixRequest, response: Bech32PrefixResponse },
+    AddressBytesToString: { request: AddressBytesToStringRequest, response: AddressBytesToStringResponse },
+    AddressStringToBytes: { request: AddressStringToBytesRequest, response: AddressStringToBytesResponse },
+    AccountInfo: { request: QueryAccountInfoRequest, response: QueryAccountInfoResponse },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
-
-export const protobufPackage = "cosmos.bank.v1beta1";
-
-export const protobufFileName = "cosmos/bank/v1beta1/bank.proto";
 
 export interface Params {
   sendEnabled: SendEnabled[];
@@ -30,10 +27,6 @@ export interface Input {
 export interface Output {
   address: string;
   coins: Coin[];
-}
-
-export interface Supply {
-  total: Coin[];
 }
 
 export interface DenomUnit {
@@ -293,55 +286,6 @@ export const Output: MessageFns<Output> = {
   },
 };
 
-function createBaseSupply(): Supply {
-  return { total: [] };
-}
-
-export const Supply: MessageFns<Supply> = {
-  encode(message: Supply, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.total) {
-      Coin.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: Supply): Supply {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseSupply();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.total.push(Coin.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseDenomUnit(): DenomUnit {
   return { denom: "", exponent: 0, aliases: [] };
 }
@@ -538,8 +482,3 @@ export const Metadata: MessageFns<Metadata> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { Metadata, Params, SendEnabled } from "./bank.ts";
-
-export const protobufPackage = "cosmos.bank.v1beta1";
-
-export const protobufFileName = "cosmos/bank/v1beta1/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -178,8 +175,3 @@ export const Balance: MessageFns<Balance> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { Metadata, Params, SendEnabled } from "./bank.ts";
-
-export const protobufPackage = "cosmos.bank.v1beta1";
-
-export const protobufFileName = "cosmos/bank/v1beta1/query.proto";
 
 export interface QueryBalanceRequest {
   address: string;
@@ -1625,7 +1622,28 @@ export const QuerySendEnabledResponse: MessageFns<QuerySendEnabledResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.bank.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.bank.v1beta1.Query",
+  methods: {
+    Balance: { request: QueryBalanceRequest, response: QueryBalanceResponse },
+    AllBalances: { request: QueryAllBalancesRequest, response: QueryAllBalancesResponse },
+    SpendableBalances: { request: QuerySpendableBalancesRequest, response: QuerySpendableBalancesResponse },
+    SpendableBalanceByDenom: {
+      request: QuerySpendableBalanceByDenomRequest,
+      response: QuerySpendableBalanceByDenomResponse,
+    },
+    TotalSupply: { request: QueryTotalSupplyRequest, response: QueryTotalSupplyResponse },
+    SupplyOf: { request: QuerySupplyOfRequest, response: QuerySupplyOfResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    DenomsMetadata: { request: QueryDenomsMetadataRequest, response: QueryDenomsMetadataResponse },
+    DenomMetadata: { request: QueryDenomMetadataRequest, response: QueryDenomMetadataResponse },
+    DenomMetadataByQueryString: {
+      request: QueryDenomMetadataByQueryStringRequest,
+      response: QueryDenomMetadataByQueryStringResponse,
+    },
+    DenomOwners: { request: QueryDenomOwnersRequest, response: QueryDenomOwnersResponse },
+    DenomOwnersByQuery: { request: QueryDenomOwnersByQueryRequest, response: QueryDenomOwnersByQueryResponse },
+    SendEnabled: { request: QuerySendEnabledRequest, response: QuerySendEnabledResponse },
+  },
+} as const;

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { Input, Output, Params, SendEnabled } from "./bank.ts";
-
-export const protobufPackage = "cosmos.bank.v1beta1";
-
-export const protobufFileName = "cosmos/bank/v1beta1/tx.proto";
 
 export interface MsgSend {
   fromAddress: string;
@@ -19,15 +16,9 @@ export interface MsgSend {
   amount: Coin[];
 }
 
-export interface MsgSendResponse {
-}
-
 export interface MsgMultiSend {
   inputs: Input[];
   outputs: Output[];
-}
-
-export interface MsgMultiSendResponse {
 }
 
 export interface MsgUpdateParams {
@@ -35,16 +26,10 @@ export interface MsgUpdateParams {
   params: Params | undefined;
 }
 
-export interface MsgUpdateParamsResponse {
-}
-
 export interface MsgSetSendEnabled {
   authority: string;
   sendEnabled: SendEnabled[];
   useDefaultFor: string[];
-}
-
-export interface MsgSetSendEnabledResponse {
 }
 
 function createBaseMsgSend(): MsgSend {
@@ -102,44 +87,6 @@ export const MsgSend: MessageFns<MsgSend> = {
             message.amount.push(Coin.decode(reader, reader.uint32()));
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgSendResponse(): MsgSendResponse {
-  return {};
-}
-
-export const MsgSendResponse: MessageFns<MsgSendResponse> = {
-  encode(_: MsgSendResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSendResponse): MsgSendResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSendResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -216,44 +163,6 @@ export const MsgMultiSend: MessageFns<MsgMultiSend> = {
   },
 };
 
-function createBaseMsgMultiSendResponse(): MsgMultiSendResponse {
-  return {};
-}
-
-export const MsgMultiSendResponse: MessageFns<MsgMultiSendResponse> = {
-  encode(_: MsgMultiSendResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMultiSendResponse): MsgMultiSendResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgMultiSendResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -298,44 +207,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
             message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -423,45 +294,29 @@ export const MsgSetSendEnabled: MessageFns<MsgSetSendEnabled> = {
   },
 };
 
-function createBaseMsgSetSendEnabledResponse(): MsgSetSendEnabledResponse {
-  return {};
-}
-
-export const MsgSetSendEnabledResponse: MessageFns<MsgSetSendEnabledResponse> = {
-  encode(_: MsgSetSendEnabledResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service cosmos.bank.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.bank.v1beta1.Msg",
+  methods: {
+    Send: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgSend",
+      request: MsgSend,
+      signers: ({ fromAddress }: MsgSend) => [fromAddress],
+    },
+    MultiSend: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgMultiSend",
+      request: MsgMultiSend,
+      signers: ({ inputs }: MsgMultiSend) => [...inputs.map(({ address }) => address)],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    SetSendEnabled: {
+      typeUrl: "/cosmos.bank.v1beta1.MsgSetSendEnabled",
+      request: MsgSetSendEnabled,
+      signers: ({ authority }: MsgSetSendEnabled) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSetSendEnabledResponse): MsgSetSendEnabledResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSetSendEnabledResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.base.v1beta1";
-
-export const protobufFileName = "cosmos/base/v1beta1/coin.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface Coin {
   denom: string;
@@ -23,10 +20,6 @@ export interface DecCoin {
 
 export interface IntProto {
   int: string;
-}
-
-export interface DecProto {
-  dec: string;
 }
 
 function createBaseCoin(): Coin {
@@ -197,57 +190,3 @@ export const IntProto: MessageFns<IntProto> = {
     }
   },
 };
-
-function createBaseDecProto(): DecProto {
-  return { dec: "" };
-}
-
-export const DecProto: MessageFns<DecProto> = {
-  encode(message: DecProto, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.dec !== "") {
-      writer.uint32(10).string(message.dec);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: DecProto): DecProto {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseDecProto();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.dec = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

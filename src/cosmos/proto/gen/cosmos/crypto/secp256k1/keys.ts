@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.crypto.secp256k1";
-
-export const protobufFileName = "cosmos/crypto/secp256k1/keys.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface PubKey {
   key: Uint8Array;
@@ -116,8 +113,3 @@ export const PrivKey: MessageFns<PrivKey> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

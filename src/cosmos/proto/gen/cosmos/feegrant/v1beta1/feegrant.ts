@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Duration } from "../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
-
-export const protobufPackage = "cosmos.feegrant.v1beta1";
-
-export const protobufFileName = "cosmos/feegrant/v1beta1/feegrant.proto";
 
 export interface BasicAllowance {
   spendLimit: Coin[];
@@ -322,8 +319,3 @@ export const Grant: MessageFns<Grant> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Grant } from "./feegrant.ts";
-
-export const protobufPackage = "cosmos.feegrant.v1beta1";
-
-export const protobufFileName = "cosmos/feegrant/v1beta1/query.proto";
 
 export interface QueryAllowanceRequest {
   granter: string;
@@ -129,8 +126,3 @@ export const QueryAllowanceResponse: MessageFns<QueryAllowanceResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

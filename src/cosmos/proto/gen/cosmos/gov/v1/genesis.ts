@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Deposit, DepositParams, Params, Proposal, TallyParams, Vote, VotingParams } from "./gov.ts";
-
-export const protobufPackage = "cosmos.gov.v1";
-
-export const protobufFileName = "cosmos/gov/v1/genesis.proto";
 
 export interface GenesisState {
   startingProposalId: bigint;
@@ -180,8 +177,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

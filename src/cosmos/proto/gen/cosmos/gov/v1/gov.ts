@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Duration } from "../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
-
-export const protobufPackage = "cosmos.gov.v1";
-
-export const protobufFileName = "cosmos/gov/v1/gov.proto";
 
 export const VoteOption = {
   VOTE_OPTION_UNSPECIFIED: 0,
@@ -25,14 +22,6 @@ export const VoteOption = {
 
 export type VoteOption = typeof VoteOption[keyof typeof VoteOption];
 
-export namespace VoteOption {
-  export type VOTE_OPTION_UNSPECIFIED = typeof VoteOption.VOTE_OPTION_UNSPECIFIED;
-  export type VOTE_OPTION_YES = typeof VoteOption.VOTE_OPTION_YES;
-  export type VOTE_OPTION_ABSTAIN = typeof VoteOption.VOTE_OPTION_ABSTAIN;
-  export type VOTE_OPTION_NO = typeof VoteOption.VOTE_OPTION_NO;
-  export type VOTE_OPTION_NO_WITH_VETO = typeof VoteOption.VOTE_OPTION_NO_WITH_VETO;
-}
-
 export const ProposalStatus = {
   PROPOSAL_STATUS_UNSPECIFIED: 0,
   PROPOSAL_STATUS_DEPOSIT_PERIOD: 1,
@@ -43,15 +32,6 @@ export const ProposalStatus = {
 } as const;
 
 export type ProposalStatus = typeof ProposalStatus[keyof typeof ProposalStatus];
-
-export namespace ProposalStatus {
-  export type PROPOSAL_STATUS_UNSPECIFIED = typeof ProposalStatus.PROPOSAL_STATUS_UNSPECIFIED;
-  export type PROPOSAL_STATUS_DEPOSIT_PERIOD = typeof ProposalStatus.PROPOSAL_STATUS_DEPOSIT_PERIOD;
-  export type PROPOSAL_STATUS_VOTING_PERIOD = typeof ProposalStatus.PROPOSAL_STATUS_VOTING_PERIOD;
-  export type PROPOSAL_STATUS_PASSED = typeof ProposalStatus.PROPOSAL_STATUS_PASSED;
-  export type PROPOSAL_STATUS_REJECTED = typeof ProposalStatus.PROPOSAL_STATUS_REJECTED;
-  export type PROPOSAL_STATUS_FAILED = typeof ProposalStatus.PROPOSAL_STATUS_FAILED;
-}
 
 export interface WeightedVoteOption {
   option: VoteOption;
@@ -1066,8 +1046,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { Params, VoteOption, WeightedVoteOption } from "./gov.ts";
-
-export const protobufPackage = "cosmos.gov.v1";
-
-export const protobufFileName = "cosmos/gov/v1/tx.proto";
 
 export interface MsgSubmitProposal {
   messages: Any[];
@@ -34,17 +31,11 @@ export interface MsgExecLegacyContent {
   authority: string;
 }
 
-export interface MsgExecLegacyContentResponse {
-}
-
 export interface MsgVote {
   proposalId: bigint;
   voter: string;
   option: VoteOption;
   metadata: string;
-}
-
-export interface MsgVoteResponse {
 }
 
 export interface MsgVoteWeighted {
@@ -54,24 +45,15 @@ export interface MsgVoteWeighted {
   metadata: string;
 }
 
-export interface MsgVoteWeightedResponse {
-}
-
 export interface MsgDeposit {
   proposalId: bigint;
   depositor: string;
   amount: Coin[];
 }
 
-export interface MsgDepositResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 export interface MsgCancelProposal {
@@ -312,44 +294,6 @@ export const MsgExecLegacyContent: MessageFns<MsgExecLegacyContent> = {
   },
 };
 
-function createBaseMsgExecLegacyContentResponse(): MsgExecLegacyContentResponse {
-  return {};
-}
-
-export const MsgExecLegacyContentResponse: MessageFns<MsgExecLegacyContentResponse> = {
-  encode(_: MsgExecLegacyContentResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgExecLegacyContentResponse): MsgExecLegacyContentResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgExecLegacyContentResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgVote(): MsgVote {
   return { proposalId: 0n, voter: "", option: 0, metadata: "" };
 }
@@ -419,44 +363,6 @@ export const MsgVote: MessageFns<MsgVote> = {
             message.metadata = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgVoteResponse(): MsgVoteResponse {
-  return {};
-}
-
-export const MsgVoteResponse: MessageFns<MsgVoteResponse> = {
-  encode(_: MsgVoteResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgVoteResponse): MsgVoteResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgVoteResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -558,44 +464,6 @@ export const MsgVoteWeighted: MessageFns<MsgVoteWeighted> = {
   },
 };
 
-function createBaseMsgVoteWeightedResponse(): MsgVoteWeightedResponse {
-  return {};
-}
-
-export const MsgVoteWeightedResponse: MessageFns<MsgVoteWeightedResponse> = {
-  encode(_: MsgVoteWeightedResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgVoteWeightedResponse): MsgVoteWeightedResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgVoteWeightedResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgDeposit(): MsgDeposit {
   return { proposalId: 0n, depositor: "", amount: [] };
 }
@@ -670,44 +538,6 @@ export const MsgDeposit: MessageFns<MsgDeposit> = {
   },
 };
 
-function createBaseMsgDepositResponse(): MsgDepositResponse {
-  return {};
-}
-
-export const MsgDepositResponse: MessageFns<MsgDepositResponse> = {
-  encode(_: MsgDepositResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDepositResponse): MsgDepositResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgDepositResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -752,44 +582,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
             message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -946,7 +738,42 @@ export const MsgCancelProposalResponse: MessageFns<MsgCancelProposalResponse> = 
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.gov.v1.Msg. */
+export const Msg = {
+  name: "cosmos.gov.v1.Msg",
+  methods: {
+    SubmitProposal: {
+      typeUrl: "/cosmos.gov.v1.MsgSubmitProposal",
+      request: MsgSubmitProposal,
+      response: MsgSubmitProposalResponse,
+      signers: ({ proposer }: MsgSubmitProposal) => [proposer],
+    },
+    ExecLegacyContent: {
+      typeUrl: "/cosmos.gov.v1.MsgExecLegacyContent",
+      request: MsgExecLegacyContent,
+      signers: ({ authority }: MsgExecLegacyContent) => [authority],
+    },
+    Vote: { typeUrl: "/cosmos.gov.v1.MsgVote", request: MsgVote, signers: ({ voter }: MsgVote) => [voter] },
+    VoteWeighted: {
+      typeUrl: "/cosmos.gov.v1.MsgVoteWeighted",
+      request: MsgVoteWeighted,
+      signers: ({ voter }: MsgVoteWeighted) => [voter],
+    },
+    Deposit: {
+      typeUrl: "/cosmos.gov.v1.MsgDeposit",
+      request: MsgDeposit,
+      signers: ({ depositor }: MsgDeposit) => [depositor],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.gov.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    CancelProposal: {
+      typeUrl: "/cosmos.gov.v1.MsgCancelProposal",
+      request: MsgCancelProposal,
+      response: MsgCancelProposalResponse,
+      signers: ({ proposer }: MsgCancelProposal) => [proposer],
+    },
+  },
+} as const;

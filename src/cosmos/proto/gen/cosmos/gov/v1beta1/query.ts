@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import {
   Deposit,
@@ -1032,7 +1033,17 @@ export const QueryTallyResultResponse: MessageFns<QueryTallyResultResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.gov.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.gov.v1beta1.Query",
+  methods: {
+    Proposal: { request: QueryProposalRequest, response: QueryProposalResponse },
+    Proposals: { request: QueryProposalsRequest, response: QueryProposalsResponse },
+    Vote: { request: QueryVoteRequest, response: QueryVoteResponse },
+    Votes: { request: QueryVotesRequest, response: QueryVotesResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    Deposit: { request: QueryDepositRequest, response: QueryDepositResponse },
+    Deposits: { request: QueryDepositsRequest, response: QueryDepositsResponse },
+    TallyResult: { request: QueryTallyResultRequest, response: QueryTallyResultResponse },
+  },
+} as const;

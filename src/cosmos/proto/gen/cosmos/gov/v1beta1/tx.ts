@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { VoteOption, WeightedVoteOption } from "./gov.ts";
-
-export const protobufPackage = "cosmos.gov.v1beta1";
-
-export const protobufFileName = "cosmos/gov/v1beta1/tx.proto";
 
 export interface MsgSubmitProposal {
   content: Any | undefined;
@@ -30,25 +27,16 @@ export interface MsgVote {
   option: VoteOption;
 }
 
-export interface MsgVoteResponse {
-}
-
 export interface MsgVoteWeighted {
   proposalId: bigint;
   voter: string;
   options: WeightedVoteOption[];
 }
 
-export interface MsgVoteWeightedResponse {
-}
-
 export interface MsgDeposit {
   proposalId: bigint;
   depositor: string;
   amount: Coin[];
-}
-
-export interface MsgDepositResponse {
 }
 
 function createBaseMsgSubmitProposal(): MsgSubmitProposal {
@@ -248,44 +236,6 @@ export const MsgVote: MessageFns<MsgVote> = {
   },
 };
 
-function createBaseMsgVoteResponse(): MsgVoteResponse {
-  return {};
-}
-
-export const MsgVoteResponse: MessageFns<MsgVoteResponse> = {
-  encode(_: MsgVoteResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgVoteResponse): MsgVoteResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgVoteResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgVoteWeighted(): MsgVoteWeighted {
   return { proposalId: 0n, voter: "", options: [] };
 }
@@ -344,44 +294,6 @@ export const MsgVoteWeighted: MessageFns<MsgVoteWeighted> = {
             message.options.push(WeightedVoteOption.decode(reader, reader.uint32()));
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgVoteWeightedResponse(): MsgVoteWeightedResponse {
-  return {};
-}
-
-export const MsgVoteWeightedResponse: MessageFns<MsgVoteWeightedResponse> = {
-  encode(_: MsgVoteWeightedResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgVoteWeightedResponse): MsgVoteWeightedResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgVoteWeightedResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -472,45 +384,26 @@ export const MsgDeposit: MessageFns<MsgDeposit> = {
   },
 };
 
-function createBaseMsgDepositResponse(): MsgDepositResponse {
-  return {};
-}
-
-export const MsgDepositResponse: MessageFns<MsgDepositResponse> = {
-  encode(_: MsgDepositResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service cosmos.gov.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.gov.v1beta1.Msg",
+  methods: {
+    SubmitProposal: {
+      typeUrl: "/cosmos.gov.v1beta1.MsgSubmitProposal",
+      request: MsgSubmitProposal,
+      response: MsgSubmitProposalResponse,
+      signers: ({ proposer }: MsgSubmitProposal) => [proposer],
+    },
+    Vote: { typeUrl: "/cosmos.gov.v1beta1.MsgVote", request: MsgVote, signers: ({ voter }: MsgVote) => [voter] },
+    VoteWeighted: {
+      typeUrl: "/cosmos.gov.v1beta1.MsgVoteWeighted",
+      request: MsgVoteWeighted,
+      signers: ({ voter }: MsgVoteWeighted) => [voter],
+    },
+    Deposit: {
+      typeUrl: "/cosmos.gov.v1beta1.MsgDeposit",
+      request: MsgDeposit,
+      signers: ({ depositor }: MsgDeposit) => [depositor],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDepositResponse): MsgDepositResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgDepositResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params, ValidatorSigningInfo } from "./slashing.ts";
-
-export const protobufPackage = "cosmos.slashing.v1beta1";
-
-export const protobufFileName = "cosmos/slashing/v1beta1/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -286,8 +283,3 @@ export const MissedBlock: MessageFns<MissedBlock> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { Params, ValidatorSigningInfo } from "./slashing.ts";
-
-export const protobufPackage = "cosmos.slashing.v1beta1";
-
-export const protobufFileName = "cosmos/slashing/v1beta1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -331,7 +328,12 @@ export const QuerySigningInfosResponse: MessageFns<QuerySigningInfosResponse> = 
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.slashing.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.slashing.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    SigningInfo: { request: QuerySigningInfoRequest, response: QuerySigningInfoResponse },
+    SigningInfos: { request: QuerySigningInfosRequest, response: QuerySigningInfosResponse },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Delegation, Params, Redelegation, UnbondingDelegation, Validator } from "./staking.ts";
-
-export const protobufPackage = "cosmos.staking.v1beta1";
-
-export const protobufFileName = "cosmos/staking/v1beta1/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -225,8 +222,3 @@ export const LastValidatorPower: MessageFns<LastValidatorPower> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

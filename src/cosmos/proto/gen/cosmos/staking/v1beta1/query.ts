@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import {
   DelegationResponse,
@@ -16,10 +17,6 @@ import {
   UnbondingDelegation,
   Validator,
 } from "./staking.ts";
-
-export const protobufPackage = "cosmos.staking.v1beta1";
-
-export const protobufFileName = "cosmos/staking/v1beta1/query.proto";
 
 export interface QueryValidatorsRequest {
   status: string;
@@ -1712,7 +1709,29 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.staking.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.staking.v1beta1.Query",
+  methods: {
+    Validators: { request: QueryValidatorsRequest, response: QueryValidatorsResponse },
+    Validator: { request: QueryValidatorRequest, response: QueryValidatorResponse },
+    ValidatorDelegations: { request: QueryValidatorDelegationsRequest, response: QueryValidatorDelegationsResponse },
+    ValidatorUnbondingDelegations: {
+      request: QueryValidatorUnbondingDelegationsRequest,
+      response: QueryValidatorUnbondingDelegationsResponse,
+    },
+    Delegation: { request: QueryDelegationRequest, response: QueryDelegationResponse },
+    UnbondingDelegation: { request: QueryUnbondingDelegationRequest, response: QueryUnbondingDelegationResponse },
+    DelegatorDelegations: { request: QueryDelegatorDelegationsRequest, response: QueryDelegatorDelegationsResponse },
+    DelegatorUnbondingDelegations: {
+      request: QueryDelegatorUnbondingDelegationsRequest,
+      response: QueryDelegatorUnbondingDelegationsResponse,
+    },
+    Redelegations: { request: QueryRedelegationsRequest, response: QueryRedelegationsResponse },
+    DelegatorValidators: { request: QueryDelegatorValidatorsRequest, response: QueryDelegatorValidatorsResponse },
+    DelegatorValidator: { request: QueryDelegatorValidatorRequest, response: QueryDelegatorValidatorResponse },
+    HistoricalInfo: { request: QueryHistoricalInfoRequest, response: QueryHistoricalInfoResponse },
+    Pool: { request: QueryPoolRequest, response: QueryPoolResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

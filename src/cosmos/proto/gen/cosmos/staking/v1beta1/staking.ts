@@ -6,16 +6,13 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Duration } from "../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { ValidatorUpdate } from "../../../tendermint/abci/types.ts";
 import { Header } from "../../../tendermint/types/types.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
-
-export const protobufPackage = "cosmos.staking.v1beta1";
-
-export const protobufFileName = "cosmos/staking/v1beta1/staking.proto";
 
 export const BondStatus = {
   BOND_STATUS_UNSPECIFIED: 0,
@@ -26,22 +23,9 @@ export const BondStatus = {
 
 export type BondStatus = typeof BondStatus[keyof typeof BondStatus];
 
-export namespace BondStatus {
-  export type BOND_STATUS_UNSPECIFIED = typeof BondStatus.BOND_STATUS_UNSPECIFIED;
-  export type BOND_STATUS_UNBONDED = typeof BondStatus.BOND_STATUS_UNBONDED;
-  export type BOND_STATUS_UNBONDING = typeof BondStatus.BOND_STATUS_UNBONDING;
-  export type BOND_STATUS_BONDED = typeof BondStatus.BOND_STATUS_BONDED;
-}
-
 export const Infraction = { INFRACTION_UNSPECIFIED: 0, INFRACTION_DOUBLE_SIGN: 1, INFRACTION_DOWNTIME: 2 } as const;
 
 export type Infraction = typeof Infraction[keyof typeof Infraction];
-
-export namespace Infraction {
-  export type INFRACTION_UNSPECIFIED = typeof Infraction.INFRACTION_UNSPECIFIED;
-  export type INFRACTION_DOUBLE_SIGN = typeof Infraction.INFRACTION_DOUBLE_SIGN;
-  export type INFRACTION_DOWNTIME = typeof Infraction.INFRACTION_DOWNTIME;
-}
 
 export interface HistoricalInfo {
   header: Header | undefined;
@@ -1819,8 +1803,3 @@ export const ValidatorUpdates: MessageFns<ValidatorUpdates> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { CommissionRates, Description, Params } from "./staking.ts";
-
-export const protobufPackage = "cosmos.staking.v1beta1";
-
-export const protobufFileName = "cosmos/staking/v1beta1/tx.proto";
 
 export interface MsgCreateValidator {
   description: Description | undefined;
@@ -25,9 +22,6 @@ export interface MsgCreateValidator {
   value: Coin | undefined;
 }
 
-export interface MsgCreateValidatorResponse {
-}
-
 export interface MsgEditValidator {
   description: Description | undefined;
   validatorAddress: string;
@@ -35,16 +29,10 @@ export interface MsgEditValidator {
   minSelfDelegation: string;
 }
 
-export interface MsgEditValidatorResponse {
-}
-
 export interface MsgDelegate {
   delegatorAddress: string;
   validatorAddress: string;
   amount: Coin | undefined;
-}
-
-export interface MsgDelegateResponse {
 }
 
 export interface MsgBeginRedelegate {
@@ -76,15 +64,9 @@ export interface MsgCancelUnbondingDelegation {
   creationHeight: bigint;
 }
 
-export interface MsgCancelUnbondingDelegationResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgCreateValidator(): MsgCreateValidator {
@@ -210,44 +192,6 @@ export const MsgCreateValidator: MessageFns<MsgCreateValidator> = {
   },
 };
 
-function createBaseMsgCreateValidatorResponse(): MsgCreateValidatorResponse {
-  return {};
-}
-
-export const MsgCreateValidatorResponse: MessageFns<MsgCreateValidatorResponse> = {
-  encode(_: MsgCreateValidatorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCreateValidatorResponse): MsgCreateValidatorResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCreateValidatorResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgEditValidator(): MsgEditValidator {
   return { description: undefined, validatorAddress: "", commissionRate: "", minSelfDelegation: "" };
 }
@@ -330,44 +274,6 @@ export const MsgEditValidator: MessageFns<MsgEditValidator> = {
   },
 };
 
-function createBaseMsgEditValidatorResponse(): MsgEditValidatorResponse {
-  return {};
-}
-
-export const MsgEditValidatorResponse: MessageFns<MsgEditValidatorResponse> = {
-  encode(_: MsgEditValidatorResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgEditValidatorResponse): MsgEditValidatorResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgEditValidatorResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgDelegate(): MsgDelegate {
   return { delegatorAddress: "", validatorAddress: "", amount: undefined };
 }
@@ -423,44 +329,6 @@ export const MsgDelegate: MessageFns<MsgDelegate> = {
             message.amount = Coin.decode(reader, reader.uint32(), message.amount);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgDelegateResponse(): MsgDelegateResponse {
-  return {};
-}
-
-export const MsgDelegateResponse: MessageFns<MsgDelegateResponse> = {
-  encode(_: MsgDelegateResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgDelegateResponse): MsgDelegateResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgDelegateResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -824,44 +692,6 @@ export const MsgCancelUnbondingDelegation: MessageFns<MsgCancelUnbondingDelegati
   },
 };
 
-function createBaseMsgCancelUnbondingDelegationResponse(): MsgCancelUnbondingDelegationResponse {
-  return {};
-}
-
-export const MsgCancelUnbondingDelegationResponse: MessageFns<MsgCancelUnbondingDelegationResponse> = {
-  encode(_: MsgCancelUnbondingDelegationResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCancelUnbondingDelegationResponse): MsgCancelUnbondingDelegationResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCancelUnbondingDelegationResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -922,45 +752,46 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service cosmos.staking.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.staking.v1beta1.Msg",
+  methods: {
+    CreateValidator: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgCreateValidator",
+      request: MsgCreateValidator,
+      signers: ({ validatorAddress }: MsgCreateValidator) => [validatorAddress],
+    },
+    EditValidator: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgEditValidator",
+      request: MsgEditValidator,
+      signers: ({ validatorAddress }: MsgEditValidator) => [validatorAddress],
+    },
+    Delegate: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgDelegate",
+      request: MsgDelegate,
+      signers: ({ delegatorAddress }: MsgDelegate) => [delegatorAddress],
+    },
+    BeginRedelegate: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgBeginRedelegate",
+      request: MsgBeginRedelegate,
+      response: MsgBeginRedelegateResponse,
+      signers: ({ delegatorAddress }: MsgBeginRedelegate) => [delegatorAddress],
+    },
+    Undelegate: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgUndelegate",
+      request: MsgUndelegate,
+      response: MsgUndelegateResponse,
+      signers: ({ delegatorAddress }: MsgUndelegate) => [delegatorAddress],
+    },
+    CancelUnbondingDelegation: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgCancelUnbondingDelegation",
+      request: MsgCancelUnbondingDelegation,
+      signers: ({ delegatorAddress }: MsgCancelUnbondingDelegation) => [delegatorAddress],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmos.staking.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,25 +6,16 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Block } from "../../../tendermint/types/block.ts";
 import { BlockID } from "../../../tendermint/types/types.ts";
 import { GasInfo, Result, TxResponse } from "../../base/abci/v1beta1/abci.ts";
 import { PageRequest, PageResponse } from "../../base/query/v1beta1/pagination.ts";
 import { Tx } from "./tx.ts";
 
-export const protobufPackage = "cosmos.tx.v1beta1";
-
-export const protobufFileName = "cosmos/tx/v1beta1/service.proto";
-
 export const OrderBy = { ORDER_BY_UNSPECIFIED: 0, ORDER_BY_ASC: 1, ORDER_BY_DESC: 2 } as const;
 
 export type OrderBy = typeof OrderBy[keyof typeof OrderBy];
-
-export namespace OrderBy {
-  export type ORDER_BY_UNSPECIFIED = typeof OrderBy.ORDER_BY_UNSPECIFIED;
-  export type ORDER_BY_ASC = typeof OrderBy.ORDER_BY_ASC;
-  export type ORDER_BY_DESC = typeof OrderBy.ORDER_BY_DESC;
-}
 
 export const BroadcastMode = {
   BROADCAST_MODE_UNSPECIFIED: 0,
@@ -34,13 +25,6 @@ export const BroadcastMode = {
 } as const;
 
 export type BroadcastMode = typeof BroadcastMode[keyof typeof BroadcastMode];
-
-export namespace BroadcastMode {
-  export type BROADCAST_MODE_UNSPECIFIED = typeof BroadcastMode.BROADCAST_MODE_UNSPECIFIED;
-  export type BROADCAST_MODE_BLOCK = typeof BroadcastMode.BROADCAST_MODE_BLOCK;
-  export type BROADCAST_MODE_SYNC = typeof BroadcastMode.BROADCAST_MODE_SYNC;
-  export type BROADCAST_MODE_ASYNC = typeof BroadcastMode.BROADCAST_MODE_ASYNC;
-}
 
 export interface GetTxsEventRequest {
   events: string[];
@@ -112,22 +96,6 @@ export interface TxEncodeRequest {
 
 export interface TxEncodeResponse {
   txBytes: Uint8Array;
-}
-
-export interface TxEncodeAminoRequest {
-  aminoJson: string;
-}
-
-export interface TxEncodeAminoResponse {
-  aminoBinary: Uint8Array;
-}
-
-export interface TxDecodeAminoRequest {
-  aminoBinary: Uint8Array;
-}
-
-export interface TxDecodeAminoResponse {
-  aminoJson: string;
 }
 
 function createBaseGetTxsEventRequest(): GetTxsEventRequest {
@@ -1003,204 +971,3 @@ export const TxEncodeResponse: MessageFns<TxEncodeResponse> = {
     }
   },
 };
-
-function createBaseTxEncodeAminoRequest(): TxEncodeAminoRequest {
-  return { aminoJson: "" };
-}
-
-export const TxEncodeAminoRequest: MessageFns<TxEncodeAminoRequest> = {
-  encode(message: TxEncodeAminoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.aminoJson !== "") {
-      writer.uint32(10).string(message.aminoJson);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxEncodeAminoRequest): TxEncodeAminoRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTxEncodeAminoRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.aminoJson = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseTxEncodeAminoResponse(): TxEncodeAminoResponse {
-  return { aminoBinary: new Uint8Array(0) };
-}
-
-export const TxEncodeAminoResponse: MessageFns<TxEncodeAminoResponse> = {
-  encode(message: TxEncodeAminoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.aminoBinary.length !== 0) {
-      writer.uint32(10).bytes(message.aminoBinary);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxEncodeAminoResponse): TxEncodeAminoResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTxEncodeAminoResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.aminoBinary = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseTxDecodeAminoRequest(): TxDecodeAminoRequest {
-  return { aminoBinary: new Uint8Array(0) };
-}
-
-export const TxDecodeAminoRequest: MessageFns<TxDecodeAminoRequest> = {
-  encode(message: TxDecodeAminoRequest, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.aminoBinary.length !== 0) {
-      writer.uint32(10).bytes(message.aminoBinary);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxDecodeAminoRequest): TxDecodeAminoRequest {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTxDecodeAminoRequest();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.aminoBinary = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseTxDecodeAminoResponse(): TxDecodeAminoResponse {
-  return { aminoJson: "" };
-}
-
-export const TxDecodeAminoResponse: MessageFns<TxDecodeAminoResponse> = {
-  encode(message: TxDecodeAminoResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.aminoJson !== "") {
-      writer.uint32(10).string(message.aminoJson);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: TxDecodeAminoResponse): TxDecodeAminoResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseTxDecodeAminoResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.aminoJson = reader.string();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Coin } from "../../base/v1beta1/coin.ts";
 import { CompactBitArray } from "../../crypto/multisig/v1beta1/multisig.ts";
 import { SignMode } from "../signing/v1beta1/signing.ts";
-
-export const protobufPackage = "cosmos.tx.v1beta1";
-
-export const protobufFileName = "cosmos/tx/v1beta1/tx.proto";
 
 export interface Tx {
   body: TxBody | undefined;
@@ -32,15 +29,6 @@ export interface SignDoc {
   authInfoBytes: Uint8Array;
   chainId: string;
   accountNumber: bigint;
-}
-
-export interface SignDocDirectAux {
-  bodyBytes: Uint8Array;
-  publicKey: Any | undefined;
-  chainId: string;
-  accountNumber: bigint;
-  sequence: bigint;
-  tip: Tip | undefined;
 }
 
 export interface TxBody {
@@ -86,13 +74,6 @@ export interface Fee {
 export interface Tip {
   amount: Coin[];
   tipper: string;
-}
-
-export interface AuxSignerData {
-  address: string;
-  signDoc: SignDocDirectAux | undefined;
-  mode: SignMode;
-  sig: Uint8Array;
 }
 
 function createBaseTx(): Tx {
@@ -304,123 +285,6 @@ export const SignDoc: MessageFns<SignDoc> = {
             }
 
             message.accountNumber = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseSignDocDirectAux(): SignDocDirectAux {
-  return {
-    bodyBytes: new Uint8Array(0),
-    publicKey: undefined,
-    chainId: "",
-    accountNumber: 0n,
-    sequence: 0n,
-    tip: undefined,
-  };
-}
-
-export const SignDocDirectAux: MessageFns<SignDocDirectAux> = {
-  encode(message: SignDocDirectAux, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.bodyBytes.length !== 0) {
-      writer.uint32(10).bytes(message.bodyBytes);
-    }
-    if (message.publicKey !== undefined) {
-      Any.encode(message.publicKey, writer.uint32(18).fork()).join();
-    }
-    if (message.chainId !== "") {
-      writer.uint32(26).string(message.chainId);
-    }
-    if (message.accountNumber !== 0n) {
-      if (BigInt.asUintN(64, message.accountNumber) !== message.accountNumber) {
-        throw new globalThis.Error("value provided for field message.accountNumber of type uint64 too large");
-      }
-      writer.uint32(32).uint64(message.accountNumber);
-    }
-    if (message.sequence !== 0n) {
-      if (BigInt.asUintN(64, message.sequence) !== message.sequence) {
-        throw new globalThis.Error("value provided for field message.sequence of type uint64 too large");
-      }
-      writer.uint32(40).uint64(message.sequence);
-    }
-    if (message.tip !== undefined) {
-      Tip.encode(message.tip, writer.uint32(50).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SignDocDirectAux): SignDocDirectAux {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseSignDocDirectAux();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.bodyBytes = reader.bytes();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.publicKey = Any.decode(reader, reader.uint32(), message.publicKey);
-            continue;
-          }
-          case 3: {
-            if (tag !== 26) {
-              break;
-            }
-
-            message.chainId = reader.string();
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.accountNumber = reader.uint64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.sequence = reader.uint64() as bigint;
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.tip = Tip.decode(reader, reader.uint32(), message.tip);
             continue;
           }
         }
@@ -995,90 +859,3 @@ export const Tip: MessageFns<Tip> = {
     }
   },
 };
-
-function createBaseAuxSignerData(): AuxSignerData {
-  return { address: "", signDoc: undefined, mode: 0, sig: new Uint8Array(0) };
-}
-
-export const AuxSignerData: MessageFns<AuxSignerData> = {
-  encode(message: AuxSignerData, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.address !== "") {
-      writer.uint32(10).string(message.address);
-    }
-    if (message.signDoc !== undefined) {
-      SignDocDirectAux.encode(message.signDoc, writer.uint32(18).fork()).join();
-    }
-    if (message.mode !== 0) {
-      writer.uint32(24).int32(message.mode);
-    }
-    if (message.sig.length !== 0) {
-      writer.uint32(34).bytes(message.sig);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AuxSignerData): AuxSignerData {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseAuxSignerData();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.address = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.signDoc = SignDocDirectAux.decode(reader, reader.uint32(), message.signDoc);
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.mode = reader.int32() as any;
-            continue;
-          }
-          case 4: {
-            if (tag !== 34) {
-              break;
-            }
-
-            message.sig = reader.bytes();
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Plan } from "./upgrade.ts";
-
-export const protobufPackage = "cosmos.upgrade.v1beta1";
-
-export const protobufFileName = "cosmos/upgrade/v1beta1/query.proto";
 
 export interface QueryCurrentPlanRequest {
 }
@@ -309,7 +306,12 @@ export const QueryAuthorityResponse: MessageFns<QueryAuthorityResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmos.upgrade.v1beta1.Query. */
+export const Query = {
+  name: "cosmos.upgrade.v1beta1.Query",
+  methods: {
+    CurrentPlan: { request: QueryCurrentPlanRequest, response: QueryCurrentPlanResponse },
+    AppliedPlan: { request: QueryAppliedPlanRequest, response: QueryAppliedPlanResponse },
+    Authority: { request: QueryAuthorityRequest, response: QueryAuthorityResponse },
+  },
+} as const;

@@ -6,25 +6,16 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Plan } from "./upgrade.ts";
-
-export const protobufPackage = "cosmos.upgrade.v1beta1";
-
-export const protobufFileName = "cosmos/upgrade/v1beta1/tx.proto";
 
 export interface MsgSoftwareUpgrade {
   authority: string;
   plan: Plan | undefined;
 }
 
-export interface MsgSoftwareUpgradeResponse {
-}
-
 export interface MsgCancelUpgrade {
   authority: string;
-}
-
-export interface MsgCancelUpgradeResponse {
 }
 
 function createBaseMsgSoftwareUpgrade(): MsgSoftwareUpgrade {
@@ -71,44 +62,6 @@ export const MsgSoftwareUpgrade: MessageFns<MsgSoftwareUpgrade> = {
             message.plan = Plan.decode(reader, reader.uint32(), message.plan);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgSoftwareUpgradeResponse(): MsgSoftwareUpgradeResponse {
-  return {};
-}
-
-export const MsgSoftwareUpgradeResponse: MessageFns<MsgSoftwareUpgradeResponse> = {
-  encode(_: MsgSoftwareUpgradeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSoftwareUpgradeResponse): MsgSoftwareUpgradeResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSoftwareUpgradeResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -174,45 +127,19 @@ export const MsgCancelUpgrade: MessageFns<MsgCancelUpgrade> = {
   },
 };
 
-function createBaseMsgCancelUpgradeResponse(): MsgCancelUpgradeResponse {
-  return {};
-}
-
-export const MsgCancelUpgradeResponse: MessageFns<MsgCancelUpgradeResponse> = {
-  encode(_: MsgCancelUpgradeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service cosmos.upgrade.v1beta1.Msg. */
+export const Msg = {
+  name: "cosmos.upgrade.v1beta1.Msg",
+  methods: {
+    SoftwareUpgrade: {
+      typeUrl: "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+      request: MsgSoftwareUpgrade,
+      signers: ({ authority }: MsgSoftwareUpgrade) => [authority],
+    },
+    CancelUpgrade: {
+      typeUrl: "/cosmos.upgrade.v1beta1.MsgCancelUpgrade",
+      request: MsgCancelUpgrade,
+      signers: ({ authority }: MsgCancelUpgrade) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgCancelUpgradeResponse): MsgCancelUpgradeResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgCancelUpgradeResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

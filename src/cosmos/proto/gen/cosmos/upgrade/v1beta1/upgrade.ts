@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Timestamp } from "../../../google/protobuf/timestamp.ts";
-
-export const protobufPackage = "cosmos.upgrade.v1beta1";
-
-export const protobufFileName = "cosmos/upgrade/v1beta1/upgrade.proto";
 
 export interface Plan {
   name: string;
@@ -116,8 +113,3 @@ export const Plan: MessageFns<Plan> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../cosmos/base/query/v1beta1/pagination.ts";
 import { AccessConfig, ContractCodeHistoryEntry, ContractInfo, Model, Params } from "./types.ts";
-
-export const protobufPackage = "cosmwasm.wasm.v1";
-
-export const protobufFileName = "cosmwasm/wasm/v1/query.proto";
 
 export interface QueryContractInfoRequest {
   address: string;
@@ -1592,7 +1589,21 @@ export const QueryBuildAddressResponse: MessageFns<QueryBuildAddressResponse> = 
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmwasm.wasm.v1.Query. */
+export const Query = {
+  name: "cosmwasm.wasm.v1.Query",
+  methods: {
+    ContractInfo: { request: QueryContractInfoRequest, response: QueryContractInfoResponse },
+    ContractHistory: { request: QueryContractHistoryRequest, response: QueryContractHistoryResponse },
+    ContractsByCode: { request: QueryContractsByCodeRequest, response: QueryContractsByCodeResponse },
+    AllContractState: { request: QueryAllContractStateRequest, response: QueryAllContractStateResponse },
+    RawContractState: { request: QueryRawContractStateRequest, response: QueryRawContractStateResponse },
+    SmartContractState: { request: QuerySmartContractStateRequest, response: QuerySmartContractStateResponse },
+    Code: { request: QueryCodeRequest, response: QueryCodeResponse },
+    Codes: { request: QueryCodesRequest, response: QueryCodesResponse },
+    PinnedCodes: { request: QueryPinnedCodesRequest, response: QueryPinnedCodesResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    ContractsByCreator: { request: QueryContractsByCreatorRequest, response: QueryContractsByCreatorResponse },
+    BuildAddress: { request: QueryBuildAddressRequest, response: QueryBuildAddressResponse },
+  },
+} as const;

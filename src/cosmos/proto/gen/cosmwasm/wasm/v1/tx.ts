@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../../cosmos/base/v1beta1/coin.ts";
 import { AccessConfig, Params } from "./types.ts";
 
@@ -2434,7 +2435,102 @@ export const MsgUpdateContractLabelResponse: MessageFns<MsgUpdateContractLabelRe
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service cosmwasm.wasm.v1.Msg. */
+export const Msg = {
+  name: "cosmwasm.wasm.v1.Msg",
+  methods: {
+    StoreCode: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgStoreCode",
+      request: MsgStoreCode,
+      response: MsgStoreCodeResponse,
+      signers: ({ sender }: MsgStoreCode) => [sender],
+    },
+    InstantiateContract: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgInstantiateContract",
+      request: MsgInstantiateContract,
+      response: MsgInstantiateContractResponse,
+      signers: ({ sender }: MsgInstantiateContract) => [sender],
+    },
+    InstantiateContract2: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgInstantiateContract2",
+      request: MsgInstantiateContract2,
+      response: MsgInstantiateContract2Response,
+      signers: ({ sender }: MsgInstantiateContract2) => [sender],
+    },
+    ExecuteContract: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgExecuteContract",
+      request: MsgExecuteContract,
+      response: MsgExecuteContractResponse,
+      signers: ({ sender }: MsgExecuteContract) => [sender],
+    },
+    MigrateContract: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgMigrateContract",
+      request: MsgMigrateContract,
+      response: MsgMigrateContractResponse,
+      signers: ({ sender }: MsgMigrateContract) => [sender],
+    },
+    UpdateAdmin: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgUpdateAdmin",
+      request: MsgUpdateAdmin,
+      signers: ({ sender }: MsgUpdateAdmin) => [sender],
+    },
+    ClearAdmin: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgClearAdmin",
+      request: MsgClearAdmin,
+      signers: ({ sender }: MsgClearAdmin) => [sender],
+    },
+    UpdateInstantiateConfig: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgUpdateInstantiateConfig",
+      request: MsgUpdateInstantiateConfig,
+      signers: ({ sender }: MsgUpdateInstantiateConfig) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    SudoContract: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgSudoContract",
+      request: MsgSudoContract,
+      response: MsgSudoContractResponse,
+      signers: ({ authority }: MsgSudoContract) => [authority],
+    },
+    PinCodes: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgPinCodes",
+      request: MsgPinCodes,
+      signers: ({ authority }: MsgPinCodes) => [authority],
+    },
+    UnpinCodes: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgUnpinCodes",
+      request: MsgUnpinCodes,
+      signers: ({ authority }: MsgUnpinCodes) => [authority],
+    },
+    StoreAndInstantiateContract: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgStoreAndInstantiateContract",
+      request: MsgStoreAndInstantiateContract,
+      response: MsgStoreAndInstantiateContractResponse,
+      signers: ({ authority }: MsgStoreAndInstantiateContract) => [authority],
+    },
+    RemoveCodeUploadParamsAddresses: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgRemoveCodeUploadParamsAddresses",
+      request: MsgRemoveCodeUploadParamsAddresses,
+      signers: ({ authority }: MsgRemoveCodeUploadParamsAddresses) => [authority],
+    },
+    AddCodeUploadParamsAddresses: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgAddCodeUploadParamsAddresses",
+      request: MsgAddCodeUploadParamsAddresses,
+      signers: ({ authority }: MsgAddCodeUploadParamsAddresses) => [authority],
+    },
+    StoreAndMigrateContract: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgStoreAndMigrateContract",
+      request: MsgStoreAndMigrateContract,
+      response: MsgStoreAndMigrateContractResponse,
+      signers: ({ authority }: MsgStoreAndMigrateContract) => [authority],
+    },
+    UpdateContractLabel: {
+      typeUrl: "/cosmwasm.wasm.v1.MsgUpdateContractLabel",
+      request: MsgUpdateContractLabel,
+      signers: ({ sender }: MsgUpdateContractLabel) => [sender],
+    },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Any } from "../../../google/protobuf/any.ts";
-
-export const protobufPackage = "cosmwasm.wasm.v1";
-
-export const protobufFileName = "cosmwasm/wasm/v1/types.proto";
 
 export const AccessType = {
   ACCESS_TYPE_UNSPECIFIED: 0,
@@ -21,13 +18,6 @@ export const AccessType = {
 
 export type AccessType = typeof AccessType[keyof typeof AccessType];
 
-export namespace AccessType {
-  export type ACCESS_TYPE_UNSPECIFIED = typeof AccessType.ACCESS_TYPE_UNSPECIFIED;
-  export type ACCESS_TYPE_NOBODY = typeof AccessType.ACCESS_TYPE_NOBODY;
-  export type ACCESS_TYPE_EVERYBODY = typeof AccessType.ACCESS_TYPE_EVERYBODY;
-  export type ACCESS_TYPE_ANY_OF_ADDRESSES = typeof AccessType.ACCESS_TYPE_ANY_OF_ADDRESSES;
-}
-
 export const ContractCodeHistoryOperationType = {
   CONTRACT_CODE_HISTORY_OPERATION_TYPE_UNSPECIFIED: 0,
   CONTRACT_CODE_HISTORY_OPERATION_TYPE_INIT: 1,
@@ -37,21 +27,6 @@ export const ContractCodeHistoryOperationType = {
 
 export type ContractCodeHistoryOperationType =
   typeof ContractCodeHistoryOperationType[keyof typeof ContractCodeHistoryOperationType];
-
-export namespace ContractCodeHistoryOperationType {
-  export type CONTRACT_CODE_HISTORY_OPERATION_TYPE_UNSPECIFIED =
-    typeof ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_UNSPECIFIED;
-  export type CONTRACT_CODE_HISTORY_OPERATION_TYPE_INIT =
-    typeof ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_INIT;
-  export type CONTRACT_CODE_HISTORY_OPERATION_TYPE_MIGRATE =
-    typeof ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_MIGRATE;
-  export type CONTRACT_CODE_HISTORY_OPERATION_TYPE_GENESIS =
-    typeof ContractCodeHistoryOperationType.CONTRACT_CODE_HISTORY_OPERATION_TYPE_GENESIS;
-}
-
-export interface AccessTypeParam {
-  value: AccessType;
-}
 
 export interface AccessConfig {
   permission: AccessType;
@@ -95,55 +70,6 @@ export interface Model {
   key: Uint8Array;
   value: Uint8Array;
 }
-
-function createBaseAccessTypeParam(): AccessTypeParam {
-  return { value: 0 };
-}
-
-export const AccessTypeParam: MessageFns<AccessTypeParam> = {
-  encode(message: AccessTypeParam, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.value !== 0) {
-      writer.uint32(8).int32(message.value);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: AccessTypeParam): AccessTypeParam {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseAccessTypeParam();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.value = reader.int32() as any;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
 
 function createBaseAccessConfig(): AccessConfig {
   return { permission: 0, addresses: [] };
@@ -664,8 +590,3 @@ export const Model: MessageFns<Model> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

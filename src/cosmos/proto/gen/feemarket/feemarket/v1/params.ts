@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "feemarket.feemarket.v1";
-
-export const protobufFileName = "feemarket/feemarket/v1/params.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface Params {
   alpha: string;
@@ -227,8 +224,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { DecCoin } from "../../../cosmos/base/v1beta1/coin.ts";
 import { State } from "./genesis.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "feemarket.feemarket.v1";
-
-export const protobufFileName = "feemarket/feemarket/v1/query.proto";
 
 export interface ParamsRequest {
 }
@@ -402,7 +399,13 @@ export const GasPricesResponse: MessageFns<GasPricesResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service feemarket.feemarket.v1.Query. */
+export const Query = {
+  name: "feemarket.feemarket.v1.Query",
+  methods: {
+    Params: { request: ParamsRequest, response: ParamsResponse },
+    State: { request: StateRequest, response: StateResponse },
+    GasPrice: { request: GasPriceRequest, response: GasPriceResponse },
+    GasPrices: { request: GasPricesRequest, response: GasPricesResponse },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { DecCoin } from "../../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "gaia.globalfee.v1beta1";
-
-export const protobufFileName = "gaia/globalfee/v1beta1/params.proto";
 
 export interface Params {
   minimumGasPrices: DecCoin[];
@@ -93,8 +90,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "gaia.globalfee.v1beta1";
-
-export const protobufFileName = "gaia/globalfee/v1beta1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -106,7 +103,10 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service gaia.globalfee.v1beta1.Query. */
+export const Query = {
+  name: "gaia.globalfee.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

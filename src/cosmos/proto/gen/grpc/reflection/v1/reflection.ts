@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "grpc.reflection.v1";
-
-export const protobufFileName = "grpc/reflection/v1/reflection.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface ServerReflectionRequest {
   host: string;
@@ -624,8 +621,3 @@ export const ErrorResponse: MessageFns<ErrorResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { DecCoin } from "../../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "neutron.dynamicfees.v1";
-
-export const protobufFileName = "neutron/dynamicfees/v1/params.proto";
 
 export interface Params {
   /** What one unit of a denomination is worth in the denomination of fees. */
@@ -65,8 +62,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

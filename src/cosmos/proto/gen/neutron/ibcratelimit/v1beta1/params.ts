@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "neutron.ibcratelimit.v1beta1";
-
-export const protobufFileName = "neutron/ibcratelimit/v1beta1/params.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface Params {
   contractAddress: string;
@@ -63,8 +60,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

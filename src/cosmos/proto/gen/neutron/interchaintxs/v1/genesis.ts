@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.interchaintxs.v1";
-
-export const protobufFileName = "neutron/interchaintxs/v1/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -64,8 +61,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

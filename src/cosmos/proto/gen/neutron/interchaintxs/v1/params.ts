@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../../cosmos/base/v1beta1/coin.ts";
-
-export const protobufPackage = "neutron.interchaintxs.v1";
-
-export const protobufFileName = "neutron/interchaintxs/v1/params.proto";
 
 export interface Params {
   msgSubmitTxMaxMessages: bigint;
@@ -79,8 +76,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

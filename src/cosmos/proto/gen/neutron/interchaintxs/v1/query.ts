@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.interchaintxs.v1";
-
-export const protobufFileName = "neutron/interchaintxs/v1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -236,7 +233,14 @@ export const QueryInterchainAccountAddressResponse: MessageFns<QueryInterchainAc
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service neutron.interchaintxs.v1.Query. */
+export const Query = {
+  name: "neutron.interchaintxs.v1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    InterchainAccountAddress: {
+      request: QueryInterchainAccountAddressRequest,
+      response: QueryInterchainAccountAddressResponse,
+    },
+  },
+} as const;

@@ -6,15 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Coin } from "../../../cosmos/base/v1beta1/coin.ts";
 import { Any } from "../../../google/protobuf/any.ts";
 import { Order } from "../../../ibc/core/channel/v1/channel.ts";
 import { Fee } from "../../feerefunder/fee.ts";
 import { Params } from "./params.ts";
-
-export const protobufPackage = "neutron.interchaintxs.v1";
-
-export const protobufFileName = "neutron/interchaintxs/v1/tx.proto";
 
 export interface MsgRegisterInterchainAccount {
   fromAddress: string;
@@ -47,9 +44,6 @@ export interface MsgSubmitTxResponse {
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgRegisterInterchainAccount(): MsgRegisterInterchainAccount {
@@ -454,45 +448,26 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service neutron.interchaintxs.v1.Msg. */
+export const Msg = {
+  name: "neutron.interchaintxs.v1.Msg",
+  methods: {
+    RegisterInterchainAccount: {
+      typeUrl: "/neutron.interchaintxs.v1.MsgRegisterInterchainAccount",
+      request: MsgRegisterInterchainAccount,
+      response: MsgRegisterInterchainAccountResponse,
+      signers: ({ fromAddress }: MsgRegisterInterchainAccount) => [fromAddress],
+    },
+    SubmitTx: {
+      typeUrl: "/neutron.interchaintxs.v1.MsgSubmitTx",
+      request: MsgSubmitTx,
+      response: MsgSubmitTxResponse,
+      signers: ({ fromAddress }: MsgSubmitTx) => [fromAddress],
+    },
+    UpdateParams: {
+      typeUrl: "/neutron.interchaintxs.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "osmosis.tokenfactory.v1beta1";
-
-export const protobufFileName = "osmosis/tokenfactory/v1beta1/authorityMetadata.proto";
+import type { MessageFns } from "../../../message-fns.ts";
 
 export interface DenomAuthorityMetadata {
   Admin: string;
@@ -63,8 +60,3 @@ export const DenomAuthorityMetadata: MessageFns<DenomAuthorityMetadata> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params } from "../params.ts";
 import { DenomAuthorityMetadata } from "./authorityMetadata.ts";
-
-export const protobufPackage = "osmosis.tokenfactory.v1beta1";
-
-export const protobufFileName = "osmosis/tokenfactory/v1beta1/genesis.proto";
 
 export interface GenesisState {
   params: Params | undefined;
@@ -154,8 +151,3 @@ export const GenesisDenom: MessageFns<GenesisDenom> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Params } from "../params.ts";
 import { DenomAuthorityMetadata } from "./authorityMetadata.ts";
-
-export const protobufPackage = "osmosis.tokenfactory.v1beta1";
-
-export const protobufFileName = "osmosis/tokenfactory/v1beta1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -567,7 +564,20 @@ export const QueryFullDenomResponse: MessageFns<QueryFullDenomResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service osmosis.tokenfactory.v1beta1.Query. */
+export const Query = {
+  name: "osmosis.tokenfactory.v1beta1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    DenomAuthorityMetadata: {
+      request: QueryDenomAuthorityMetadataRequest,
+      response: QueryDenomAuthorityMetadataResponse,
+    },
+    DenomsFromCreator: { request: QueryDenomsFromCreatorRequest, response: QueryDenomsFromCreatorResponse },
+    BeforeSendHookAddress: {
+      request: QueryBeforeSendHookAddressRequest,
+      response: QueryBeforeSendHookAddressResponse,
+    },
+    FullDenom: { request: QueryFullDenomRequest, response: QueryFullDenomResponse },
+  },
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../message-fns.ts";
 import { Metadata } from "../../../cosmos/bank/v1beta1/bank.ts";
 import { Coin } from "../../../cosmos/base/v1beta1/coin.ts";
 import { Params } from "../params.ts";
-
-export const protobufPackage = "osmosis.tokenfactory.v1beta1";
-
-export const protobufFileName = "osmosis/tokenfactory/v1beta1/tx.proto";
 
 export interface MsgCreateDenom {
   sender: string;
@@ -29,16 +26,10 @@ export interface MsgMint {
   mintToAddress: string;
 }
 
-export interface MsgMintResponse {
-}
-
 export interface MsgBurn {
   sender: string;
   amount: Coin | undefined;
   burnFromAddress: string;
-}
-
-export interface MsgBurnResponse {
 }
 
 export interface MsgChangeAdmin {
@@ -47,24 +38,15 @@ export interface MsgChangeAdmin {
   newAdmin: string;
 }
 
-export interface MsgChangeAdminResponse {
-}
-
 export interface MsgSetBeforeSendHook {
   sender: string;
   denom: string;
   contractAddr: string;
 }
 
-export interface MsgSetBeforeSendHookResponse {
-}
-
 export interface MsgSetDenomMetadata {
   sender: string;
   metadata: Metadata | undefined;
-}
-
-export interface MsgSetDenomMetadataResponse {
 }
 
 export interface MsgForceTransfer {
@@ -74,15 +56,9 @@ export interface MsgForceTransfer {
   transferToAddress: string;
 }
 
-export interface MsgForceTransferResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgCreateDenom(): MsgCreateDenom {
@@ -265,44 +241,6 @@ export const MsgMint: MessageFns<MsgMint> = {
   },
 };
 
-function createBaseMsgMintResponse(): MsgMintResponse {
-  return {};
-}
-
-export const MsgMintResponse: MessageFns<MsgMintResponse> = {
-  encode(_: MsgMintResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgMintResponse): MsgMintResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgMintResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgBurn(): MsgBurn {
   return { sender: "", amount: undefined, burnFromAddress: "" };
 }
@@ -358,44 +296,6 @@ export const MsgBurn: MessageFns<MsgBurn> = {
             message.burnFromAddress = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgBurnResponse(): MsgBurnResponse {
-  return {};
-}
-
-export const MsgBurnResponse: MessageFns<MsgBurnResponse> = {
-  encode(_: MsgBurnResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgBurnResponse): MsgBurnResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgBurnResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -483,44 +383,6 @@ export const MsgChangeAdmin: MessageFns<MsgChangeAdmin> = {
   },
 };
 
-function createBaseMsgChangeAdminResponse(): MsgChangeAdminResponse {
-  return {};
-}
-
-export const MsgChangeAdminResponse: MessageFns<MsgChangeAdminResponse> = {
-  encode(_: MsgChangeAdminResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChangeAdminResponse): MsgChangeAdminResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChangeAdminResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgSetBeforeSendHook(): MsgSetBeforeSendHook {
   return { sender: "", denom: "", contractAddr: "" };
 }
@@ -592,44 +454,6 @@ export const MsgSetBeforeSendHook: MessageFns<MsgSetBeforeSendHook> = {
   },
 };
 
-function createBaseMsgSetBeforeSendHookResponse(): MsgSetBeforeSendHookResponse {
-  return {};
-}
-
-export const MsgSetBeforeSendHookResponse: MessageFns<MsgSetBeforeSendHookResponse> = {
-  encode(_: MsgSetBeforeSendHookResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSetBeforeSendHookResponse): MsgSetBeforeSendHookResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSetBeforeSendHookResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgSetDenomMetadata(): MsgSetDenomMetadata {
   return { sender: "", metadata: undefined };
 }
@@ -674,44 +498,6 @@ export const MsgSetDenomMetadata: MessageFns<MsgSetDenomMetadata> = {
             message.metadata = Metadata.decode(reader, reader.uint32(), message.metadata);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgSetDenomMetadataResponse(): MsgSetDenomMetadataResponse {
-  return {};
-}
-
-export const MsgSetDenomMetadataResponse: MessageFns<MsgSetDenomMetadataResponse> = {
-  encode(_: MsgSetDenomMetadataResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSetDenomMetadataResponse): MsgSetDenomMetadataResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSetDenomMetadataResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -810,44 +596,6 @@ export const MsgForceTransfer: MessageFns<MsgForceTransfer> = {
   },
 };
 
-function createBaseMsgForceTransferResponse(): MsgForceTransferResponse {
-  return {};
-}
-
-export const MsgForceTransferResponse: MessageFns<MsgForceTransferResponse> = {
-  encode(_: MsgForceTransferResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgForceTransferResponse): MsgForceTransferResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgForceTransferResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -908,45 +656,50 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service osmosis.tokenfactory.v1beta1.Msg. */
+export const Msg = {
+  name: "osmosis.tokenfactory.v1beta1.Msg",
+  methods: {
+    CreateDenom: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgCreateDenom",
+      request: MsgCreateDenom,
+      response: MsgCreateDenomResponse,
+      signers: ({ sender }: MsgCreateDenom) => [sender],
+    },
+    Mint: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgMint",
+      request: MsgMint,
+      signers: ({ sender }: MsgMint) => [sender],
+    },
+    Burn: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgBurn",
+      request: MsgBurn,
+      signers: ({ sender }: MsgBurn) => [sender],
+    },
+    ChangeAdmin: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgChangeAdmin",
+      request: MsgChangeAdmin,
+      signers: ({ sender }: MsgChangeAdmin) => [sender],
+    },
+    SetDenomMetadata: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgSetDenomMetadata",
+      request: MsgSetDenomMetadata,
+      signers: ({ sender }: MsgSetDenomMetadata) => [sender],
+    },
+    SetBeforeSendHook: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgSetBeforeSendHook",
+      request: MsgSetBeforeSendHook,
+      signers: ({ sender }: MsgSetBeforeSendHook) => [sender],
+    },
+    ForceTransfer: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgForceTransfer",
+      request: MsgForceTransfer,
+      signers: ({ sender }: MsgForceTransfer) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/osmosis.tokenfactory.v1beta1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Event } from "../../../../tendermint/abci/types.ts";
-
-export const protobufPackage = "cosmos.base.abci.v1beta1";
-
-export const protobufFileName = "cosmos/base/abci/v1beta1/abci.proto";
 
 export interface TxResponse {
   height: bigint;
@@ -70,15 +67,6 @@ export interface MsgData {
 export interface TxMsgData {
   data: MsgData[];
   msgResponses: Any[];
-}
-
-export interface SearchTxsResult {
-  totalCount: bigint;
-  count: bigint;
-  pageNumber: bigint;
-  pageTotal: bigint;
-  limit: bigint;
-  txs: TxResponse[];
 }
 
 function createBaseTxResponse(): TxResponse {
@@ -803,127 +791,3 @@ export const TxMsgData: MessageFns<TxMsgData> = {
     }
   },
 };
-
-function createBaseSearchTxsResult(): SearchTxsResult {
-  return { totalCount: 0n, count: 0n, pageNumber: 0n, pageTotal: 0n, limit: 0n, txs: [] };
-}
-
-export const SearchTxsResult: MessageFns<SearchTxsResult> = {
-  encode(message: SearchTxsResult, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.totalCount !== 0n) {
-      if (BigInt.asUintN(64, message.totalCount) !== message.totalCount) {
-        throw new globalThis.Error("value provided for field message.totalCount of type uint64 too large");
-      }
-      writer.uint32(8).uint64(message.totalCount);
-    }
-    if (message.count !== 0n) {
-      if (BigInt.asUintN(64, message.count) !== message.count) {
-        throw new globalThis.Error("value provided for field message.count of type uint64 too large");
-      }
-      writer.uint32(16).uint64(message.count);
-    }
-    if (message.pageNumber !== 0n) {
-      if (BigInt.asUintN(64, message.pageNumber) !== message.pageNumber) {
-        throw new globalThis.Error("value provided for field message.pageNumber of type uint64 too large");
-      }
-      writer.uint32(24).uint64(message.pageNumber);
-    }
-    if (message.pageTotal !== 0n) {
-      if (BigInt.asUintN(64, message.pageTotal) !== message.pageTotal) {
-        throw new globalThis.Error("value provided for field message.pageTotal of type uint64 too large");
-      }
-      writer.uint32(32).uint64(message.pageTotal);
-    }
-    if (message.limit !== 0n) {
-      if (BigInt.asUintN(64, message.limit) !== message.limit) {
-        throw new globalThis.Error("value provided for field message.limit of type uint64 too large");
-      }
-      writer.uint32(40).uint64(message.limit);
-    }
-    for (const v of message.txs) {
-      TxResponse.encode(v!, writer.uint32(50).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: SearchTxsResult): SearchTxsResult {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseSearchTxsResult();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 8) {
-              break;
-            }
-
-            message.totalCount = reader.uint64() as bigint;
-            continue;
-          }
-          case 2: {
-            if (tag !== 16) {
-              break;
-            }
-
-            message.count = reader.uint64() as bigint;
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.pageNumber = reader.uint64() as bigint;
-            continue;
-          }
-          case 4: {
-            if (tag !== 32) {
-              break;
-            }
-
-            message.pageTotal = reader.uint64() as bigint;
-            continue;
-          }
-          case 5: {
-            if (tag !== 40) {
-              break;
-            }
-
-            message.limit = reader.uint64() as bigint;
-            continue;
-          }
-          case 6: {
-            if (tag !== 50) {
-              break;
-            }
-
-            message.txs.push(TxResponse.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

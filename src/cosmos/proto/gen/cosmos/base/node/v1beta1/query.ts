@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
-
-export const protobufPackage = "cosmos.base.node.v1beta1";
-
-export const protobufFileName = "cosmos/base/node/v1beta1/query.proto";
 
 export interface ConfigRequest {
 }
@@ -298,8 +295,3 @@ export const StatusResponse: MessageFns<StatusResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

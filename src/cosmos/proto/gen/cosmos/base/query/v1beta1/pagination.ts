@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.base.query.v1beta1";
-
-export const protobufFileName = "cosmos/base/query/v1beta1/pagination.proto";
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface PageRequest {
   key: Uint8Array;
@@ -185,8 +182,3 @@ export const PageResponse: MessageFns<PageResponse> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

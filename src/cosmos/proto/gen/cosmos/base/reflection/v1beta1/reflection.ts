@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.base.reflection.v1beta1";
-
-export const protobufFileName = "cosmos/base/reflection/v1beta1/reflection.proto";
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface ListAllInterfacesRequest {
 }
@@ -210,8 +207,3 @@ export const ListImplementationsResponse: MessageFns<ListImplementationsResponse
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

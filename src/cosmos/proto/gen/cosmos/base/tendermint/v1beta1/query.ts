@@ -6,16 +6,13 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { DefaultNodeInfo } from "../../../../tendermint/p2p/types.ts";
 import { Block } from "../../../../tendermint/types/block.ts";
 import { BlockID } from "../../../../tendermint/types/types.ts";
 import { PageRequest, PageResponse } from "../../query/v1beta1/pagination.ts";
 import { Block as Block1 } from "./types.ts";
-
-export const protobufPackage = "cosmos.base.tendermint.v1beta1";
-
-export const protobufFileName = "cosmos/base/tendermint/v1beta1/query.proto";
 
 export interface GetValidatorSetByHeightRequest {
   height: bigint;
@@ -1453,8 +1450,3 @@ export const ProofOps: MessageFns<ProofOps> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
 import { EvidenceList } from "../../../../tendermint/types/evidence.ts";
 import { BlockID, Commit, Data } from "../../../../tendermint/types/types.ts";
 import { Consensus } from "../../../../tendermint/version/types.ts";
-
-export const protobufPackage = "cosmos.base.tendermint.v1beta1";
-
-export const protobufFileName = "cosmos/base/tendermint/v1beta1/types.proto";
 
 export interface Block {
   header: Header | undefined;
@@ -330,8 +327,3 @@ export const Header: MessageFns<Header> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.crypto.hd.v1";
-
-export const protobufFileName = "cosmos/crypto/hd/v1/hd.proto";
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface BIP44Params {
   purpose: number;
@@ -111,8 +108,3 @@ export const BIP44Params: MessageFns<BIP44Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

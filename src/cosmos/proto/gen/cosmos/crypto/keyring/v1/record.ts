@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { BIP44Params } from "../../hd/v1/hd.ts";
-
-export const protobufPackage = "cosmos.crypto.keyring.v1";
-
-export const protobufFileName = "cosmos/crypto/keyring/v1/record.proto";
 
 export interface Record {
   name: string;
@@ -317,8 +314,3 @@ export const Record_Offline: MessageFns<Record_Offline> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,68 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "cosmos.crypto.multisig.v1beta1";
-
-export const protobufFileName = "cosmos/crypto/multisig/v1beta1/multisig.proto";
-
-export interface MultiSignature {
-  signatures: Uint8Array[];
-}
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface CompactBitArray {
   extraBitsStored: number;
   elems: Uint8Array;
 }
-
-function createBaseMultiSignature(): MultiSignature {
-  return { signatures: [] };
-}
-
-export const MultiSignature: MessageFns<MultiSignature> = {
-  encode(message: MultiSignature, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.signatures) {
-      writer.uint32(10).bytes(v!);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MultiSignature): MultiSignature {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMultiSignature();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.signatures.push(reader.bytes());
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
 
 function createBaseCompactBitArray(): CompactBitArray {
   return { extraBitsStored: 0, elems: new Uint8Array(0) };
@@ -128,8 +72,3 @@ export const CompactBitArray: MessageFns<CompactBitArray> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "ibc.applications.transfer.v1";
-
-export const protobufFileName = "ibc/applications/transfer/v1/denomtrace.proto";
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface DenomTrace {
   path: string;
@@ -75,8 +72,3 @@ export const DenomTrace: MessageFns<DenomTrace> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

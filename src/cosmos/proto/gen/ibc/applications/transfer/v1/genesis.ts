@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Coin } from "../../../../cosmos/base/v1beta1/coin.ts";
 import { DenomTrace } from "./denomtrace.ts";
 import { Params } from "./transfer.ts";
-
-export const protobufPackage = "ibc.applications.transfer.v1";
-
-export const protobufFileName = "ibc/applications/transfer/v1/genesis.proto";
 
 export interface GenesisState {
   portId: string;
@@ -102,8 +99,3 @@ export const GenesisState: MessageFns<GenesisState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

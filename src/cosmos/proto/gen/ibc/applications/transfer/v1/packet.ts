@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "ibc.applications.transfer.v1";
-
-export const protobufFileName = "ibc/applications/transfer/v1/packet.proto";
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface FungibleTokenPacketData {
   denom: string;
@@ -111,8 +108,3 @@ export const FungibleTokenPacketData: MessageFns<FungibleTokenPacketData> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../../cosmos/base/query/v1beta1/pagination.ts";
 import { Coin } from "../../../../cosmos/base/v1beta1/coin.ts";
 import { DenomTrace } from "./denomtrace.ts";
 import { Params } from "./transfer.ts";
-
-export const protobufPackage = "ibc.applications.transfer.v1";
-
-export const protobufFileName = "ibc/applications/transfer/v1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -663,7 +660,15 @@ export const QueryTotalEscrowForDenomResponse: MessageFns<QueryTotalEscrowForDen
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service ibc.applications.transfer.v1.Query. */
+export const Query = {
+  name: "ibc.applications.transfer.v1.Query",
+  methods: {
+    DenomTraces: { request: QueryDenomTracesRequest, response: QueryDenomTracesResponse },
+    DenomTrace: { request: QueryDenomTraceRequest, response: QueryDenomTraceResponse },
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+    DenomHash: { request: QueryDenomHashRequest, response: QueryDenomHashResponse },
+    EscrowAddress: { request: QueryEscrowAddressRequest, response: QueryEscrowAddressResponse },
+    TotalEscrowForDenom: { request: QueryTotalEscrowForDenomRequest, response: QueryTotalEscrowForDenomResponse },
+  },
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Coin } from "../../../../cosmos/base/v1beta1/coin.ts";
 import { Height } from "../../../core/client/v1/client.ts";
 import { Params } from "./transfer.ts";
-
-export const protobufPackage = "ibc.applications.transfer.v1";
-
-export const protobufFileName = "ibc/applications/transfer/v1/tx.proto";
 
 export interface MsgTransfer {
   sourcePort: string;
@@ -32,9 +29,6 @@ export interface MsgTransferResponse {
 export interface MsgUpdateParams {
   signer: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgTransfer(): MsgTransfer {
@@ -287,45 +281,20 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service ibc.applications.transfer.v1.Msg. */
+export const Msg = {
+  name: "ibc.applications.transfer.v1.Msg",
+  methods: {
+    Transfer: {
+      typeUrl: "/ibc.applications.transfer.v1.MsgTransfer",
+      request: MsgTransfer,
+      response: MsgTransferResponse,
+      signers: ({ sender }: MsgTransfer) => [sender],
+    },
+    UpdateParams: {
+      typeUrl: "/ibc.applications.transfer.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Height } from "../../client/v1/client.ts";
-
-export const protobufPackage = "ibc.core.channel.v1";
-
-export const protobufFileName = "ibc/core/channel/v1/channel.proto";
 
 export const State = {
   STATE_UNINITIALIZED_UNSPECIFIED: 0,
@@ -24,25 +21,9 @@ export const State = {
 
 export type State = typeof State[keyof typeof State];
 
-export namespace State {
-  export type STATE_UNINITIALIZED_UNSPECIFIED = typeof State.STATE_UNINITIALIZED_UNSPECIFIED;
-  export type STATE_INIT = typeof State.STATE_INIT;
-  export type STATE_TRYOPEN = typeof State.STATE_TRYOPEN;
-  export type STATE_OPEN = typeof State.STATE_OPEN;
-  export type STATE_CLOSED = typeof State.STATE_CLOSED;
-  export type STATE_FLUSHING = typeof State.STATE_FLUSHING;
-  export type STATE_FLUSHCOMPLETE = typeof State.STATE_FLUSHCOMPLETE;
-}
-
 export const Order = { ORDER_NONE_UNSPECIFIED: 0, ORDER_UNORDERED: 1, ORDER_ORDERED: 2 } as const;
 
 export type Order = typeof Order[keyof typeof Order];
-
-export namespace Order {
-  export type ORDER_NONE_UNSPECIFIED = typeof Order.ORDER_NONE_UNSPECIFIED;
-  export type ORDER_UNORDERED = typeof Order.ORDER_UNORDERED;
-  export type ORDER_ORDERED = typeof Order.ORDER_ORDERED;
-}
 
 export interface Channel {
   state: State;
@@ -85,12 +66,6 @@ export interface PacketState {
   channelId: string;
   sequence: bigint;
   data: Uint8Array;
-}
-
-export interface PacketId {
-  portId: string;
-  channelId: string;
-  sequence: bigint;
 }
 
 export interface Acknowledgement {
@@ -637,80 +612,6 @@ export const PacketState: MessageFns<PacketState> = {
   },
 };
 
-function createBasePacketId(): PacketId {
-  return { portId: "", channelId: "", sequence: 0n };
-}
-
-export const PacketId: MessageFns<PacketId> = {
-  encode(message: PacketId, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.portId !== "") {
-      writer.uint32(10).string(message.portId);
-    }
-    if (message.channelId !== "") {
-      writer.uint32(18).string(message.channelId);
-    }
-    if (message.sequence !== 0n) {
-      if (BigInt.asUintN(64, message.sequence) !== message.sequence) {
-        throw new globalThis.Error("value provided for field message.sequence of type uint64 too large");
-      }
-      writer.uint32(24).uint64(message.sequence);
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: PacketId): PacketId {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBasePacketId();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.portId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.channelId = reader.string();
-            continue;
-          }
-          case 3: {
-            if (tag !== 24) {
-              break;
-            }
-
-            message.sequence = reader.uint64() as bigint;
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseAcknowledgement(): Acknowledgement {
   return { response: undefined };
 }
@@ -884,8 +785,3 @@ export const Timeout: MessageFns<Timeout> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,15 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../../cosmos/base/query/v1beta1/pagination.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Height, IdentifiedClientState } from "../../client/v1/client.ts";
 import { Channel, IdentifiedChannel, PacketState, Params } from "./channel.ts";
 import { ErrorReceipt, Upgrade } from "./upgrade.ts";
-
-export const protobufPackage = "ibc.core.channel.v1";
-
-export const protobufFileName = "ibc/core/channel/v1/query.proto";
 
 export interface QueryChannelRequest {
   portId: string;
@@ -2588,7 +2585,35 @@ export const QueryChannelParamsResponse: MessageFns<QueryChannelParamsResponse> 
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service ibc.core.channel.v1.Query. */
+export const Query = {
+  name: "ibc.core.channel.v1.Query",
+  methods: {
+    Channel: { request: QueryChannelRequest, response: QueryChannelResponse },
+    Channels: { request: QueryChannelsRequest, response: QueryChannelsResponse },
+    ConnectionChannels: { request: QueryConnectionChannelsRequest, response: QueryConnectionChannelsResponse },
+    ChannelClientState: { request: QueryChannelClientStateRequest, response: QueryChannelClientStateResponse },
+    ChannelConsensusState: {
+      request: QueryChannelConsensusStateRequest,
+      response: QueryChannelConsensusStateResponse,
+    },
+    PacketCommitment: { request: QueryPacketCommitmentRequest, response: QueryPacketCommitmentResponse },
+    PacketCommitments: { request: QueryPacketCommitmentsRequest, response: QueryPacketCommitmentsResponse },
+    PacketReceipt: { request: QueryPacketReceiptRequest, response: QueryPacketReceiptResponse },
+    PacketAcknowledgement: {
+      request: QueryPacketAcknowledgementRequest,
+      response: QueryPacketAcknowledgementResponse,
+    },
+    PacketAcknowledgements: {
+      request: QueryPacketAcknowledgementsRequest,
+      response: QueryPacketAcknowledgementsResponse,
+    },
+    UnreceivedPackets: { request: QueryUnreceivedPacketsRequest, response: QueryUnreceivedPacketsResponse },
+    UnreceivedAcks: { request: QueryUnreceivedAcksRequest, response: QueryUnreceivedAcksResponse },
+    NextSequenceReceive: { request: QueryNextSequenceReceiveRequest, response: QueryNextSequenceReceiveResponse },
+    NextSequenceSend: { request: QueryNextSequenceSendRequest, response: QueryNextSequenceSendResponse },
+    UpgradeError: { request: QueryUpgradeErrorRequest, response: QueryUpgradeErrorResponse },
+    Upgrade: { request: QueryUpgradeRequest, response: QueryUpgradeResponse },
+    ChannelParams: { request: QueryChannelParamsRequest, response: QueryChannelParamsResponse },
+  },
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Height } from "../../client/v1/client.ts";
 import { Channel, Packet, Params, State } from "./channel.ts";
 import { ErrorReceipt, Upgrade, UpgradeFields } from "./upgrade.ts";
-
-export const protobufPackage = "ibc.core.channel.v1";
-
-export const protobufFileName = "ibc/core/channel/v1/tx.proto";
 
 export const ResponseResultType = {
   RESPONSE_RESULT_TYPE_UNSPECIFIED: 0,
@@ -22,13 +19,6 @@ export const ResponseResultType = {
 } as const;
 
 export type ResponseResultType = typeof ResponseResultType[keyof typeof ResponseResultType];
-
-export namespace ResponseResultType {
-  export type RESPONSE_RESULT_TYPE_UNSPECIFIED = typeof ResponseResultType.RESPONSE_RESULT_TYPE_UNSPECIFIED;
-  export type RESPONSE_RESULT_TYPE_NOOP = typeof ResponseResultType.RESPONSE_RESULT_TYPE_NOOP;
-  export type RESPONSE_RESULT_TYPE_SUCCESS = typeof ResponseResultType.RESPONSE_RESULT_TYPE_SUCCESS;
-  export type RESPONSE_RESULT_TYPE_FAILURE = typeof ResponseResultType.RESPONSE_RESULT_TYPE_FAILURE;
-}
 
 export interface MsgChannelOpenInit {
   portId: string;
@@ -66,9 +56,6 @@ export interface MsgChannelOpenAck {
   signer: string;
 }
 
-export interface MsgChannelOpenAckResponse {
-}
-
 export interface MsgChannelOpenConfirm {
   portId: string;
   channelId: string;
@@ -77,16 +64,10 @@ export interface MsgChannelOpenConfirm {
   signer: string;
 }
 
-export interface MsgChannelOpenConfirmResponse {
-}
-
 export interface MsgChannelCloseInit {
   portId: string;
   channelId: string;
   signer: string;
-}
-
-export interface MsgChannelCloseInitResponse {
 }
 
 export interface MsgChannelCloseConfirm {
@@ -96,9 +77,6 @@ export interface MsgChannelCloseConfirm {
   proofHeight: Height | undefined;
   signer: string;
   counterpartyUpgradeSequence: bigint;
-}
-
-export interface MsgChannelCloseConfirmResponse {
 }
 
 export interface MsgRecvPacket {
@@ -219,9 +197,6 @@ export interface MsgChannelUpgradeOpen {
   signer: string;
 }
 
-export interface MsgChannelUpgradeOpenResponse {
-}
-
 export interface MsgChannelUpgradeTimeout {
   portId: string;
   channelId: string;
@@ -229,9 +204,6 @@ export interface MsgChannelUpgradeTimeout {
   proofChannel: Uint8Array;
   proofHeight: Height | undefined;
   signer: string;
-}
-
-export interface MsgChannelUpgradeTimeoutResponse {
 }
 
 export interface MsgChannelUpgradeCancel {
@@ -243,15 +215,9 @@ export interface MsgChannelUpgradeCancel {
   signer: string;
 }
 
-export interface MsgChannelUpgradeCancelResponse {
-}
-
 export interface MsgUpdateParams {
   authority: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 export interface MsgPruneAcknowledgements {
@@ -703,44 +669,6 @@ export const MsgChannelOpenAck: MessageFns<MsgChannelOpenAck> = {
   },
 };
 
-function createBaseMsgChannelOpenAckResponse(): MsgChannelOpenAckResponse {
-  return {};
-}
-
-export const MsgChannelOpenAckResponse: MessageFns<MsgChannelOpenAckResponse> = {
-  encode(_: MsgChannelOpenAckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelOpenAckResponse): MsgChannelOpenAckResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelOpenAckResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelOpenConfirm(): MsgChannelOpenConfirm {
   return { portId: "", channelId: "", proofAck: new Uint8Array(0), proofHeight: undefined, signer: "" };
 }
@@ -834,44 +762,6 @@ export const MsgChannelOpenConfirm: MessageFns<MsgChannelOpenConfirm> = {
   },
 };
 
-function createBaseMsgChannelOpenConfirmResponse(): MsgChannelOpenConfirmResponse {
-  return {};
-}
-
-export const MsgChannelOpenConfirmResponse: MessageFns<MsgChannelOpenConfirmResponse> = {
-  encode(_: MsgChannelOpenConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelOpenConfirmResponse): MsgChannelOpenConfirmResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelOpenConfirmResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelCloseInit(): MsgChannelCloseInit {
   return { portId: "", channelId: "", signer: "" };
 }
@@ -927,44 +817,6 @@ export const MsgChannelCloseInit: MessageFns<MsgChannelCloseInit> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelCloseInitResponse(): MsgChannelCloseInitResponse {
-  return {};
-}
-
-export const MsgChannelCloseInitResponse: MessageFns<MsgChannelCloseInitResponse> = {
-  encode(_: MsgChannelCloseInitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelCloseInitResponse): MsgChannelCloseInitResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelCloseInitResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -1081,44 +933,6 @@ export const MsgChannelCloseConfirm: MessageFns<MsgChannelCloseConfirm> = {
             message.counterpartyUpgradeSequence = reader.uint64() as bigint;
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelCloseConfirmResponse(): MsgChannelCloseConfirmResponse {
-  return {};
-}
-
-export const MsgChannelCloseConfirmResponse: MessageFns<MsgChannelCloseConfirmResponse> = {
-  encode(_: MsgChannelCloseConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelCloseConfirmResponse): MsgChannelCloseConfirmResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelCloseConfirmResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -2600,44 +2414,6 @@ export const MsgChannelUpgradeOpen: MessageFns<MsgChannelUpgradeOpen> = {
   },
 };
 
-function createBaseMsgChannelUpgradeOpenResponse(): MsgChannelUpgradeOpenResponse {
-  return {};
-}
-
-export const MsgChannelUpgradeOpenResponse: MessageFns<MsgChannelUpgradeOpenResponse> = {
-  encode(_: MsgChannelUpgradeOpenResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeOpenResponse): MsgChannelUpgradeOpenResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeOpenResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgChannelUpgradeTimeout(): MsgChannelUpgradeTimeout {
   return {
     portId: "",
@@ -2733,44 +2509,6 @@ export const MsgChannelUpgradeTimeout: MessageFns<MsgChannelUpgradeTimeout> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgChannelUpgradeTimeoutResponse(): MsgChannelUpgradeTimeoutResponse {
-  return {};
-}
-
-export const MsgChannelUpgradeTimeoutResponse: MessageFns<MsgChannelUpgradeTimeoutResponse> = {
-  encode(_: MsgChannelUpgradeTimeoutResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeTimeoutResponse): MsgChannelUpgradeTimeoutResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeTimeoutResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -2898,44 +2636,6 @@ export const MsgChannelUpgradeCancel: MessageFns<MsgChannelUpgradeCancel> = {
   },
 };
 
-function createBaseMsgChannelUpgradeCancelResponse(): MsgChannelUpgradeCancelResponse {
-  return {};
-}
-
-export const MsgChannelUpgradeCancelResponse: MessageFns<MsgChannelUpgradeCancelResponse> = {
-  encode(_: MsgChannelUpgradeCancelResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgChannelUpgradeCancelResponse): MsgChannelUpgradeCancelResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgChannelUpgradeCancelResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { authority: "", params: undefined };
 }
@@ -2980,44 +2680,6 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
             message.params = Params.decode(reader, reader.uint32(), message.params);
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -3185,7 +2847,115 @@ export const MsgPruneAcknowledgementsResponse: MessageFns<MsgPruneAcknowledgemen
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service ibc.core.channel.v1.Msg. */
+export const Msg = {
+  name: "ibc.core.channel.v1.Msg",
+  methods: {
+    ChannelOpenInit: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenInit",
+      request: MsgChannelOpenInit,
+      response: MsgChannelOpenInitResponse,
+      signers: ({ signer }: MsgChannelOpenInit) => [signer],
+    },
+    ChannelOpenTry: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenTry",
+      request: MsgChannelOpenTry,
+      response: MsgChannelOpenTryResponse,
+      signers: ({ signer }: MsgChannelOpenTry) => [signer],
+    },
+    ChannelOpenAck: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenAck",
+      request: MsgChannelOpenAck,
+      signers: ({ signer }: MsgChannelOpenAck) => [signer],
+    },
+    ChannelOpenConfirm: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelOpenConfirm",
+      request: MsgChannelOpenConfirm,
+      signers: ({ signer }: MsgChannelOpenConfirm) => [signer],
+    },
+    ChannelCloseInit: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelCloseInit",
+      request: MsgChannelCloseInit,
+      signers: ({ signer }: MsgChannelCloseInit) => [signer],
+    },
+    ChannelCloseConfirm: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelCloseConfirm",
+      request: MsgChannelCloseConfirm,
+      signers: ({ signer }: MsgChannelCloseConfirm) => [signer],
+    },
+    RecvPacket: {
+      typeUrl: "/ibc.core.channel.v1.MsgRecvPacket",
+      request: MsgRecvPacket,
+      response: MsgRecvPacketResponse,
+      signers: ({ signer }: MsgRecvPacket) => [signer],
+    },
+    Timeout: {
+      typeUrl: "/ibc.core.channel.v1.MsgTimeout",
+      request: MsgTimeout,
+      response: MsgTimeoutResponse,
+      signers: ({ signer }: MsgTimeout) => [signer],
+    },
+    TimeoutOnClose: {
+      typeUrl: "/ibc.core.channel.v1.MsgTimeoutOnClose",
+      request: MsgTimeoutOnClose,
+      response: MsgTimeoutOnCloseResponse,
+      signers: ({ signer }: MsgTimeoutOnClose) => [signer],
+    },
+    Acknowledgement: {
+      typeUrl: "/ibc.core.channel.v1.MsgAcknowledgement",
+      request: MsgAcknowledgement,
+      response: MsgAcknowledgementResponse,
+      signers: ({ signer }: MsgAcknowledgement) => [signer],
+    },
+    ChannelUpgradeInit: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeInit",
+      request: MsgChannelUpgradeInit,
+      response: MsgChannelUpgradeInitResponse,
+      signers: ({ signer }: MsgChannelUpgradeInit) => [signer],
+    },
+    ChannelUpgradeTry: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeTry",
+      request: MsgChannelUpgradeTry,
+      response: MsgChannelUpgradeTryResponse,
+      signers: ({ signer }: MsgChannelUpgradeTry) => [signer],
+    },
+    ChannelUpgradeAck: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeAck",
+      request: MsgChannelUpgradeAck,
+      response: MsgChannelUpgradeAckResponse,
+      signers: ({ signer }: MsgChannelUpgradeAck) => [signer],
+    },
+    ChannelUpgradeConfirm: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeConfirm",
+      request: MsgChannelUpgradeConfirm,
+      response: MsgChannelUpgradeConfirmResponse,
+      signers: ({ signer }: MsgChannelUpgradeConfirm) => [signer],
+    },
+    ChannelUpgradeOpen: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeOpen",
+      request: MsgChannelUpgradeOpen,
+      signers: ({ signer }: MsgChannelUpgradeOpen) => [signer],
+    },
+    ChannelUpgradeTimeout: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeTimeout",
+      request: MsgChannelUpgradeTimeout,
+      signers: ({ signer }: MsgChannelUpgradeTimeout) => [signer],
+    },
+    ChannelUpgradeCancel: {
+      typeUrl: "/ibc.core.channel.v1.MsgChannelUpgradeCancel",
+      request: MsgChannelUpgradeCancel,
+      signers: ({ signer }: MsgChannelUpgradeCancel) => [signer],
+    },
+    UpdateChannelParams: {
+      typeUrl: "/ibc.core.channel.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ authority }: MsgUpdateParams) => [authority],
+    },
+    PruneAcknowledgements: {
+      typeUrl: "/ibc.core.channel.v1.MsgPruneAcknowledgements",
+      request: MsgPruneAcknowledgements,
+      response: MsgPruneAcknowledgementsResponse,
+      signers: ({ signer }: MsgPruneAcknowledgements) => [signer],
+    },
+  },
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Order, Timeout } from "./channel.ts";
-
-export const protobufPackage = "ibc.core.channel.v1";
-
-export const protobufFileName = "ibc/core/channel/v1/upgrade.proto";
 
 export interface Upgrade {
   fields: UpgradeFields | undefined;
@@ -236,8 +233,3 @@ export const ErrorReceipt: MessageFns<ErrorReceipt> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

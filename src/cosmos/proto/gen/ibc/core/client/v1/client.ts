@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
-
-export const protobufPackage = "ibc.core.client.v1";
-
-export const protobufFileName = "ibc/core/client/v1/client.proto";
 
 export interface IdentifiedClientState {
   clientId: string;
@@ -20,11 +17,6 @@ export interface IdentifiedClientState {
 export interface ConsensusStateWithHeight {
   height: Height | undefined;
   consensusState: Any | undefined;
-}
-
-export interface ClientConsensusStates {
-  clientId: string;
-  consensusStates: ConsensusStateWithHeight[];
 }
 
 export interface Height {
@@ -138,66 +130,6 @@ export const ConsensusStateWithHeight: MessageFns<ConsensusStateWithHeight> = {
             }
 
             message.consensusState = Any.decode(reader, reader.uint32(), message.consensusState);
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseClientConsensusStates(): ClientConsensusStates {
-  return { clientId: "", consensusStates: [] };
-}
-
-export const ClientConsensusStates: MessageFns<ClientConsensusStates> = {
-  encode(message: ClientConsensusStates, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    if (message.clientId !== "") {
-      writer.uint32(10).string(message.clientId);
-    }
-    for (const v of message.consensusStates) {
-      ConsensusStateWithHeight.encode(v!, writer.uint32(18).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: ClientConsensusStates): ClientConsensusStates {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseClientConsensusStates();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.clientId = reader.string();
-            continue;
-          }
-          case 2: {
-            if (tag !== 18) {
-              break;
-            }
-
-            message.consensusStates.push(ConsensusStateWithHeight.decode(reader, reader.uint32()));
             continue;
           }
         }
@@ -330,8 +262,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

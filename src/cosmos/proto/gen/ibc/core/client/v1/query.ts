@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../../cosmos/base/query/v1beta1/pagination.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { MerklePath } from "../../commitment/v1/commitment.ts";
 import { ConsensusStateWithHeight, Height, IdentifiedClientState, Params } from "./client.ts";
-
-export const protobufPackage = "ibc.core.client.v1";
-
-export const protobufFileName = "ibc/core/client/v1/query.proto";
 
 export interface QueryClientStateRequest {
   clientId: string;
@@ -1275,7 +1272,25 @@ export const QueryVerifyMembershipResponse: MessageFns<QueryVerifyMembershipResp
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service ibc.core.client.v1.Query. */
+export const Query = {
+  name: "ibc.core.client.v1.Query",
+  methods: {
+    ClientState: { request: QueryClientStateRequest, response: QueryClientStateResponse },
+    ClientStates: { request: QueryClientStatesRequest, response: QueryClientStatesResponse },
+    ConsensusState: { request: QueryConsensusStateRequest, response: QueryConsensusStateResponse },
+    ConsensusStates: { request: QueryConsensusStatesRequest, response: QueryConsensusStatesResponse },
+    ConsensusStateHeights: {
+      request: QueryConsensusStateHeightsRequest,
+      response: QueryConsensusStateHeightsResponse,
+    },
+    ClientStatus: { request: QueryClientStatusRequest, response: QueryClientStatusResponse },
+    ClientParams: { request: QueryClientParamsRequest, response: QueryClientParamsResponse },
+    UpgradedClientState: { request: QueryUpgradedClientStateRequest, response: QueryUpgradedClientStateResponse },
+    UpgradedConsensusState: {
+      request: QueryUpgradedConsensusStateRequest,
+      response: QueryUpgradedConsensusStateResponse,
+    },
+    VerifyMembership: { request: QueryVerifyMembershipRequest, response: QueryVerifyMembershipResponse },
+  },
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Plan } from "../../../../cosmos/upgrade/v1beta1/upgrade.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Params } from "./client.ts";
-
-export const protobufPackage = "ibc.core.client.v1";
-
-export const protobufFileName = "ibc/core/client/v1/tx.proto";
 
 export interface MsgCreateClient {
   clientState: Any | undefined;
@@ -30,9 +27,6 @@ export interface MsgUpdateClient {
   signer: string;
 }
 
-export interface MsgUpdateClientResponse {
-}
-
 export interface MsgUpgradeClient {
   clientId: string;
   clientState: Any | undefined;
@@ -42,16 +36,10 @@ export interface MsgUpgradeClient {
   signer: string;
 }
 
-export interface MsgUpgradeClientResponse {
-}
-
 export interface MsgSubmitMisbehaviour {
   clientId: string;
   misbehaviour: Any | undefined;
   signer: string;
-}
-
-export interface MsgSubmitMisbehaviourResponse {
 }
 
 export interface MsgRecoverClient {
@@ -60,24 +48,15 @@ export interface MsgRecoverClient {
   signer: string;
 }
 
-export interface MsgRecoverClientResponse {
-}
-
 export interface MsgIBCSoftwareUpgrade {
   plan: Plan | undefined;
   upgradedClientState: Any | undefined;
   signer: string;
 }
 
-export interface MsgIBCSoftwareUpgradeResponse {
-}
-
 export interface MsgUpdateParams {
   signer: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgCreateClient(): MsgCreateClient {
@@ -271,44 +250,6 @@ export const MsgUpdateClient: MessageFns<MsgUpdateClient> = {
   },
 };
 
-function createBaseMsgUpdateClientResponse(): MsgUpdateClientResponse {
-  return {};
-}
-
-export const MsgUpdateClientResponse: MessageFns<MsgUpdateClientResponse> = {
-  encode(_: MsgUpdateClientResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateClientResponse): MsgUpdateClientResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateClientResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpgradeClient(): MsgUpgradeClient {
   return {
     clientId: "",
@@ -420,44 +361,6 @@ export const MsgUpgradeClient: MessageFns<MsgUpgradeClient> = {
   },
 };
 
-function createBaseMsgUpgradeClientResponse(): MsgUpgradeClientResponse {
-  return {};
-}
-
-export const MsgUpgradeClientResponse: MessageFns<MsgUpgradeClientResponse> = {
-  encode(_: MsgUpgradeClientResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpgradeClientResponse): MsgUpgradeClientResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpgradeClientResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgSubmitMisbehaviour(): MsgSubmitMisbehaviour {
   return { clientId: "", misbehaviour: undefined, signer: "" };
 }
@@ -513,44 +416,6 @@ export const MsgSubmitMisbehaviour: MessageFns<MsgSubmitMisbehaviour> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgSubmitMisbehaviourResponse(): MsgSubmitMisbehaviourResponse {
-  return {};
-}
-
-export const MsgSubmitMisbehaviourResponse: MessageFns<MsgSubmitMisbehaviourResponse> = {
-  encode(_: MsgSubmitMisbehaviourResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgSubmitMisbehaviourResponse): MsgSubmitMisbehaviourResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgSubmitMisbehaviourResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -638,44 +503,6 @@ export const MsgRecoverClient: MessageFns<MsgRecoverClient> = {
   },
 };
 
-function createBaseMsgRecoverClientResponse(): MsgRecoverClientResponse {
-  return {};
-}
-
-export const MsgRecoverClientResponse: MessageFns<MsgRecoverClientResponse> = {
-  encode(_: MsgRecoverClientResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgRecoverClientResponse): MsgRecoverClientResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgRecoverClientResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgIBCSoftwareUpgrade(): MsgIBCSoftwareUpgrade {
   return { plan: undefined, upgradedClientState: undefined, signer: "" };
 }
@@ -731,44 +558,6 @@ export const MsgIBCSoftwareUpgrade: MessageFns<MsgIBCSoftwareUpgrade> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgIBCSoftwareUpgradeResponse(): MsgIBCSoftwareUpgradeResponse {
-  return {};
-}
-
-export const MsgIBCSoftwareUpgradeResponse: MessageFns<MsgIBCSoftwareUpgradeResponse> = {
-  encode(_: MsgIBCSoftwareUpgradeResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgIBCSoftwareUpgradeResponse): MsgIBCSoftwareUpgradeResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgIBCSoftwareUpgradeResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -845,45 +634,45 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service ibc.core.client.v1.Msg. */
+export const Msg = {
+  name: "ibc.core.client.v1.Msg",
+  methods: {
+    CreateClient: {
+      typeUrl: "/ibc.core.client.v1.MsgCreateClient",
+      request: MsgCreateClient,
+      response: MsgCreateClientResponse,
+      signers: ({ signer }: MsgCreateClient) => [signer],
+    },
+    UpdateClient: {
+      typeUrl: "/ibc.core.client.v1.MsgUpdateClient",
+      request: MsgUpdateClient,
+      signers: ({ signer }: MsgUpdateClient) => [signer],
+    },
+    UpgradeClient: {
+      typeUrl: "/ibc.core.client.v1.MsgUpgradeClient",
+      request: MsgUpgradeClient,
+      signers: ({ signer }: MsgUpgradeClient) => [signer],
+    },
+    SubmitMisbehaviour: {
+      typeUrl: "/ibc.core.client.v1.MsgSubmitMisbehaviour",
+      request: MsgSubmitMisbehaviour,
+      signers: ({ signer }: MsgSubmitMisbehaviour) => [signer],
+    },
+    RecoverClient: {
+      typeUrl: "/ibc.core.client.v1.MsgRecoverClient",
+      request: MsgRecoverClient,
+      signers: ({ signer }: MsgRecoverClient) => [signer],
+    },
+    IBCSoftwareUpgrade: {
+      typeUrl: "/ibc.core.client.v1.MsgIBCSoftwareUpgrade",
+      request: MsgIBCSoftwareUpgrade,
+      signers: ({ signer }: MsgIBCSoftwareUpgrade) => [signer],
+    },
+    UpdateClientParams: {
+      typeUrl: "/ibc.core.client.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,11 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-import { CommitmentProof } from "../../../../cosmos/ics23/v1/proofs.ts";
-
-export const protobufPackage = "ibc.core.commitment.v1";
-
-export const protobufFileName = "ibc/core/commitment/v1/commitment.proto";
+import type { MessageFns } from "../../../../message-fns.ts";
 
 export interface MerkleRoot {
   hash: Uint8Array;
@@ -22,10 +18,6 @@ export interface MerklePrefix {
 
 export interface MerklePath {
   keyPath: string[];
-}
-
-export interface MerkleProof {
-  proofs: CommitmentProof[];
 }
 
 function createBaseMerkleRoot(): MerkleRoot {
@@ -174,57 +166,3 @@ export const MerklePath: MessageFns<MerklePath> = {
     }
   },
 };
-
-function createBaseMerkleProof(): MerkleProof {
-  return { proofs: [] };
-}
-
-export const MerkleProof: MessageFns<MerkleProof> = {
-  encode(message: MerkleProof, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    for (const v of message.proofs) {
-      CommitmentProof.encode(v!, writer.uint32(10).fork()).join();
-    }
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MerkleProof): MerkleProof {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMerkleProof();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-          case 1: {
-            if (tag !== 10) {
-              break;
-            }
-
-            message.proofs.push(CommitmentProof.decode(reader, reader.uint32()));
-            continue;
-          }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,22 +6,12 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { MerklePrefix } from "../../commitment/v1/commitment.ts";
-
-export const protobufPackage = "ibc.core.connection.v1";
-
-export const protobufFileName = "ibc/core/connection/v1/connection.proto";
 
 export const State = { STATE_UNINITIALIZED_UNSPECIFIED: 0, STATE_INIT: 1, STATE_TRYOPEN: 2, STATE_OPEN: 3 } as const;
 
 export type State = typeof State[keyof typeof State];
-
-export namespace State {
-  export type STATE_UNINITIALIZED_UNSPECIFIED = typeof State.STATE_UNINITIALIZED_UNSPECIFIED;
-  export type STATE_INIT = typeof State.STATE_INIT;
-  export type STATE_TRYOPEN = typeof State.STATE_TRYOPEN;
-  export type STATE_OPEN = typeof State.STATE_OPEN;
-}
 
 export interface ConnectionEnd {
   clientId: string;
@@ -558,8 +548,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

@@ -6,14 +6,11 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { PageRequest, PageResponse } from "../../../../cosmos/base/query/v1beta1/pagination.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Height, IdentifiedClientState } from "../../client/v1/client.ts";
 import { ConnectionEnd, IdentifiedConnection, Params } from "./connection.ts";
-
-export const protobufPackage = "ibc.core.connection.v1";
-
-export const protobufFileName = "ibc/core/connection/v1/query.proto";
 
 export interface QueryConnectionRequest {
   connectionId: string;
@@ -801,7 +798,21 @@ export const QueryConnectionParamsResponse: MessageFns<QueryConnectionParamsResp
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service ibc.core.connection.v1.Query. */
+export const Query = {
+  name: "ibc.core.connection.v1.Query",
+  methods: {
+    Connection: { request: QueryConnectionRequest, response: QueryConnectionResponse },
+    Connections: { request: QueryConnectionsRequest, response: QueryConnectionsResponse },
+    ClientConnections: { request: QueryClientConnectionsRequest, response: QueryClientConnectionsResponse },
+    ConnectionClientState: {
+      request: QueryConnectionClientStateRequest,
+      response: QueryConnectionClientStateResponse,
+    },
+    ConnectionConsensusState: {
+      request: QueryConnectionConsensusStateRequest,
+      response: QueryConnectionConsensusStateResponse,
+    },
+    ConnectionParams: { request: QueryConnectionParamsRequest, response: QueryConnectionParamsResponse },
+  },
+} as const;

@@ -6,13 +6,10 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Any } from "../../../../google/protobuf/any.ts";
 import { Height } from "../../client/v1/client.ts";
 import { Counterparty, Params, Version } from "./connection.ts";
-
-export const protobufPackage = "ibc.core.connection.v1";
-
-export const protobufFileName = "ibc/core/connection/v1/tx.proto";
 
 export interface MsgConnectionOpenInit {
   clientId: string;
@@ -20,9 +17,6 @@ export interface MsgConnectionOpenInit {
   version: Version | undefined;
   delayPeriod: bigint;
   signer: string;
-}
-
-export interface MsgConnectionOpenInitResponse {
 }
 
 export interface MsgConnectionOpenTry {
@@ -41,9 +35,6 @@ export interface MsgConnectionOpenTry {
   hostConsensusStateProof: Uint8Array;
 }
 
-export interface MsgConnectionOpenTryResponse {
-}
-
 export interface MsgConnectionOpenAck {
   connectionId: string;
   counterpartyConnectionId: string;
@@ -58,9 +49,6 @@ export interface MsgConnectionOpenAck {
   hostConsensusStateProof: Uint8Array;
 }
 
-export interface MsgConnectionOpenAckResponse {
-}
-
 export interface MsgConnectionOpenConfirm {
   connectionId: string;
   proofAck: Uint8Array;
@@ -68,15 +56,9 @@ export interface MsgConnectionOpenConfirm {
   signer: string;
 }
 
-export interface MsgConnectionOpenConfirmResponse {
-}
-
 export interface MsgUpdateParams {
   signer: string;
   params: Params | undefined;
-}
-
-export interface MsgUpdateParamsResponse {
 }
 
 function createBaseMsgConnectionOpenInit(): MsgConnectionOpenInit {
@@ -159,44 +141,6 @@ export const MsgConnectionOpenInit: MessageFns<MsgConnectionOpenInit> = {
             message.signer = reader.string();
             continue;
           }
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-function createBaseMsgConnectionOpenInitResponse(): MsgConnectionOpenInitResponse {
-  return {};
-}
-
-export const MsgConnectionOpenInitResponse: MessageFns<MsgConnectionOpenInitResponse> = {
-  encode(_: MsgConnectionOpenInitResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenInitResponse): MsgConnectionOpenInitResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenInitResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
         }
         if ((tag & 7) === 4 || tag === 0) {
           throw new globalThis.Error("illegal tag");
@@ -411,44 +355,6 @@ export const MsgConnectionOpenTry: MessageFns<MsgConnectionOpenTry> = {
   },
 };
 
-function createBaseMsgConnectionOpenTryResponse(): MsgConnectionOpenTryResponse {
-  return {};
-}
-
-export const MsgConnectionOpenTryResponse: MessageFns<MsgConnectionOpenTryResponse> = {
-  encode(_: MsgConnectionOpenTryResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenTryResponse): MsgConnectionOpenTryResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenTryResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgConnectionOpenAck(): MsgConnectionOpenAck {
   return {
     connectionId: "",
@@ -620,44 +526,6 @@ export const MsgConnectionOpenAck: MessageFns<MsgConnectionOpenAck> = {
   },
 };
 
-function createBaseMsgConnectionOpenAckResponse(): MsgConnectionOpenAckResponse {
-  return {};
-}
-
-export const MsgConnectionOpenAckResponse: MessageFns<MsgConnectionOpenAckResponse> = {
-  encode(_: MsgConnectionOpenAckResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenAckResponse): MsgConnectionOpenAckResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenAckResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgConnectionOpenConfirm(): MsgConnectionOpenConfirm {
   return { connectionId: "", proofAck: new Uint8Array(0), proofHeight: undefined, signer: "" };
 }
@@ -740,44 +608,6 @@ export const MsgConnectionOpenConfirm: MessageFns<MsgConnectionOpenConfirm> = {
   },
 };
 
-function createBaseMsgConnectionOpenConfirmResponse(): MsgConnectionOpenConfirmResponse {
-  return {};
-}
-
-export const MsgConnectionOpenConfirmResponse: MessageFns<MsgConnectionOpenConfirmResponse> = {
-  encode(_: MsgConnectionOpenConfirmResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
-  },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgConnectionOpenConfirmResponse): MsgConnectionOpenConfirmResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgConnectionOpenConfirmResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
 function createBaseMsgUpdateParams(): MsgUpdateParams {
   return { signer: "", params: undefined };
 }
@@ -838,45 +668,34 @@ export const MsgUpdateParams: MessageFns<MsgUpdateParams> = {
   },
 };
 
-function createBaseMsgUpdateParamsResponse(): MsgUpdateParamsResponse {
-  return {};
-}
-
-export const MsgUpdateParamsResponse: MessageFns<MsgUpdateParamsResponse> = {
-  encode(_: MsgUpdateParamsResponse, writer: BinaryWriter = new BinaryWriter()): BinaryWriter {
-    return writer;
+/** The methods of the service ibc.core.connection.v1.Msg. */
+export const Msg = {
+  name: "ibc.core.connection.v1.Msg",
+  methods: {
+    ConnectionOpenInit: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenInit",
+      request: MsgConnectionOpenInit,
+      signers: ({ signer }: MsgConnectionOpenInit) => [signer],
+    },
+    ConnectionOpenTry: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenTry",
+      request: MsgConnectionOpenTry,
+      signers: ({ signer }: MsgConnectionOpenTry) => [signer],
+    },
+    ConnectionOpenAck: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenAck",
+      request: MsgConnectionOpenAck,
+      signers: ({ signer }: MsgConnectionOpenAck) => [signer],
+    },
+    ConnectionOpenConfirm: {
+      typeUrl: "/ibc.core.connection.v1.MsgConnectionOpenConfirm",
+      request: MsgConnectionOpenConfirm,
+      signers: ({ signer }: MsgConnectionOpenConfirm) => [signer],
+    },
+    UpdateConnectionParams: {
+      typeUrl: "/ibc.core.connection.v1.MsgUpdateParams",
+      request: MsgUpdateParams,
+      signers: ({ signer }: MsgUpdateParams) => [signer],
+    },
   },
-
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: MsgUpdateParamsResponse): MsgUpdateParamsResponse {
-    const reader = input instanceof BinaryReader ? input : new BinaryReader(input);
-    const previousRecursionDepth = (reader as any).__tsProtoDecodeDepth ?? 0;
-    if (previousRecursionDepth >= 100) {
-      throw new globalThis.Error("protobuf decode recursion limit exceeded");
-    }
-    (reader as any).__tsProtoDecodeDepth = previousRecursionDepth + 1;
-    try {
-      const end = length === undefined ? reader.len : reader.pos + length;
-      const message = previous ?? createBaseMsgUpdateParamsResponse();
-      while (reader.pos < end) {
-        const tag = reader.uint32();
-        switch (tag >>> 3) {
-        }
-        if ((tag & 7) === 4 || tag === 0) {
-          throw new globalThis.Error("illegal tag");
-        }
-        reader.skip(tag & 7);
-      }
-      if (reader.pos !== end) {
-        throw new globalThis.Error("premature EOF");
-      }
-      return message;
-    } finally {
-      (reader as any).__tsProtoDecodeDepth = previousRecursionDepth;
-    }
-  },
-};
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+} as const;

@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { Height } from "../../../core/client/v1/client.ts";
-
-export const protobufPackage = "ibc.lightclients.localhost.v2";
-
-export const protobufFileName = "ibc/lightclients/localhost/v2/localhost.proto";
 
 export interface ClientState {
   latestHeight: Height | undefined;
@@ -64,8 +61,3 @@ export const ClientState: MessageFns<ClientState> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

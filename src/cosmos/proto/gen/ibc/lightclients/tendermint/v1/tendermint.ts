@@ -6,6 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../message-fns.ts";
 import { ProofSpec } from "../../../../cosmos/ics23/v1/proofs.ts";
 import { Duration } from "../../../../google/protobuf/duration.ts";
 import { Timestamp } from "../../../../google/protobuf/timestamp.ts";
@@ -13,10 +14,6 @@ import { SignedHeader } from "../../../../tendermint/types/types.ts";
 import { ValidatorSet } from "../../../../tendermint/types/validator.ts";
 import { Height } from "../../../core/client/v1/client.ts";
 import { MerkleRoot } from "../../../core/commitment/v1/commitment.ts";
-
-export const protobufPackage = "ibc.lightclients.tendermint.v1";
-
-export const protobufFileName = "ibc/lightclients/tendermint/v1/tendermint.proto";
 
 export interface ClientState {
   chainId: string;
@@ -516,8 +513,3 @@ export const Fraction: MessageFns<Fraction> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

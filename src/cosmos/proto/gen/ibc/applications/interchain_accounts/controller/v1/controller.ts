@@ -6,10 +6,7 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
-
-export const protobufPackage = "ibc.applications.interchain_accounts.controller.v1";
-
-export const protobufFileName = "ibc/applications/interchain_accounts/controller/v1/controller.proto";
+import type { MessageFns } from "../../../../../message-fns.ts";
 
 export interface Params {
   controllerEnabled: boolean;
@@ -63,8 +60,3 @@ export const Params: MessageFns<Params> = {
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}

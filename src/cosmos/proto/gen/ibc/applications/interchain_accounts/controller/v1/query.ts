@@ -6,11 +6,8 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../../message-fns.ts";
 import { Params } from "./controller.ts";
-
-export const protobufPackage = "ibc.applications.interchain_accounts.controller.v1";
-
-export const protobufFileName = "ibc/applications/interchain_accounts/controller/v1/query.proto";
 
 export interface QueryParamsRequest {
 }
@@ -106,7 +103,10 @@ export const QueryParamsResponse: MessageFns<QueryParamsResponse> = {
   },
 };
 
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
+/** The methods of the service ibc.applications.interchain_accounts.controller.v1.Query. */
+export const Query = {
+  name: "ibc.applications.interchain_accounts.controller.v1.Query",
+  methods: {
+    Params: { request: QueryParamsRequest, response: QueryParamsResponse },
+  },
+} as const;

@@ -6,12 +6,9 @@
 
 /* eslint-disable */
 import { BinaryReader, BinaryWriter } from "@bufbuild/protobuf/wire";
+import type { MessageFns } from "../../../../../message-fns.ts";
 import { Params } from "../../controller/v1/controller.ts";
 import { Params as Params1 } from "../../host/v1/host.ts";
-
-export const protobufPackage = "ibc.applications.interchain_accounts.genesis.v1";
-
-export const protobufFileName = "ibc/applications/interchain_accounts/genesis/v1/genesis.proto";
 
 export interface GenesisState {
   controllerGenesisState: ControllerGenesisState | undefined;
@@ -421,8 +418,3 @@ export const RegisteredInterchainAccount: MessageFns<RegisteredInterchainAccount
     }
   },
 };
-
-export interface MessageFns<T> {
-  encode(message: T, writer?: BinaryWriter): BinaryWriter;
-  decode(input: BinaryReader | Uint8Array, length?: number, previous?: T): T;
-}
