@@ -21,6 +21,11 @@ export function readBuildInfo(): BuildInfo {
   return { name, version, commit: readCommit(), nodeVersion: process.version };
 }
 
+/** The folder of this program's package, with the files that the package ships beside the program. Works in `src` and in `dist`. */
+export function packageFolder(): string {
+  return dirname(nearest("package.json") ?? missing());
+}
+
 /** `src/platform/process/write-build.mjs` writes the file into `dist`. Sources that run without a build have none. */
 function readCommit(): string | undefined {
   const path = nearest("build.json");

@@ -28,7 +28,7 @@ export const RELAYER_GROUP: GroupSpec = {
 };
 
 function toSpec(condition: RelayerCondition): AlertSpec {
-  const { name, severity, title, description, impact, problems = [], example, runbook } = condition;
+  const { name, severity, title, description, impact, problems = [], example } = condition;
   const [code] = problems;
   const given = condition.expr;
   const ofConnection = code !== undefined && OF_CONNECTIONS.has(code);
@@ -47,7 +47,6 @@ function toSpec(condition: RelayerCondition): AlertSpec {
     dashboard: DASHBOARDS.relayer,
     inhibits: condition.inhibits ?? [],
     scope,
-    runbook,
     example:
       example ??
       (code === undefined

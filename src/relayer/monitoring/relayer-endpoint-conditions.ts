@@ -1,5 +1,4 @@
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { STALE, DOCTOR, QUERIES, type RelayerCondition } from "./relayer-condition.ts";
+import { STALE, type RelayerCondition } from "./relayer-condition.ts";
 
 /** Alerts about endpoints, and about what the relayer cannot read. */
 export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
@@ -15,14 +14,6 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     example: {
       fires: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}' }],
       clears: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}', from: 1 }],
-    },
-    runbook: {
-      checks: [see("Which endpoint, and with which error?", "doctor", DOCTOR)],
-      fix: [
-        "Repair or replace it. The relayer uses it again when it responds.",
-        "If it was the chain's last endpoint, act now: results are late.",
-      ],
-      after: ["Configure two endpoints of different operators for each chain."],
     },
   },
   {
@@ -43,16 +34,6 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
         { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 0 },
       ],
     },
-    runbook: {
-      checks: [see("Heights of the endpoints:", "doctor", DOCTOR)],
-      fix: [
-        "Wait: the relayer prefers the other endpoints while this one lags.",
-        "If it does not catch up, replace it, or repair the node if it is yours.",
-      ],
-      after: [
-        "If the endpoint is a proxy for several nodes, configure the nodes themselves: one lagging node makes the proxy lag.",
-      ],
-    },
   },
   {
     name: "relayer-subscription-down",
@@ -66,19 +47,6 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
       fires: [{ series: "relaywatch_relayer_subscription_connected{$}" }],
       clears: [{ series: "relaywatch_relayer_subscription_connected{$}", from: 1 }],
     },
-    runbook: {
-      checks: [
-        check(
-          "Search the relayer's log for `subscription`: it has the endpoint and the reason. A proxy without WebSocket support returns HTTP 400 or 426 for `/websocket`.",
-        ),
-        see("Check that the relayer still submits results:", "queries", QUERIES),
-      ],
-      fix: [
-        "Allow WebSocket at the endpoint or its proxy (`Upgrade` headers, idle timeout of more than a minute).",
-        "Put your own node first in `chain.rpc`.",
-      ],
-      after: ["No result is lost: without the subscription the relayer reads new queries once a minute."],
-    },
   },
   {
     name: "relayer-state-unknown",
@@ -90,20 +58,6 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
       "No known loss. Until it can read them, no alert about the client's expiry or the balance can fire.",
     problems: ["client-unknown", "account-unknown"],
     for: "2m",
-    runbook: {
-      checks: [
-        see(
-          "Which of the two, and why?",
-          "ready",
-          "account-unknown: the balance of neutron1… is unknown: no response for 3 min (deadline exceeded)",
-        ),
-        see("Read it by hand:", "doctor", DOCTOR),
-      ],
-      fix: [
-        "If the endpoint responds to other RPC calls, it limits or blocks `abci_query`: use another endpoint.",
-      ],
-      after: ["Run `relaywatch relayer doctor` once more, and check the clients' expiry and the balance."],
-    },
   },
   {
     name: "relayer-starting",
@@ -113,16 +67,5 @@ export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
     impact: `The relayer submits no result for the queries and chains that it has not read. ${STALE}`,
     problems: ["starting"],
     for: "5m",
-    runbook: {
-      checks: [
-        see("Which read is missing?", "ready", "starting: the list of queries was not read yet"),
-        see("Which endpoint fails?", "doctor", DOCTOR),
-      ],
-      fix: [
-        "If the list of queries is long, wait a minute, or use a faster endpoint.",
-        "If the chain does not have the module under this name, correct `chain.name`.",
-      ],
-      after: ["A start takes seconds. If it took minutes, save the log."],
-    },
   },
 ];
