@@ -11,7 +11,7 @@ export const RUNBOOKS = readdirSync(FOLDER).map((name) => {
 });
 
 /** A command in runbooks, with the parts that its output always contains. */
-export interface RunbookCommand {
+interface RunbookCommand {
   /** "relaywatch why". Ports are those of the defaults. */
   readonly line: string;
   /** Exit codes: 0 fine, 1 problem, 3 cannot see. */

@@ -21,7 +21,7 @@ export interface RunbookText {
 }
 
 /** The front matter. With `errors`, everything else is empty. */
-export interface FrontMatter {
+interface FrontMatter {
   /** Name of the alert in Prometheus. */
   readonly alert: Located | undefined;
   /** The commands that can be checked: each block of `sh`, and each `relaywatch …` in a sentence, in the text's order. */
