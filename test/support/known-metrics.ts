@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ownMetrics } from "../../src/cli/generate/known-metrics.ts";
+import { ownMetrics } from "../../src/cli/generate/metrics-page.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;

@@ -1,12 +1,11 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join, normalize } from "node:path";
 import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { RUNBOOK_FOLDER, writtenPart } from "../../platform/monitoring/alerts/runbook-file.ts";
-import { commandError } from "./command-errors.ts";
-import { usableMetrics } from "./known-metrics.ts";
-import { promqlSelectors } from "./promql.ts";
+import { RUNBOOK_FOLDER, writtenPart } from "../../platform/monitoring/alerts/runbook-route.ts";
+import { usableMetrics } from "./metrics-page.ts";
 import { ALERTS } from "./rules.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
+import { commandError, commandErrors, metricErrors, suggestion } from "./runbook-code-errors.ts";
 import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
 
 /** The sections that people write, with what each of them has. */
@@ -25,8 +24,6 @@ const MARKERS = [
   .map((marker) => `<!-- ${marker} -->`)
   .join(", ");
 
-const METRIC =
-  /\b(?:oracle_watchdog|relaywatch|app|cometbft|side_car|nodejs|process|prometheus|alertmanager)_\w*/g;
 const ALERT = /^(?:(?:Oracle|IcqRelayer|Relaywatch)[A-Z]\w+|(?:relayer|relaywatch)(?:-[a-z]+)+)$/;
 
 /** Statuses of `app_abci_requests` that look like alerts. */
@@ -138,76 +135,6 @@ function sampleErrors({ blocks }: RunbookText, { summary, severity }: AlertSpec)
     }));
 }
 
-function metricErrors(runbook: RunbookText, metrics: ReadonlySet<string>): readonly Located[] {
-  const { frontMatter, codes, blocks } = runbook;
-  const queries = new Set(frontMatter.queries.map(({ text }) => text));
-  const isCommand = (text: string): boolean => text.includes(" ") && !queries.has(text);
-  const isBeginning = (name: string): boolean => [...metrics].some((metric) => metric.startsWith(name));
-  const unknown = ({ line, text }: Located, isKnown: (name: string) => boolean): readonly Located[] =>
-    (text.match(METRIC) ?? [])
-      .filter((name) => !isKnown(name))
-      .map((name) => ({ line, text: `there is no metric ${name}${suggestion(name, metrics)}` }));
-  const isMetric = (name: string): boolean => metrics.has(name);
-  const unlisted = codes.filter(
-    ({ text }) => !isCommand(text) && text.search(METRIC) >= 0 && !queries.has(text),
-  );
-  return [
-    ...unlisted.map(({ line, text }) => ({ line, text: `add ${text} to the queries of the front matter` })),
-    ...notInText(frontMatter.queries, codes, "query"),
-    ...frontMatter.queries.flatMap((query) => queryErrors(query, metrics)),
-    ...codes.filter(({ text }) => isCommand(text)).flatMap((one) => unknown(one, isBeginning)),
-    ...blocks.flatMap((one) => unknown(one, one.language === "sh" ? isBeginning : isMetric)),
-  ];
-}
-
-function queryErrors({ line, text }: Located, metrics: ReadonlySet<string>): readonly Located[] {
-  try {
-    return promqlSelectors(text)
-      .filter(({ name }) => ![...metrics].some((metric) => name.test(metric)))
-      .map((selector) => ({
-        line,
-        text: `there is no metric ${selector.text}${suggestion(selector.text, metrics)}`,
-      }));
-  } catch (error) {
-    return [{ line, text: error instanceof Error ? error.message : String(error) }];
-  }
-}
-
-async function commandErrors(
-  { frontMatter, codes, blocks }: RunbookText,
-  errorOf: (line: string) => Promise<string | undefined>,
-): Promise<readonly Located[]> {
-  const used = [
-    ...codes.filter(({ text }) => text.startsWith("relaywatch ")),
-    ...blocks.filter(({ language }) => language === "sh"),
-  ];
-  const listed = new Set(frontMatter.commands.map(({ text }) => text));
-  const wrong = await Promise.all(
-    used.map(async ({ line, text }) => {
-      const error = text.startsWith("relaywatch ") ? await errorOf(text) : undefined;
-      return error === undefined ? [] : [{ line, text: `${text}: ${error}` }];
-    }),
-  );
-  return [
-    ...used
-      .filter(({ text }) => !listed.has(text))
-      .map(({ line, text }) => ({
-        line,
-        text: `add this command to the commands of the front matter: ${text}`,
-      })),
-    ...notInText(frontMatter.commands, used, "command"),
-    ...wrong.flat(),
-  ];
-}
-
-/** The entries of the front matter that the text does not have. */
-function notInText(listed: readonly Located[], used: readonly Located[], kind: string): readonly Located[] {
-  const texts = new Set(used.map(({ text }) => text));
-  return listed
-    .filter(({ text }) => !texts.has(text))
-    .map(({ line, text }) => ({ line, text: `the text does not have this ${kind}: ${text}` }));
-}
-
 function linkErrors({ links }: RunbookText, root: string): readonly Located[] {
   return links
     .filter(({ text }) => !/^https?:/.test(text))
@@ -237,13 +164,4 @@ function anchorsOf(markdown: string): readonly string[] {
       .replaceAll(/[^\w\- ]/g, "")
       .replaceAll(" ", "-"),
   );
-}
-
-/** Returns "; did you mean …?" with the names that begin as the wrong one does, at most three. */
-function suggestion(wrong: string, names: ReadonlySet<string>): string {
-  for (let length = wrong.length - 1; length > wrong.length / 2; length--) {
-    const found = [...names].filter((name) => name.startsWith(wrong.slice(0, length)));
-    if (found.length > 0) return `; did you mean ${found.slice(0, 3).join(" or ")}?`;
-  }
-  return "";
 }

@@ -6,7 +6,7 @@ import {
   runbookHead,
   withoutTemplates,
   writtenPart,
-} from "../../platform/monitoring/alerts/runbook-file.ts";
+} from "../../platform/monitoring/alerts/runbook-route.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";

@@ -14,7 +14,7 @@ export interface BuildInfo {
 
 /** Reads name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
 export function readBuildInfo(): BuildInfo {
-  const manifest = readJson(nearest("package.json") ?? missing());
+  const manifest = readJson(join(packageFolder(), "package.json"));
   const { name, version } = manifest;
   if (typeof name !== "string" || typeof version !== "string")
     throw new Error("package.json has no name or no version");

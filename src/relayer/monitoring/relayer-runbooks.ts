@@ -1,6 +1,9 @@
 import type { HttpRoute } from "../../platform/http/http-route.ts";
-import { withoutTemplates } from "../../platform/monitoring/alerts/runbook-file.ts";
-import { runbookPath, runbookRoute } from "../../platform/monitoring/alerts/runbook-route.ts";
+import {
+  runbookPath,
+  runbookRoute,
+  withoutTemplates,
+} from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "./relayer-alerts.ts";
 
