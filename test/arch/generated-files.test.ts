@@ -2,12 +2,8 @@ import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:f
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import {
-  generatedFiles,
-  staleFiles,
-  withSection,
-  writeGeneratedFiles,
-} from "../../src/cli/generate/generated-files.ts";
+import { generatedFiles, staleFiles, writeGeneratedFiles } from "../../src/cli/generate/generated-files.ts";
+import { withSection } from "../../src/cli/generate/marked-sections.ts";
 import { ROOT } from "./source-files.ts";
 
 const files = generatedFiles(ROOT);
@@ -31,20 +27,36 @@ describe("npm run generate", () => {
     for (const path of files.keys()) cpSync(join(ROOT, path), join(root, path));
     expect(staleFiles(root)).toEqual([]);
     const runbook = "alerts/runbooks/sidecar-down.md";
+    const rules = "alerts/prometheus/relaywatch.rules.yaml";
     const metrics = "docs/metrics.md";
     const readme = "src/watchdog/README.md";
-    const removed = join(dirname(runbook), "an-alert-that-was-removed.md");
-    rmSync(join(root, runbook));
+    const removed = join(dirname(rules), "removed.rules.yaml");
+    rmSync(join(root, rules));
     writeFileSync(join(root, metrics), "");
-    writeFileSync(join(root, removed), "# Old\n");
-    writeFileSync(
-      join(root, readme),
-      readFileSync(join(root, readme), "utf8").replace("| `node-behind` |", "| |"),
-    );
-    const stale = [removed, runbook, metrics, readme];
+    writeFileSync(join(root, removed), "groups: []\n");
+    for (const [path, from] of [
+      [readme, "| `node-behind` |"],
+      [runbook, "# Sidecar down"],
+    ] as const)
+      writeFileSync(join(root, path), readFileSync(join(root, path), "utf8").replace(from, "| |"));
+    const stale = [rules, removed, runbook, metrics, readme];
     expect(staleFiles(root)).toEqual(stale);
     expect(writeGeneratedFiles(root)).toEqual(stale);
     expect(staleFiles(root)).toEqual([]);
+  });
+
+  it("keeps what people wrote in a runbook, and begins one that is missing", () => {
+    for (const path of files.keys()) cpSync(join(ROOT, path), join(root, path));
+    const [written, missing] = ["sidecar-down", "clock-skew"].map((name) => `alerts/runbooks/${name}.md`);
+    const path = join(root, written ?? "");
+    const changed = readFileSync(path, "utf8").replace("## Afterwards\n\n", "## Afterwards\n\n- Sleep.\n");
+    writeFileSync(path, changed);
+    rmSync(join(root, missing ?? ""));
+    expect(writeGeneratedFiles(root)).toEqual([missing]);
+    expect(readFileSync(path, "utf8")).toBe(changed);
+    expect(readFileSync(join(root, missing ?? ""), "utf8")).toMatch(
+      /^---\nalert: OracleClockSkew\n[\s\S]*\n# Clocks differ\n[\s\S]*\n## Diagnosis\n\n## Mitigation\n\n## Afterwards\n[\s\S]*\n## Rule\n/,
+    );
   });
 
   it("replaces only the lines between the markers of a section", () => {

@@ -1,9 +1,8 @@
 import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runbookFiles } from "../../src/cli/generate/runbook-files.ts";
-import { COMMANDS } from "../../src/platform/monitoring/alerts/runbook-spec.ts";
 import { getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
+import { COMMANDS, RUNBOOKS } from "../support/runbook-commands.ts";
 import { deep, localnetEndpoints } from "../support/e2e/localnet-endpoints.ts";
 
 const home = await openCliHome();
@@ -46,7 +45,7 @@ async function run(line: string): Promise<{ readonly code: number | null; readon
 }
 
 describe("the commands of the runbooks", () => {
-  it.each(Object.values(COMMANDS))("$line", async ({ line, exits, always }) => {
+  it.each(COMMANDS)("$line", async ({ line, exits, always }) => {
     const { code, output } = await run(line);
     expect([output, exits]).toEqual([output, expect.arrayContaining([code])]);
     for (const part of always) expect(output).toContain(part);
@@ -55,7 +54,7 @@ describe("the commands of the runbooks", () => {
 
 const inline = [
   ...new Set(
-    [...runbookFiles().values(), readFileSync(`${ROOT}alerts/README.md`, "utf8")].flatMap((page) =>
+    [...RUNBOOKS.map(({ file }) => file), readFileSync(`${ROOT}alerts/README.md`, "utf8")].flatMap((page) =>
       [...page.replaceAll(/```[\s\S]*?```/g, "").matchAll(/`(relaywatch [^`\n]+)`/g)].map(
         ([, line = ""]) => line,
       ),

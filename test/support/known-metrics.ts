@@ -1,8 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Registry } from "prom-client";
-import { localnetRegistry, relayerRegistry, watchdogRegistry } from "../../src/cli/generate/metrics-page.ts";
-import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
+import { ownMetrics } from "../../src/cli/generate/metrics-page.ts";
 import { parsePrometheusText } from "./watchdog/prometheus-page.ts";
 
 const ROOT = new URL("../..", import.meta.url).pathname;
@@ -30,27 +28,13 @@ const FOREIGN = [
 /** Labels that Prometheus adds from the configuration of the target. */
 const TARGET_LABELS = ["job", "instance", "chain_id", "validator"];
 
-/** A program with the process metrics. */
-const PROGRAM = {
-  build: { name: "relaywatch", version: "0.0.0", commit: undefined, nodeVersion: "v20.0.0" },
-  program: "oracle-watchdog",
-  processMetrics: true,
-};
-
 /**
  * Returns the labels of every metric that our daemons, nodes and sidecars export, and "any" for those of other programs and
  * of `records`, the names of recording rules.
  */
 export function knownMetrics(records: readonly string[]): ReadonlyMap<string, readonly string[] | "any"> {
   const known = new Map<string, readonly string[] | "any">();
-  const registries = [
-    watchdogRegistry(),
-    relayerRegistry(),
-    localnetRegistry(),
-    createMetricsRegistry(PROGRAM),
-  ];
-  for (const registry of registries)
-    for (const [name, labels] of registered(registry)) known.set(name, [...labels, ...TARGET_LABELS]);
+  for (const [name, labels] of ownMetrics()) known.set(name, [...labels, ...TARGET_LABELS]);
   for (const page of PAGES)
     for (const { name, labels } of parsePrometheusText(readFileSync(join(ROOT, page))).samples) {
       const before = known.get(name) ?? TARGET_LABELS;
@@ -58,17 +42,4 @@ export function knownMetrics(records: readonly string[]): ReadonlyMap<string, re
     }
   for (const name of [...FOREIGN, ...records]) known.set(name, "any");
   return known;
-}
-
-function registered(registry: Registry): readonly (readonly [string, readonly string[]])[] {
-  return registry.getMetricsAsArray().flatMap((metric): (readonly [string, readonly string[]])[] => {
-    const names: unknown = Reflect.get(metric, "labelNames");
-    const labels = Array.isArray(names) ? names.map(String) : [];
-    if (String(metric.type) !== "histogram") return [[metric.name, labels]];
-    return [
-      [`${metric.name}_bucket`, [...labels, "le"]],
-      [`${metric.name}_sum`, labels],
-      [`${metric.name}_count`, labels],
-    ];
-  });
 }

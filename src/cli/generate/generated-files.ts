@@ -18,6 +18,7 @@ import {
 import { caseFiles } from "./case-files.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
+import { withSection } from "./marked-sections.ts";
 import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
 import { runbookFiles, runbookIndex } from "./runbook-files.ts";
@@ -27,7 +28,6 @@ const FOLDERS = [
   "alerts/alertmanager",
   "alerts/prometheus",
   "alerts/prometheus/tests",
-  "alerts/runbooks",
   "config/schema",
   "dashboards/json",
   "dashboards/provisioning",
@@ -37,6 +37,7 @@ const FOLDERS = [
 export function generatedFiles(root: string): ReadonlyMap<string, string> {
   return new Map([
     ...alertFiles(),
+    ...runbookFiles(root),
     ...dashboardFiles(),
     ...configFiles(),
     ["docs/metrics.md", metricsPage()],
@@ -67,19 +68,6 @@ function sections(root: string): readonly (readonly [string, string])[] {
       readFileSync(join(root, path), "utf8"),
     ),
   ]);
-}
-
-/** Replaces the lines between those that contain `begin generated: name` and `end generated: name`. */
-export function withSection(content: string, name: string, text: string): string {
-  const begin = content.indexOf("\n", markerAt(content, `begin generated: ${name}`)) + 1;
-  const end = content.lastIndexOf("\n", markerAt(content, `end generated: ${name}`)) + 1;
-  return `${content.slice(0, begin)}${text}${content.slice(end)}`;
-}
-
-function markerAt(content: string, marker: string): number {
-  const at = content.indexOf(marker);
-  if (at < 0) throw new Error(`no line contains "${marker}"`);
-  return at;
 }
 
 /** Returns the sorted paths of generated files that are missing, stale or without a source. */
@@ -116,7 +104,7 @@ function textOf(file: string): string | undefined {
   return existsSync(file) ? readFileSync(file, "utf8") : undefined;
 }
 
-/** Returns every generated file in `alerts`, by its path in the repository. */
+/** Returns the generated files of Prometheus and Alertmanager in `alerts`, by their path in the repository. */
 export function alertFiles(): ReadonlyMap<string, string> {
   return new Map<string, string>([
     ...[...RULE_FILES].map(
@@ -128,7 +116,6 @@ export function alertFiles(): ReadonlyMap<string, string> {
     ["alerts/prometheus/prometheus.localnet.yaml", prometheusLocalnet()],
     ["alerts/alertmanager/alertmanager.example.yaml", alertmanagerExample()],
     ["alerts/alertmanager/alertmanager.localnet.yaml", alertmanagerLocalnet()],
-    ...runbookFiles(),
   ]);
 }
 

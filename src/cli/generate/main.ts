@@ -1,12 +1,13 @@
 import { staleFiles, writeGeneratedFiles } from "./generated-files.ts";
+import { runbookErrors } from "./runbook-errors.ts";
 
 // npm runs it in the repository root: `npm run generate`, or `npm run generate -- --check`, which writes nothing.
 const root = process.cwd();
+const isCheck = process.argv.includes("--check");
 
-if (process.argv.includes("--check")) {
-  const stale = staleFiles(root);
-  for (const path of stale) process.stderr.write(`${path} is stale: run npm run generate\n`);
-  process.exitCode = stale.length === 0 ? 0 : 1;
-} else {
-  for (const path of writeGeneratedFiles(root)) process.stdout.write(`${path}\n`);
-}
+const stale = isCheck ? staleFiles(root) : [];
+for (const path of stale) process.stderr.write(`${path} is stale: run npm run generate\n`);
+for (const path of isCheck ? [] : writeGeneratedFiles(root)) process.stdout.write(`${path}\n`);
+const errors = await runbookErrors(root);
+for (const error of errors) process.stderr.write(`${error}\n`);
+process.exitCode = stale.length + errors.length === 0 ? 0 : 1;

@@ -2,16 +2,20 @@ import { Registry } from "prom-client";
 import { unstartedStatus } from "../../localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts";
 import { registerTrafficMetrics } from "../../localnet/network/traffic.ts";
-import { METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
+import { createSidecarFamilies } from "../../localnet/sidecar/sidecar-families.ts";
+import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
+import { createMetricsRegistry, METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
 import { registerReloadMetrics } from "../../platform/process/reloadable.ts";
 import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerCostGauges } from "../../relayer/costs/cost-metrics.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";
 import { createWatchdogMetrics } from "../../watchdog/polling/metrics.ts";
+import { dashboardFiles } from "./dashboard-files.ts";
+import { RULE_FILES } from "./rules.ts";
 
 /** A registry with all relayer metrics; it cannot be scraped. */
-export function relayerRegistry(): Registry {
+function relayerRegistry(): Registry {
   const relayer = new Registry();
   createRelayerMetrics(relayer, []);
   registerStatusGauges(relayer, unread);
@@ -26,7 +30,7 @@ function unread(): never {
 }
 
 /** A registry with all watchdog metrics. */
-export function watchdogRegistry(): Registry {
+function watchdogRegistry(): Registry {
   const watchdog = new Registry();
   createWatchdogMetrics(watchdog, []);
   registerReloadMetrics(watchdog, "oracle_watchdog", unread);
@@ -34,7 +38,7 @@ export function watchdogRegistry(): Registry {
 }
 
 /** A registry with all metrics of a localnet: those of its IBC relayer and of its traffic. */
-export function localnetRegistry(): Registry {
+function localnetRegistry(): Registry {
   const localnet = new Registry();
   registerIbcRelayerMetrics(localnet, () => unstartedStatus([]), { nowMs: () => 0 });
   registerTrafficMetrics(localnet, { gas: unread });
@@ -88,4 +92,53 @@ function table(registry: Registry, belongs: (metric: object) => boolean): string
       return `| \`${metric.name}\` | ${metric.type} | ${names} | ${typeof help === "string" ? help : ""} |`;
     });
   return ["| name | type | labels | what it shows |", "|---|---|---|---|", ...rows, ""].join("\n");
+}
+
+/** A program with the process metrics. */
+const PROGRAM = {
+  build: { name: "relaywatch", version: "0.0.0", commit: undefined, nodeVersion: "v20.0.0" },
+  program: "oracle-watchdog",
+  processMetrics: true,
+};
+
+/** Returns the labels of every metric that our daemons export, by its name as a series has it. */
+export function ownMetrics(): ReadonlyMap<string, readonly string[]> {
+  const registries = [
+    watchdogRegistry(),
+    relayerRegistry(),
+    localnetRegistry(),
+    createMetricsRegistry(PROGRAM),
+  ];
+  return new Map(registries.flatMap(registered));
+}
+
+function registered(registry: Registry): readonly (readonly [string, readonly string[]])[] {
+  return registry.getMetricsAsArray().flatMap((metric): (readonly [string, readonly string[]])[] => {
+    const names: unknown = Reflect.get(metric, "labelNames");
+    const labels = Array.isArray(names) ? names.map(String) : [];
+    if (String(metric.type) !== "histogram") return [[metric.name, labels]];
+    return [
+      [`${metric.name}_bucket`, [...labels, "le"]],
+      [`${metric.name}_sum`, labels],
+      [`${metric.name}_count`, labels],
+    ];
+  });
+}
+
+/**
+ * Returns the names of all metrics that a runbook may use: ours, a sidecar's, the recording rules, and those of nodes and other
+ * programs that a rule or a dashboard uses.
+ */
+export function usableMetrics(): ReadonlySet<string> {
+  const groups = [...RULE_FILES.values()].flat();
+  const expressions = groups.flatMap(({ records, alerts }) =>
+    [...records, ...alerts].map(({ expr }) => expr(REAL_TIMES)),
+  );
+  const used = [...expressions, ...dashboardFiles().values()].join("\n");
+  return new Set([
+    ...ownMetrics().keys(),
+    ...Object.values(createSidecarFamilies("side_car")).map(({ name }) => name),
+    ...groups.flatMap(({ records }) => records.map(({ record }) => record)),
+    ...(used.match(/[a-zA-Z_:][\w:]*/g) ?? []),
+  ]);
 }

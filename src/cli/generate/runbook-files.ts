@@ -1,61 +1,114 @@
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import {
+  RUNBOOK_FOLDER,
+  runbookHead,
+  withoutTemplates,
+  writtenPart,
+} from "../../platform/monitoring/alerts/runbook-route.ts";
+import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
-import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
-import { type Check, runbookText } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { conditionChecks } from "../../watchdog/monitoring/condition-runbook.ts";
-import { ALERTS } from "./rules.ts";
-import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { DASHBOARD_SPECS } from "./dashboard-files.ts";
+import { withSection } from "./marked-sections.ts";
+import { ALERTS } from "./rules.ts";
 
 const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
   DASHBOARD_SPECS.map(({ uid, title }) => [uid, title]),
 );
 
-/** Returns all runbooks by their path in the repository. */
-export function runbookFiles(): ReadonlyMap<string, string> {
-  const names = [...new Set(ALERTS.map(({ name }) => name))];
+/** Alerts by the name of their runbook, in the order of the rule files. */
+export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new Map(
+  ALERTS.map(({ name }) => [name, ALERTS.filter((alert) => alert.name === name)]),
+);
+
+/** Path of a runbook in the repository. */
+export function runbookPathOf(name: string): string {
+  return `${RUNBOOK_FOLDER}/${name}.md`;
+}
+
+/**
+ * Returns every alert's runbook by its path in the repository `root`: what people wrote there, with the present generated
+ * sections. An alert without a runbook gets one in which everything is still to be written. A file without the markers stays
+ * as it is.
+ */
+export function runbookFiles(root: string): ReadonlyMap<string, string> {
   return new Map(
-    names.map((name) => [`alerts/runbooks/${name}.md`, page(ALERTS.filter((alert) => alert.name === name))]),
+    [...ALERTS_BY_RUNBOOK].map(([name, alerts]) => {
+      const path = runbookPathOf(name);
+      const file = join(root, path);
+      return [
+        path,
+        withSections(existsSync(file) ? readFileSync(file, "utf8") : emptyRunbook(alerts), alerts),
+      ];
+    }),
   );
+}
+
+function withSections(file: string, alerts: readonly AlertSpec[]): string {
+  if (writtenPart(file) === undefined) return file;
+  return withSection(withSection(file, "alert", `${head(alerts)}\n`), "rule", `${ruleSection(alerts)}\n`);
+}
+
+function emptyRunbook(alerts: readonly AlertSpec[]): string {
+  return `---
+alert: ${alerts[0]?.alert ?? ""}
+commands: []
+---
+
+<!-- begin generated: alert -->
+<!-- end generated: alert -->
+
+## Diagnosis
+
+## Mitigation
+
+## Afterwards
+
+<!-- begin generated: rule -->
+<!-- end generated: rule -->
+`;
 }
 
 /** Returns a Markdown table with all alerts and links to their runbooks, relative to `alerts/README.md`. */
 export function runbookIndex(): string {
-  const firstOfName = ALERTS.filter(
-    (alert, index) => ALERTS.findIndex(({ name }) => name === alert.name) === index,
-  );
-  const rows = firstOfName.map(
-    ({ name, alert, severity, summary }) =>
-      `| [${summary.slice(0, -1)}](runbooks/${name}.md) | \`${alert}\` | ${severity} |`,
+  const rows = [...ALERTS_BY_RUNBOOK].flatMap(([name, alerts]) =>
+    alerts
+      .slice(0, 1)
+      .map(
+        ({ alert, severity, summary }) =>
+          `| [${summary.slice(0, -1)}](runbooks/${name}.md) | \`${alert}\` | ${severity} |`,
+      ),
   );
   return ["| alert | name | severity |", "|---|---|---|", ...rows, ""].join("\n");
 }
 
-/** A runbook's checks, beginning with the one that all watchdog alerts share. */
-export function checksOf({ name, component, runbook }: AlertSpec): readonly Check[] {
-  const condition = CONDITIONS.find((one) => one.name === name);
-  return condition === undefined || component === "relaywatch" ? runbook.checks : conditionChecks(condition);
+function head([alert]: readonly AlertSpec[]): string {
+  if (alert === undefined) throw new Error("a runbook without an alert");
+  const condition = conditionOf(alert);
+  const paid = condition === undefined ? "" : " [How blocks become pay](../README.md#how-blocks-become-pay).";
+  return runbookHead({
+    title: alert.summary.slice(0, -1),
+    meaning: condition?.description ?? plain(alert.description),
+    impact: `${alert.impact}${paid}`,
+  });
 }
 
-function page(alerts: readonly AlertSpec[]): string {
+function ruleSection(alerts: readonly AlertSpec[]): string {
   const [alert] = alerts;
   if (alert === undefined) throw new Error("a runbook without an alert");
-  const condition = CONDITIONS.find((one) => one.name === alert.name);
+  const dashboards = new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard));
   return [
-    runbookText({
-      title: alert.summary.slice(0, -1),
-      meaning: condition?.description ?? plain(alert.description),
-      impact: impact(alert, condition),
-      checks: checksOf(alert),
-      body: alert.runbook,
-    }),
     "## Rule",
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard))].join(", ")}.`,
-    rule(alerts, condition),
+    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}.`,
+    rule(alerts, conditionOf(alert)),
     "[Notes for all runbooks](../README.md#working-on-an-alert)",
-    "",
   ].join("\n\n");
+}
+
+function conditionOf({ name }: AlertSpec): Condition | undefined {
+  return CONDITIONS.find((one) => one.name === name);
 }
 
 function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
@@ -71,14 +124,9 @@ function promql(alert: AlertSpec | undefined): string {
   return `\`\`\`promql\n${alert?.expr(REAL_TIMES) ?? ""}\n\`\`\``;
 }
 
-/** Replaces templates by words. */
+/** Removes the instance at its beginning, and replaces templates by words. */
 function plain(description: string): string {
   return withoutTemplates(
     description.replace(/^(?:\{\{ \$labels\.(?:instance|job|connection_id) \}\} ?)+: /, ""),
   );
-}
-
-function impact(alert: AlertSpec, condition: Condition | undefined): string {
-  const paid = condition === undefined ? "" : " [How blocks become pay](../README.md#how-blocks-become-pay).";
-  return `${alert.impact}${paid}`;
 }

@@ -14,11 +14,16 @@ export interface BuildInfo {
 
 /** Reads name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
 export function readBuildInfo(): BuildInfo {
-  const manifest = readJson(nearest("package.json") ?? missing());
+  const manifest = readJson(join(packageFolder(), "package.json"));
   const { name, version } = manifest;
   if (typeof name !== "string" || typeof version !== "string")
     throw new Error("package.json has no name or no version");
   return { name, version, commit: readCommit(), nodeVersion: process.version };
+}
+
+/** The folder of this program's package, with the files that the package ships beside the program. Works in `src` and in `dist`. */
+export function packageFolder(): string {
+  return dirname(nearest("package.json") ?? missing());
 }
 
 /** `src/platform/process/write-build.mjs` writes the file into `dist`. Sources that run without a build have none. */

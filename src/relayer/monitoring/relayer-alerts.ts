@@ -1,11 +1,10 @@
 import { CONNECTION_PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { type AlertSpec, type GroupSpec, alertNameOf } from "../../platform/monitoring/alerts/alert-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { CHAIN_CONDITIONS } from "./relayer-chain-conditions.ts";
+import { CHAIN_CONDITIONS, ENDPOINT_CONDITIONS } from "./relayer-chain-conditions.ts";
 import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";
 import { ACCOUNT_CONDITIONS } from "./relayer-account-conditions.ts";
 import { COST_CONDITIONS } from "./relayer-cost-conditions.ts";
-import { ENDPOINT_CONDITIONS } from "./relayer-endpoint-conditions.ts";
 import { RESULT_CONDITIONS } from "./relayer-result-conditions.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
@@ -28,7 +27,7 @@ export const RELAYER_GROUP: GroupSpec = {
 };
 
 function toSpec(condition: RelayerCondition): AlertSpec {
-  const { name, severity, title, description, impact, problems = [], example, runbook } = condition;
+  const { name, severity, title, description, impact, problems = [], example } = condition;
   const [code] = problems;
   const given = condition.expr;
   const ofConnection = code !== undefined && OF_CONNECTIONS.has(code);
@@ -47,7 +46,6 @@ function toSpec(condition: RelayerCondition): AlertSpec {
     dashboard: DASHBOARDS.relayer,
     inhibits: condition.inhibits ?? [],
     scope,
-    runbook,
     example:
       example ??
       (code === undefined

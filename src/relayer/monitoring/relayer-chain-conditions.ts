@@ -1,9 +1,4 @@
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { BY_CONNECTION, CONNECTION_SCOPE, LATE, STALE, type RelayerCondition } from "./relayer-condition.ts";
-
-const DOCTOR =
-  "good     local-1: endpoint 127.0.0.1:26657: height 63, blocks from 1\ngood     account: neutron1…, sequence 31\ngood     balance: neutron1… has 999999999975198 untrn\ngood     connection-0: light client: 07-tendermint-0 is active at height 87, and expires in 13 days without an update";
-const ready = (line: string): string => line;
 
 /** Alerts about the chains and the light clients of the relayer. */
 export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
@@ -17,33 +12,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["local-not-followed"],
     for: "1m",
     inhibits: [...LATE, "relayer-subscription-down", "relayer-state-unknown", "relayer-endpoint-down"],
-    runbook: {
-      checks: [
-        see(
-          "Since when, and with which error?",
-          "ready",
-          ready(
-            "local-not-followed: the local chain is not followed: no response for 41 s (connect ECONNREFUSED 127.0.0.1:26657); check chain.rpc",
-          ),
-        ),
-        see("Which endpoint fails?", "doctor", DOCTOR.replace("good     local-1", "bad      local-1")),
-        see(
-          "Does the node respond by itself?",
-          "nodeStatus",
-          '      "latest_block_height": "35120881",\n      "catching_up": false',
-        ),
-      ],
-      fix: [
-        "Start the node, or open its port 26657 for the relayer.",
-        "If the node is catching up, use another endpoint until it is synchronised.",
-        "If only the list of queries cannot be read, the endpoint limits or blocks `abci_query`: use another one.",
-        "Add a second endpoint to `chain.rpc`, and restart the relayer.",
-        "If the relayer refuses the endpoint, compare `chain.id`: the endpoint belongs to another chain.",
-      ],
-      after: [
-        "Check that lateness returns to 0: the relayer immediately submits results of the queries that became due.",
-      ],
-    },
   },
   {
     name: "relayer-local-chain-halted",
@@ -54,29 +22,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["local-no-new-block"],
     for: "2m",
     inhibits: [...LATE],
-    runbook: {
-      checks: [
-        see(
-          "How long, and at which height?",
-          "ready",
-          ready(
-            "local-no-new-block: the local chain has had no new block for 2 min (height 35120881); check whether it has halted or the node is behind",
-          ),
-        ),
-        see(
-          "Run this twice. The height stays the same:",
-          "nodeStatus",
-          '      "latest_block_height": "35120881",\n      "catching_up": false',
-        ),
-      ],
-      fix: [
-        "If an explorer has later blocks, your node is behind: use another endpoint, and repair this one.",
-        "If the chain has halted, wait: the relayer keeps its queue and sends nothing.",
-      ],
-      after: [
-        "After a long halt, check when the light clients expire: the relayer cannot update them during a halt.",
-      ],
-    },
   },
   {
     name: "relayer-remote-chain-unreachable",
@@ -87,23 +32,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["remote-unreachable"],
     for: "1m",
     inhibits: [...LATE, "relayer-endpoint-down"],
-    runbook: {
-      checks: [
-        see(
-          "Which connection, and with which error?",
-          "ready",
-          ready(
-            "remote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 41 s (fetch failed); check the endpoints of the connection",
-          ),
-        ),
-        see("Which endpoints still respond?", "doctor", DOCTOR),
-      ],
-      fix: [
-        "Replace or add an endpoint in `connections[].rpc`, and restart the relayer. The endpoint needs the last hours of blocks, not an archive.",
-        "After HTTP 429 or 403, use your own node: the endpoint limits your requests.",
-      ],
-      after: ["Configure two endpoints of different operators for each chain."],
-    },
   },
   {
     name: "relayer-remote-chain-halted",
@@ -115,25 +43,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["remote-no-new-block"],
     for: "2m",
     inhibits: [...LATE],
-    runbook: {
-      checks: [
-        see(
-          "How long, and at which height?",
-          "ready",
-          ready(
-            "remote-no-new-block: connection-0: the remote chain remote-1 has had no new block for 2 min (height 87); no newer value can be proven; check whether it has halted or its endpoints are behind",
-          ),
-        ),
-        check("Compare with an explorer of the remote chain. Upgrades are announced with a height."),
-      ],
-      fix: [
-        "If only the endpoint has stopped, use another one.",
-        "If the chain has halted, wait: no newer value exists.",
-      ],
-      after: [
-        "Watch the client's expiry: a halt longer than the trusting period (usually two weeks or less) expires it.",
-      ],
-    },
   },
   {
     name: "relayer-remote-node-catching-up",
@@ -144,20 +53,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["remote-catching-up"],
     for: "2m",
     inhibits: ["relayer-queries-overdue", "relayer-standing-still"],
-    runbook: {
-      checks: [
-        see(
-          "Which node?",
-          "ready",
-          ready("remote-catching-up: connection-0: the node of remote-1 is catching up and at height 80"),
-        ),
-      ],
-      fix: [
-        "Use another endpoint until it has caught up.",
-        "If it is your own node, do not restart it while the distance shrinks. If the distance does not shrink, start the node from a snapshot.",
-      ],
-      after: ["Put the endpoint back behind the others in the list."],
-    },
   },
   {
     name: "relayer-client-expired",
@@ -169,33 +64,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["client-expired"],
     for: "0s",
     inhibits: [...LATE, "relayer-client-nearly-expired", "relayer-client-expiring"],
-    runbook: {
-      checks: [
-        see(
-          "Which client, and since when?",
-          "ready",
-          ready(
-            "client-expired: connection-0: client 07-tendermint-0 is expired at 2026-11-22T05:53:59.000Z; nothing can be proven until governance replaces it (MsgRecoverClient)",
-          ),
-        ),
-        see(
-          "Status and height of the client:",
-          "doctor",
-          DOCTOR.replace(
-            "good     connection-0: light client: 07-tendermint-0 is active",
-            "bad      connection-0: light client: 07-tendermint-0 is expired",
-          ),
-        ),
-      ],
-      fix: [
-        "Do not restart the relayer for this: none of its transactions can recover an expired client.",
-        "Create a new client of the same chain with the same parameters, and propose `MsgRecoverClient` with the expired one as subject and the new one as substitute.",
-        "Tell the contracts' owners that their values do not change until the proposal has passed.",
-      ],
-      after: [
-        "Find out why nobody updated it for a whole trusting period: the relayer was down, its account was empty, or nobody read its alerts.",
-      ],
-    },
   },
   {
     name: "relayer-client-frozen",
@@ -208,25 +76,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     problems: ["client-frozen"],
     for: "0s",
     inhibits: [...LATE, "relayer-client-nearly-expired", "relayer-client-expiring"],
-    runbook: {
-      checks: [
-        see(
-          "Which client?",
-          "ready",
-          ready(
-            "client-frozen: connection-0: client 07-tendermint-0 is frozen after misbehaviour at or after height 87; nothing can be proven until governance replaces it (MsgRecoverClient)",
-          ),
-        ),
-        check(
-          "Find the transaction with the misbehaviour on the local chain: two headers of one height with valid signatures. It means that validators of the remote chain signed twice.",
-        ),
-      ],
-      fix: [
-        "Do not trust that chain's values from after the conflict, and warn the contracts' owners.",
-        "When the remote chain has resolved the conflict, propose `MsgRecoverClient` with a new client as substitute.",
-      ],
-      after: ["Save both headers as evidence."],
-    },
   },
   {
     name: "relayer-client-nearly-expired",
@@ -261,27 +110,6 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
         },
       ],
     },
-    runbook: {
-      checks: [
-        see("When does it expire?", "doctor", DOCTOR.replace("13 days", "5 hours")),
-        see(
-          "Why does the relayer not update it?",
-          "ready",
-          ready(
-            "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-11-22T05:53:59.000Z, in 5 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left\nremote-unreachable: connection-0: the remote chain remote-1 cannot be reached: no response for 41 s (fetch failed); check the endpoints of the connection",
-          ),
-        ),
-      ],
-      fix: [
-        "Repair the problem that /readyz names: endpoint, account or store. The relayer then updates the client within a minute.",
-        "If the repair may come too late, update the client with another program now, for example `hermes update client --host-chain local-1 --client 07-tendermint-0`. One update is enough.",
-        "Act before it expires: after that, only governance can recover it.",
-      ],
-      after: [
-        "Check the new expiry: it is one whole trusting period after the update.",
-        "Find out why nobody acted on `IcqRelayerClientExpiring`, which fired long before.",
-      ],
-    },
   },
   {
     name: "relayer-client-expiring",
@@ -293,29 +121,75 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
       "None yet. When it expires, no query of the connection gets a result until governance replaces the client, which takes weeks.",
     problems: ["client-expires-soon"],
     for: "5m",
-    runbook: {
-      checks: [
-        see("When does it expire? You have until then.", "doctor", DOCTOR.replace("13 days", "2 days")),
-        see(
-          "Why does the relayer not update it?",
-          "ready",
-          ready(
-            "client-expires-soon: connection-0: client 07-tendermint-0 expires at 2026-11-24T17:53:59.000Z, in 2 d 12 h, unless it is updated before; it should have been refreshed when a third of its trusting period was left",
-          ),
-        ),
-        check(
-          "If /readyz names nothing else, search the log for `light client could not be refreshed`: it has the reason of each attempt, once a minute.",
-        ),
+  },
+];
+
+/** Alerts about endpoints, and about what the relayer cannot read. */
+export const ENDPOINT_CONDITIONS: readonly RelayerCondition[] = [
+  {
+    name: "relayer-endpoint-down",
+    severity: "warning",
+    title: "An endpoint does not respond",
+    description:
+      "{{ $labels.endpoint }} of {{ $labels.chain_id }} fails. The relayer uses the others, if there are any.",
+    impact: "None while another endpoint of the chain responds.",
+    expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_up) == 0",
+    for: "5m",
+    example: {
+      fires: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}' }],
+      clears: [{ series: 'relaywatch_relayer_endpoint_up{$,chain_id="remote-1",endpoint="a"}', from: 1 }],
+    },
+  },
+  {
+    name: "relayer-endpoint-lagging",
+    severity: "warning",
+    title: "An endpoint lags behind",
+    description:
+      "{{ $labels.endpoint }} of {{ $labels.chain_id }} is {{ $value }} blocks behind the best endpoint.",
+    impact:
+      "None while another endpoint of the chain is current. If it is the only endpoint, results are late.",
+    expr: () => "max by (job, instance, chain_id, endpoint) (relaywatch_relayer_endpoint_lag_blocks) > 10",
+    for: "5m",
+    example: {
+      fires: [
+        { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 40 },
       ],
-      fix: [
-        "Repair the problem that /readyz or the log names: endpoint, account or spending limit. The relayer then updates the client within a minute.",
-        "If all endpoints have pruned the trusted heights, add an archive node's endpoint to the connection.",
-        "If you cannot repair it today, update the client with another program, for example `hermes update client --host-chain local-1 --client 07-tendermint-0`.",
-      ],
-      after: [
-        "Check the new expiry: it is one whole trusting period after the update.",
-        "If this alert fires too late or too early for you, change `health.client_expires_soon`.",
+      clears: [
+        { series: 'relaywatch_relayer_endpoint_lag_blocks{$,chain_id="remote-1",endpoint="a"}', from: 0 },
       ],
     },
+  },
+  {
+    name: "relayer-subscription-down",
+    severity: "warning",
+    title: "The relayer's subscription is down",
+    description: "The WebSocket to the local chain is not connected. The relayer polls instead.",
+    impact: "The relayer sees blocks later, and new queries up to a minute later.",
+    expr: () => "max by (job, instance) (relaywatch_relayer_subscription_connected) == 0",
+    for: "2m",
+    example: {
+      fires: [{ series: "relaywatch_relayer_subscription_connected{$}" }],
+      clears: [{ series: "relaywatch_relayer_subscription_connected{$}", from: 1 }],
+    },
+  },
+  {
+    name: "relayer-state-unknown",
+    severity: "warning",
+    title: "The relayer cannot read a light client or its account",
+    description:
+      "The relayer could not read a connection's light client or its own balance for three minutes.",
+    impact:
+      "No known loss. Until it can read them, no alert about the client's expiry or the balance can fire.",
+    problems: ["client-unknown", "account-unknown"],
+    for: "2m",
+  },
+  {
+    name: "relayer-starting",
+    severity: "warning",
+    title: "The relayer does not finish its start",
+    description: "The relayer is still starting: its initial reads have not finished.",
+    impact: `The relayer submits no result for the queries and chains that it has not read. ${STALE}`,
+    problems: ["starting"],
+    for: "5m",
   },
 ];

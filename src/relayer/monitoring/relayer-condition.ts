@@ -1,6 +1,5 @@
 import type { ProblemCode } from "../health/problems.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
-import type { RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
 /** An alert of the relayer, without what follows from its name. */
@@ -15,7 +14,6 @@ export interface RelayerCondition {
   /** Absent: the metric of the problems. */
   readonly expr?: (times: Times) => string;
   readonly for: string;
-  readonly runbook: RunbookBody;
   readonly inhibits?: readonly string[];
   /** Labels in common with the alerts that it causes. By default those of its first problem: job, instance, and its connection. */
   readonly scope?: readonly string[];
@@ -37,15 +35,3 @@ export const STALE = "Contracts read older values until this is repaired.";
 
 /** Alerts that follow when results cannot be made or sent. */
 export const LATE = ["relayer-queries-overdue", "relayer-standing-still", "relayer-cycle-failed"] as const;
-
-/** Output of a command in runbooks. */
-export const DOCTOR =
-  "good     account: neutron1…, sequence 31\ngood     balance: neutron1… has 999999999975198 untrn\ngood     connection-0: light client: 07-tendermint-0 is active at height 87, and expires in 13 days without an update";
-
-/** Output of a command in runbooks. */
-export const REPORT =
-  "Relayer, 2026-11-21 05:53 to 2026-11-22 05:53 UTC\n=================================================\n\nOutcome   Attempts\n--------  --------\nincluded        15\nrejected         9\n\nCost by owner\n-------------\n\nDead letters\n------------";
-
-/** Output of a command in runbooks. */
-export const QUERIES =
-  "id  type  connection    period  local height  remote height  late  results  state        error\n1   kv    connection-0  2       60            78             41    30       backing_off  rejected";

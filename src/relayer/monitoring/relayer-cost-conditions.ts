@@ -1,41 +1,7 @@
-import { see } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { NO_STANDBY, QUERIES, REPORT, type RelayerCondition } from "./relayer-condition.ts";
+import { NO_STANDBY, type RelayerCondition } from "./relayer-condition.ts";
 
 const M = "relaywatch_relayer";
 const BY = "by (job, instance)";
-
-/** Output of a command in runbooks. */
-const MARKET = [
-  'gas_price{kind="price"} 0.0041',
-  'gas_price{kind="minimum"} 0.0025',
-  'gas_price{kind="ceiling"} 0.005',
-  'market_gas{kind="target"} 15000000',
-  'market_gas{kind="others"} 3400000',
-  'market_gas{kind="own"} 11600000',
-  'market_results{kind="sustainable"} 100',
-  'market_results{kind="demand"} 150',
-  "expected_late_blocks 2.5",
-]
-  .map((line) => `${M}_${line}`)
-  .join("\n");
-
-/** Output of a command in runbooks. */
-const SPENDING = [
-  "Relayer's spending by owner, 2026-11-26 05:44 UTC",
-  "",
-  "In NTRN.",
-  "",
-  "Owner                     Last hour  24 hours  7 days  30 days  This month  Whole month",
-  "------------------------  ---------  --------  ------  -------  ----------  -----------",
-  "neutron1… lending-market       0.41      9.87   66.02   240.11      201.45       246.31",
-  "neutron1… dex-oracle           0.02      0.51    3.40    12.90       11.02        13.37",
-  "",
-  "Forecast",
-  "",
-  "Over budget by forecast: the month will cost more than 200 NTRN (200,000,000 untrn).",
-  "",
-  "What comes back",
-].join("\n");
 
 /** Mean gas of a block by kind: the gauge has that of a few blocks. */
 function meanGas(kind: string, window: string): string {
@@ -80,21 +46,6 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
       // The price is still high, but it falls.
       clears: [{ series: `${M}_market_gas{$,kind="own"}`, from: 10e6 }],
     },
-    runbook: {
-      checks: [
-        see("How far is the price above its minimum, and how much gas do others use?", "market", MARKET),
-        see("Whose queries use the gas?", "relayerReport", REPORT),
-      ],
-      fix: [
-        'Lower `gas.price.comfortable` to at most twice the minimum and restart the relayer: the price then returns by about 2 % a block. At or above `gas.max_price`, the ceiling limits nothing (phase "unlimited").',
-        "If several relayers serve this chain with the same ceiling, lower it in all of them.",
-        "If the price is wanted, because results must be on time, set `spending.daily_fee` to what a day may cost, and silence the alert.",
-      ],
-      after: [
-        "Compare what the day cost with the forecast on the page: at a price above the minimum, the same results cost that many times as much.",
-        "A higher price does not allow more results in the long run: whatever the price is, it stays only with the target's gas.",
-      ],
-    },
   },
   {
     name: "relayer-cost-above-budget",
@@ -117,20 +68,6 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
         { series: `${M}_daily_fee_limit{$}`, from: 1.9e6 },
       ],
       clears: [{ series: `${M}_daily_fee_limit{$}`, from: 2.1e6 }],
-    },
-    runbook: {
-      checks: [
-        see("Which owners cost the most, and how much of it are their callbacks?", "relayerReport", REPORT),
-        see("Is the price above its minimum?", "market", MARKET),
-      ],
-      fix: [
-        "If the price is the cause, lower `gas.price.comfortable`: results then wait for a lower price.",
-        "If one owner is the cause, limit it with `spending.daily_gas_per_owner`, or ask it for longer update periods or a cheaper callback.",
-        "If the cost is wanted, raise `spending.daily_fee`, or send coins to the account.",
-      ],
-      after: [
-        "Before more queries are registered, compute their cost at this market from their number, period and gas.",
-      ],
     },
   },
   {
@@ -160,21 +97,6 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
         { series: `${M}_window_fees{$,window="month"}`, from: 5e8 },
       ],
     },
-    runbook: {
-      checks: [
-        see("What did the month cost, for whom, and what will it cost?", "relayerSpending", SPENDING),
-        see("Is the price above its minimum?", "market", MARKET),
-      ],
-      fix: [
-        "If one owner is the cause, ask it for longer update periods or a cheaper callback, limit it with `spending.daily_gas_per_owner`, or serve other owners only (`queries.owners`).",
-        "If the price is the cause, lower `gas.price.comfortable`: results then wait for a lower price.",
-        "If most of the fees are in failed transactions, find their contracts in the report: a contract that fails costs its fee each time.",
-        "If the cost is wanted, raise `spending.budget` and reload the configuration.",
-      ],
-      after: [
-        "Set `spending.daily_fee` as well if the month must not cost more: the budget warns, the daily limit refuses.",
-      ],
-    },
   },
   {
     name: "relayer-demand-above-market",
@@ -194,22 +116,6 @@ export const COST_CONDITIONS: readonly RelayerCondition[] = [
         { series: `${M}_expected_late_blocks{$}`, from: 2.5 },
       ],
       clears: [{ series: `${M}_demand_above_market{$}`, from: 0 }],
-    },
-    runbook: {
-      fault: "busy-market",
-      checks: [
-        see("Results of a block on time, and those that the market bears:", "market", MARKET),
-        see("Which queries are late, and with which period?", "queries", QUERIES),
-      ],
-      fix: [
-        'Read the remedies with their cost per day on the page, section "Cost", or in `market.remedies` of `/api/status`: longer update periods, a higher ceiling, no callbacks.',
-        "Longer periods and cheaper callbacks help in the long run. A higher ceiling makes bursts larger, and nothing else.",
-        "If others use the market only for a while, wait: the relayer sends the longest due results first, and catches up when they stop.",
-        "If some contracts need their values on time at any price, list them under `urgency`.",
-      ],
-      after: [
-        "If this lateness is acceptable, silence the alert. `/readyz` is not affected up to 1,000 blocks: results are overdue only when they are later than the market explains, or than that.",
-      ],
     },
   },
 ];

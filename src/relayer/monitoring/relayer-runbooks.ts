@@ -4,23 +4,15 @@ import {
   runbookRoute,
   withoutTemplates,
 } from "../../platform/monitoring/alerts/runbook-route.ts";
-import { runbookText } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "./relayer-alerts.ts";
 
 /** `GET /runbooks/NAME.md`: the runbooks of the relayer's alerts. */
 export const RELAYER_RUNBOOKS: HttpRoute = runbookRoute(
   new Map(
-    RELAYER_CONDITIONS.map(({ name, title, description, impact, runbook }) => [
+    RELAYER_CONDITIONS.map(({ name, title, description, impact }) => [
       name,
-      () =>
-        runbookText({
-          title,
-          meaning: withoutTemplates(description),
-          impact,
-          checks: runbook.checks,
-          body: runbook,
-        }),
+      { title, meaning: withoutTemplates(description), impact },
     ]),
   ),
 );

@@ -1,15 +1,5 @@
-import { see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
-import {
-  ANY,
-  type BoundaryTexts,
-  CAUSE,
-  commonTexts,
-  FORECAST,
-  FULL,
-  HANDOVER,
-  STATUS,
-} from "./boundary-texts.ts";
+import { ANY, type BoundaryTexts, commonTexts, FULL } from "./boundary-texts.ts";
 import { type Condition, condition } from "./condition.ts";
 import { evaluateBurn, evaluateSlowBurn } from "./evaluate-reward.ts";
 import { ALLOWED, type BadShareWindow, badShare, failing, succeeding } from "./raw-metrics.ts";
@@ -24,7 +14,7 @@ const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succee
 export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
 
 function burnConditions(texts: BoundaryTexts): readonly Condition[] {
-  const { boundary, prefix, reward, severity, pay, lesser } = texts;
+  const { boundary, prefix, reward, severity, lesser } = texts;
   const burns = (window: BadShareWindow, factor: number): string =>
     `${badShare(window)} > ${factor} * ${ALLOWED[boundary]}`;
   const common = commonTexts(texts);
@@ -48,25 +38,6 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       },
       inhibits: [own("slow-burn"), own("at-risk"), own("headroom-low"), own("rate-low"), ...lesser],
       past: "counts",
-      runbook: {
-        reason: "the last 1h burned the month's allowance 18.2 times too fast",
-        checks: [
-          see(
-            "The validator is losing blocks now. Run this twice: does Failure grow?",
-            "calls",
-            'app_oracle_responses{chain_id="neutron-1",status="Failure"} 611',
-          ),
-          see("The headroom to the boundary:", "status", STATUS),
-        ],
-        fix: [
-          CAUSE,
-          "If no other alert fires, calls fail from time to time. Check the calls' latency, and follow [sidecar-slow](sidecar-slow.md).",
-          `Act within hours: a total outage of ${prefix === "any-reward" ? "36 h" : "14 h"} uses the whole month's allowance for ${pay}.`,
-        ],
-        after: [
-          "The alert is resolved soon after the loss ends, although the last hour's burn rate is still high.",
-        ],
-      },
       raw: {
         expr: () =>
           `(${burns("1h", 14.4)} and ${burns("5m", 14.4)}) or (${burns("6h", 6)} and ${burns("5m", 6)})`,
@@ -92,19 +63,6 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       },
       inhibits: [],
       past: "counts",
-      runbook: {
-        reason: "the last 3 days burned the month's allowance 1.4 times too fast",
-        checks: [
-          see("Do misses occur all the time, or at certain hours?", "handover", HANDOVER),
-          see("The forecast of the month's end at this rate:", "forecast", FORECAST),
-        ],
-        fix: [
-          "If misses occur at fixed hours, search for backups, snapshots, pruning or cron jobs on the node's or the sidecar's machine. Move them or lower their priority.",
-          "If misses occur all the time, check the latency between node and sidecar, and search for a provider that slows the price loop down.",
-          `Decide within the day, before ${pay} is at risk.`,
-        ],
-        after: ["Compare the misses of the days before and after the change in the month's report."],
-      },
       raw: {
         expr: () => `${burns("3d", 1)} and ${burns("6h", 1)}`,
         value: "{{ $value | humanizePercentage }} of the calls of the last 3 days failed.",

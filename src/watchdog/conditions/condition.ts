@@ -1,4 +1,3 @@
-import type { RunbookBody } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
@@ -56,7 +55,7 @@ export interface Threshold {
  */
 export type PastInput = "counts" | "halts" | "gaps" | { readonly notStored: string };
 
-/** One entry of the table of conditions. Everything that says something about an alert derives from its entry. */
+/** One entry of the table of conditions. What is said about an alert derives from its entry, and from its runbook in `alerts/runbooks`. */
 export interface Condition<Key extends string = string> {
   /**
    * Kebab-case. Identifies the alert in the state, the API, the metrics and the notifications, so it must not change. Its
@@ -87,7 +86,6 @@ export interface Condition<Key extends string = string> {
   readonly past: PastInput;
   /** Its reason says whether other validators miss these too, as far as it is known. Absent: they have nothing to do with it. */
   readonly others?: SharedKind;
-  readonly runbook: RunbookBody;
   /** Absent: node and sidecar have no metric that shows the condition. */
   readonly raw?: RawRule;
   /** Pure. `limit` returns the value of a threshold. */

@@ -1,4 +1,3 @@
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import {
   type ComparedPrices,
   compareWithChain,
@@ -55,28 +54,6 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     thresholds,
     inhibits: [],
     past: PRICES_NOT_STORED,
-    runbook: {
-      reason: "BTC/USD: 99100 here, 97123.45 on the chain, 2.03 % apart",
-      checks: [
-        see(
-          "Compare the sidecar's price with an exchange, and with the chain's price:",
-          "prices",
-          '{"prices":{"BTC/USD":"9910000000"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
-        ),
-        check(
-          "Do the providers of the pair differ from each other? On the sidecar's machine: `curl -s 127.0.0.1:8002/metrics | grep 'side_car_provider_price.*btc/usd'`.",
-        ),
-        check(
-          "If every pair differs in the same direction, check USDT/USD first: most markets are converted through it.",
-        ),
-      ],
-      fix: [
-        "If one provider is wrong, the median of the pair needs more providers: check the network to the others.",
-        "Restart the sidecar: it reads its market map again.",
-        "If the sidecar agrees with exchanges and the chain does not, most validators are wrong: ask in the validators' channel.",
-      ],
-      after: ["Raise `alerts.pair_max_deviation` for a pair that is traded on few markets."],
-    },
     evaluate: (input, limit) => {
       const { prices } = input.observation.chain;
       if (prices.state === "not-configured") return cannotSee("the prices of no chain are configured");
@@ -100,25 +77,6 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     thresholds,
     inhibits: [],
     past: PRICES_NOT_STORED,
-    runbook: {
-      reason: "b: BTC/USD: 99100 here, 97123.45 is the median of 3 sidecars, 2.03 % apart",
-      checks: [
-        see(
-          "Ask each sidecar, and compare with an exchange:",
-          "prices",
-          '{"prices":{"BTC/USD":"9910000000"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
-        ),
-        check(
-          "Do the providers of the pair differ from each other? On the sidecar's machine: `curl -s 127.0.0.1:8002/metrics | grep 'side_car_provider_price.*btc/usd'`.",
-        ),
-      ],
-      fix: [
-        "Compare the versions and the market maps of the sidecars: an old map can have other providers or decimals.",
-        "Check the network of the sidecar that differs: it may reach fewer providers.",
-        "Restart the sidecar that is wrong.",
-      ],
-      after: ["Raise `alerts.pair_max_deviation` for a pair that is traded on few markets."],
-    },
     evaluate: (input, limit) =>
       evaluateDeviation(
         input,

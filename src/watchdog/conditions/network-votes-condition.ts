@@ -1,4 +1,3 @@
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { standingOf } from "../policy/standing.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
@@ -41,27 +40,6 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
       ...LOSS_ALERTS,
     ],
     past: { notStored: "votes of other validators" },
-    runbook: {
-      reason: "14 of the 19 other validators miss votes too; the validator missed 28 of its last 30 votes",
-      checks: [
-        check(
-          "Read the validators' channel and the chain's announcements: an upgrade, a change of the market map, an outage of a provider or of a network?",
-        ),
-        see(
-          "Does the own sidecar still have prices? If not, its log names the providers that fail:",
-          "prices",
-          '{"prices":{"BTC/USD":"9345012345","ETH/USD":"1780123456"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
-        ),
-      ],
-      fix: [
-        "If a new market map broke the sidecars, wait for the next one, or start the sidecar with the version that others recommend.",
-        "If a provider or a network fails for everybody, wait: the votes come back with it. Check then that the own sidecar recovers.",
-        "If the others recover and this validator does not, the cause is its own: follow [sidecar-down](sidecar-down.md) or [oracle-calls-failing](oracle-calls-failing.md).",
-      ],
-      after: [
-        "Save the times and the number of validators from the report: the DAO may need them to decide on the month's pay.",
-      ],
-    },
     evaluate: ({ observation, assessment }, limit) =>
       evaluateNetworkVotes(standingOf(observation, assessment?.blockTimeMs).votes, limit("min_others")),
   }),

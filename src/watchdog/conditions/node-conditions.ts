@@ -19,11 +19,8 @@ import {
 import { haltText } from "../upgrade/upgrade-plan.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
 const NODES_NOT_STORED = { notStored: "heights of single nodes" };
-
-const NODE_STATUS = '      "latest_block_height": "35120881",\n      "catching_up": false';
 
 /** Conditions of the validator's nodes and of its chain. */
 export const NODE_CONDITIONS: readonly Condition[] = [
@@ -44,28 +41,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["node-halted", "node-not-voting", "not-signing", "node-behind", ...VOTE_ALERTS],
     past: "halts",
-    runbook: {
-      reason: "no block for 75 s, at height 35120881",
-      checks: [
-        see(
-          "Run this twice. The height stays the same, and `catching_up` is false:",
-          "nodeStatus",
-          NODE_STATUS,
-        ),
-        check(
-          "Compare with a public endpoint or an explorer. If it shows new blocks, the chain runs and your nodes are cut off: follow [node-halted](node-halted.md).",
-        ),
-        check(
-          "Does the reason name an upgrade? The watchdog reads the chain's plan, so the halt is the planned one, and the node's log ends with `UPGRADE NEEDED`. Read the validators' channel in any case.",
-        ),
-      ],
-      fix: [
-        "For a planned upgrade, install the release that the plan names, and start the node. Sign again within 60 minutes.",
-        "For an unplanned halt, wait for instructions and leave the node running. Never reset its state or the signer's state.",
-        "If only your nodes have stopped, restart them, and check peers and firewall.",
-      ],
-      after: ["Check that the validator signs the first new block. The halt itself cost no block."],
-    },
     raw: {
       expr: (times) => `max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0`,
       value: "No node of the validator has a new block.",
@@ -88,33 +63,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["node-behind", "node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: NODES_NOT_STORED,
-    runbook: {
-      reason: "no new block for 75 s, at height 35120881",
-      checks: [
-        see(
-          "Run this twice. The height stays the same, while an explorer shows a later one:",
-          "nodeStatus",
-          NODE_STATUS,
-        ),
-        check(
-          "Does the reason name an upgrade? Then the others have done it, and this node runs the old version: its log ends with `UPGRADE NEEDED`.",
-        ),
-        check(
-          "Read the node's log. `CONSENSUS FAILURE`: a software or state error. `no space left on device`: the disk is full. `dialing failed`: it cannot reach its peers.",
-        ),
-      ],
-      fix: [
-        "If it missed an upgrade, install the release that the plan names, and start the node. Sign again within 60 minutes.",
-        "If the disk is full, free space, then restart the node.",
-        "On a consensus failure, do not restart in a loop. Search for the error in the validators' channel. If the version is wrong, install the right binary.",
-        "If it has no peers, check the firewall for port 26656, add `persistent_peers`, and restart the node.",
-        "If it stays behind, switch the signer to a healthy node. Never let two nodes sign with one key.",
-      ],
-      after: [
-        "Check that the validator signs again within a few blocks.",
-        "If the disk was full, add an alert on its free space.",
-      ],
-    },
     raw: {
       expr: (times) =>
         `min ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) == 0 and max ${VALIDATOR} (changes(${BLOCK_HEIGHT}[${times("1m")}])) > 0`,
@@ -145,25 +93,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: NODES_NOT_STORED,
-    runbook: {
-      reason: "the node is catching up, 412 blocks behind",
-      checks: [
-        see(
-          "`catching_up` is true, or the height is below an explorer's:",
-          "nodeStatus",
-          '      "latest_block_height": "35120469",\n      "catching_up": true',
-        ),
-        check(
-          "Check whether the distance shrinks. Divide it by the blocks that the node gains in a minute: this is the time in minutes that it needs.",
-        ),
-      ],
-      fix: [
-        "If it is back within minutes, wait, and do not restart the node.",
-        "If the distance does not shrink, stop other work on the machine. Then check for a slow disk, too little CPU and bad peers.",
-        "If it is hours behind, stop the signer, and start the node from a recent snapshot or with state sync.",
-      ],
-      after: ["Find out why it fell behind: a node does not vote while it catches up."],
-    },
     raw: {
       expr: () =>
         `max ${VALIDATOR} (${BLOCK_HEIGHT}) - min ${VALIDATOR} (${BLOCK_HEIGHT}) > 10 or max ${VALIDATOR} (cometbft_blocksync_syncing) == 1`,

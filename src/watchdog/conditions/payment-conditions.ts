@@ -1,4 +1,3 @@
-import { check } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
 import { paymentText } from "../payment/payment.ts";
@@ -36,28 +35,6 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: { notStored: "searches for payments" },
-    runbook: {
-      reason: "no payment of 2026-10 in the blocks up to 35120881, 6 h after the end of the month",
-      checks: [
-        check(
-          "Read what the watchdog searched: `relaywatch report month-close --month 2026-10` for that month.",
-        ),
-        check(
-          "Find the first block of the month, and its events: `curl -s 'http://127.0.0.1:26657/block_results?height=HEIGHT' | grep -o 'revenue_distribution[a-z_]*'`. Are other validators paid?",
-        ),
-        check(
-          "Did the treasury have enough? `neutrond q bank balances` of the module account `revenue-treasury`. The event `revenue_distribution_error` has the reason.",
-        ),
-        check("`neutrond q revenue params`: does the chain still pay by months?"),
-      ],
-      fix: [
-        "If nobody was paid, the programme or its treasury ended: ask the DAO.",
-        "If others were paid, the rate of votes or of signed blocks was below its floor, or the validator was not in the set: the report has the counts.",
-        "If the node at `chain.rpc` does not have the block, point it to one that keeps the blocks of the month's first day.",
-        "If another account pays, set `chain.payment.payer`.",
-      ],
-      after: ["Keep the month's report: it has the height and the events that were searched."],
-    },
     evaluate: (input, limit) => evaluatePayment(input, limit("after")),
   }),
 ];

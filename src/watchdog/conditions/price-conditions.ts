@@ -2,8 +2,6 @@ import { counted } from "../../platform/base/text.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
 import { evaluateNodes, latestCalls, type NodeInput, secondsText, resultOf } from "./evaluate-nodes.ts";
 import { NO_PRICE, TICKS, UPDATES, VALIDATOR, call, continued, pricedPairs } from "./raw-metrics.ts";
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
-import { HEALTHY_PRICES, CALLS } from "./sidecar-conditions.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
 const RESTART =
@@ -39,29 +37,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     inhibits: ["empty-prices-counted", "major-pairs-missing", "websocket-providers-failing"],
     past: PRICES_NOT_STORED,
     others: "votes",
-    runbook: {
-      reason: "the sidecar responds without any price",
-      fault: "all-prices-missing",
-      checks: [
-        see(
-          "`{}` with a changing timestamp: the price loop runs, but produces no price.",
-          "prices",
-          '{"prices":{},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
-        ),
-        check(
-          "Read the sidecar's log. If every provider fails, the cause is the network. If the sidecar queries no provider at all, its market map is empty: the node's gRPC server is off, or `--market-map-endpoint` is wrong.",
-        ),
-        see("The node still counts successes. Do not trust this number now.", "calls", CALLS),
-      ],
-      fix: [
-        "Restart the sidecar: `systemctl restart connect`.",
-        "If the market map is empty, set `[grpc] enable = true` in the node's app.toml, and `--market-map-endpoint` to the node's host and gRPC port without http://.",
-        "If the providers fail, follow [websocket-providers-failing](websocket-providers-failing.md).",
-      ],
-      after: [
-        "The chain counted these blocks as missed, although the node counted successes. Compare both numbers in the month's report.",
-      ],
-    },
     raw: { expr: () => NO_PRICE, value: "The sidecar runs, but updates no price.", example: empty },
     evaluate: (input) => evaluateNodes(input, evaluateAllPrices),
   }),
@@ -79,29 +54,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [],
     past: PRICES_NOT_STORED,
-    runbook: {
-      reason:
-        "no price for BTC/USD, ETH/USD; USDT/USD is missing too, through which most markets are converted",
-      fault: "major-pairs-missing",
-      checks: [
-        see(
-          "Is USDT/USD missing? Most markets are converted through it, so its absence removes many other pairs.",
-          "prices",
-          HEALTHY_PRICES,
-        ),
-        check(
-          "On the dashboard, read the panel Providers of a market. A market with fewer providers than its minimum has no price: 3 for most markets, 2 for NTRN/USD, 1 for USDT/USD.",
-        ),
-      ],
-      fix: [
-        "Restart the sidecar once. If the same pairs are still missing, their providers fail: its log names them.",
-        "If a provider changed its API, install a newer sidecar.",
-        "Do not restart the node: no block is lost while one pair has a price.",
-      ],
-      after: [
-        "If a provider fails for everybody, tell the other validators: the chain's price stops when less than two thirds of the voting power report it.",
-      ],
-    },
     raw: {
       expr: (times) =>
         `validator:sidecar_priced_pairs:count > 0 unless ${pricedPairs(times, 'id=~"btc/usd|eth/usd|ntrn/usd"')} >= 3`,
@@ -133,30 +85,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     inhibits: [],
     past: PRICES_NOT_STORED,
     others: "votes",
-    runbook: {
-      reason: "the sidecar responds without any price, and the node counts it as success",
-      fault: "market-map-empty",
-      checks: [
-        see("Success grows although the sidecar has no price:", "calls", CALLS),
-        see(
-          "The response is empty:",
-          "prices",
-          '{"prices":{},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}',
-        ),
-        see(
-          "The month's count so far. The chain's own count is lower by these blocks:",
-          "report",
-          "Oracle report of 2026-11\n========================\n\nValidator  Rate        Tier  Good    Missed\n---------  ----------  ----  ------  ------\ndefault    100.0000 %  full  42,120       0",
-        ),
-      ],
-      fix: [
-        "Check that the node's gRPC server is on, and that `--market-map-endpoint` names it as host:port.",
-        "Restart the sidecar, and read its first lines: `failed to query market map module on node` shows the address that it uses.",
-      ],
-      after: [
-        "The watchdog counted these blocks as good. Compare its rate with the chain's count, and report the difference with the month's report.",
-      ],
-    },
     raw: {
       expr: (times) =>
         `${NO_PRICE} and sum ${VALIDATOR} (increase(app_oracle_responses{status="Success"}[${times("1m")}])) > 0`,
@@ -188,26 +116,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
       "prices-differ-from-sidecars",
     ],
     past: PRICES_NOT_STORED,
-    runbook: {
-      reason: "the sidecar's timestamp has not changed for 14 s",
-      fault: "timestamp-stale",
-      checks: [
-        see("Run this twice, a second apart. The timestamp stays the same:", "prices", HEALTHY_PRICES),
-        see(
-          "Run this twice. The counter of its price loop stays the same; normally it grows by four each second:",
-          "sidecar",
-          "side_car_health_check_system_updates_total 1.2e+06",
-        ),
-      ],
-      fix: [
-        "If you can wait a minute, save a trace for the sidecar's developers: `curl -s 127.0.0.1:6060/debug/pprof/goroutine?debug=2` (with `--run-pprof`).",
-        "Restart the sidecar. Nothing else ends a hang.",
-      ],
-      after: [
-        "Report the version and the trace to the sidecar's project.",
-        "These blocks are counted as good, although their votes had old prices.",
-      ],
-    },
     raw: {
       expr: () => "validator:sidecar_ticks:rate1m == 0",
       value: "The sidecar's price loop has not run for a minute.",

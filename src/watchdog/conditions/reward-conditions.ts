@@ -1,17 +1,6 @@
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
-import {
-  ANY,
-  type BoundaryTexts,
-  CAUSE,
-  commonTexts,
-  FORECAST,
-  FULL,
-  HANDOVER,
-  MIN_BLOCKS,
-  STATUS,
-  WHAT_IF,
-} from "./boundary-texts.ts";
+import { ANY, type BoundaryTexts, commonTexts, FULL, MIN_BLOCKS } from "./boundary-texts.ts";
 import { type Condition, condition } from "./condition.ts";
 import {
   evaluateLittleLeft,
@@ -29,7 +18,6 @@ import {
   SUCCESSES,
   succeeding,
 } from "./raw-metrics.ts";
-import { see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
 /** The end of a month whose calls ended: what it lost remains. */
@@ -96,29 +84,12 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [],
     past: "counts",
-    runbook: {
-      reason: "it was below the lower boundary in 2026-10, and this month will be too",
-      checks: [
-        see(
-          "The forecast of this month, and the earlier bad months:",
-          "forecast",
-          FORECAST.replace("no risk; 0 months", "next; 1 month"),
-        ),
-        see("The cost of one more outage:", "whatIf", WHAT_IF),
-      ],
-      fix: [
-        "Cancel every planned restart of this month, of node and sidecar.",
-        "Before the month ends, explain to the DAO what failed and what you changed. Add the report of each bad month as evidence.",
-        "Compare the watchdog's count with the chain's own count, which decides. If they differ, save both now.",
-      ],
-      after: ["Save the sealed reports of the bad months: their hashes prove that nobody changed them."],
-    },
     evaluate: ({ assessment }) => evaluateRotation(assessment),
   }),
 ];
 
 function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
-  const { boundary, prefix, reward, severity, pay, other, least, misses, lesser } = texts;
+  const { boundary, prefix, reward, severity, least, misses, lesser } = texts;
   const left = `validator:oracle_month:misses_left{boundary="${boundary}"}`;
   const enough = `on (chain_id, validator) validator:oracle_month:calls >= ${ENOUGH_BLOCKS}`;
   const common = commonTexts(texts);
@@ -143,30 +114,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
         ...(severity === "warning" ? [own("at-risk"), own("fast-burn")] : lesser),
       ],
       past: "counts",
-      runbook: {
-        reason: "the month is 1204 blocks below the boundary",
-        checks: [
-          see(
-            "The state of both boundaries: this one is lost, the other may still be safe.",
-            "status",
-            STATUS,
-          ),
-          see("The causes, in order of time:", "handover", HANDOVER),
-        ],
-        fix: [
-          `Accept this month's loss: nothing can restore ${pay}. ${other}`,
-          prefix === "full-reward"
-            ? "Do maintenance that costs blocks now rather than next month, but stay within the headroom to any pay."
-            : "Do postponed maintenance now: further misses this month cost nothing more.",
-          "Fix the cause before the next month begins at 00:00 UTC on its first day.",
-        ],
-        after: [
-          "Write down the month's loss from its report, and the change that would have prevented it.",
-          prefix === "any-reward"
-            ? "Read the rotation risk: see [rotation-risk](rotation-risk.md)."
-            : "Check that the alerts of the lower boundary still notify.",
-        ],
-      },
       raw: {
         expr: () => `${left} < 0 and ${enough}`,
         value: "The month ends {{ $value | humanize }} calls below the boundary.",
@@ -187,19 +134,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       thresholds: { min_blocks: MIN_BLOCKS },
       inhibits: lesser,
       past: "counts",
-      runbook: {
-        reason: prefix === "any-reward" ? "the rate is 94.8100 %" : "the rate is 97.1200 %",
-        checks: [
-          see("Rate, tier and headroom:", "status", STATUS),
-          see("Is the rate still falling, or is the loss over?", "forecast", FORECAST),
-        ],
-        fix: [
-          CAUSE,
-          "If no other alert fires, do not change anything: the loss is over, and the rate recovers with every good block.",
-          `Early in the month, check on the dashboard the rate that the rest of the month needs: ${pay} may still be possible.`,
-        ],
-        after: ["Postpone planned restarts until the headroom is larger than their cost."],
-      },
       raw: {
         expr: () => `validator:oracle_month:success_ratio < ${least} and ${enough}`,
         value: "The month's rate is {{ $value | humanizePercentage }}.",
@@ -230,25 +164,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       },
       inhibits: [own("rate-low"), own("headroom-low"), own("slow-burn"), ...lesser],
       past: "counts",
-      runbook: {
-        reason:
-          "at the present loss the boundary is crossed in 61.3 h; 4120 more missed blocks are allowed, 2.3 h of a total outage",
-        checks: [
-          see("The end of the month if the present loss goes on, with its range:", "forecast", FORECAST),
-          see("What lost blocks, in order of time:", "handover", HANDOVER),
-          see("The cost of an outage of one hour:", "whatIf", WHAT_IF),
-        ],
-        fix: [
-          CAUSE,
-          "If no other alert fires, a part of the calls fails all the time. Check the calls' latency, and follow [sidecar-slow](sidecar-slow.md).",
-          "Stop planned work: the headroom is the longest outage that you can still afford.",
-          `The boundary is crossed at the time that the reason says. Until then, each block that becomes good counts for ${pay}.`,
-        ],
-        after: [
-          "The alert ends when the loss does, whatever the month's rate is.",
-          "If your repairs take longer than `lost_within`, raise it.",
-        ],
-      },
       raw: {
         expr: () => {
           const isOpen = `${left} >= 0 and ${enough}`;
@@ -278,20 +193,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       },
       inhibits: lesser,
       past: "counts",
-      runbook: {
-        reason: "4120 more missed blocks are allowed, 2.3 h of a total outage",
-        checks: [
-          see("The headroom to both boundaries:", "status", STATUS),
-          see("The cost of an outage of one hour:", "whatIf", WHAT_IF),
-        ],
-        fix: [
-          "Nothing restores headroom: what the month lost remains. Cancel planned restarts until the month is over.",
-          prefix === "any-reward"
-            ? "Prepare the reserve: a second node that is in sync, and a person who can reach it at any hour."
-            : "Decide which restarts of this month can wait for the next one.",
-        ],
-        after: ["The alert ends with the month, or when the rest of the month is short enough."],
-      },
       raw: {
         expr: () =>
           `${left} / on (chain_id, validator) group_left () (validator:oracle_calls:rate6h > 0) < ${HOURS_SECONDS} and ${left} >= 0 and ${enough}`,

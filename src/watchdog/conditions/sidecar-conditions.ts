@@ -23,7 +23,6 @@ import {
   sidecarMetric,
   succeeding,
 } from "./raw-metrics.ts";
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
 /** What the node loses when its calls fail. */
 const FAILING_CALLS_IMPACT =
@@ -31,14 +30,6 @@ const FAILING_CALLS_IMPACT =
 
 const WEB_SOCKETS = "web_socket_connection_status";
 const SIDECAR_NOT_STORED = { notStored: "readings of the sidecar" };
-
-/** Output of a command in runbooks. */
-export const HEALTHY_PRICES =
-  '{"prices":{"BTC/USD":"9345012345","ETH/USD":"1780123456"},"timestamp":"2026-11-22T05:53:59.751Z","version":"v1.2.2"}';
-
-/** Output of a command in runbooks. */
-export const CALLS =
-  'app_oracle_responses{chain_id="neutron-1",status="Failure"} 61\napp_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06';
 
 /** Conditions of the sidecar and of the node's calls to it. */
 export const SIDECAR_CONDITIONS: readonly Condition[] = [
@@ -69,29 +60,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     ],
     past: SIDECAR_NOT_STORED,
     others: "votes",
-    runbook: {
-      reason: "connection refused (connect ECONNREFUSED 127.0.0.1:8080), and the node's calls fail",
-      fault: "sidecar-killed",
-      checks: [
-        see(
-          "Run this on the node's machine. No output and exit code 7: nothing listens on the port. Exit code 28: the sidecar does not respond.",
-          "prices",
-          HEALTHY_PRICES,
-        ),
-        check(
-          "Read the last lines of its log: `journalctl -u connect -n 100`. `failed to initialize oracle` is a configuration error. `signal: killed` in the kernel's log means that the machine ran out of memory.",
-        ),
-      ],
-      fix: [
-        "Start the sidecar: `systemctl restart connect`. It serves prices within seconds, and the node reconnects about ten seconds later. Do not restart the node.",
-        "If it exits again immediately, undo the last change to its flags, its version or its market map endpoint (host and port, without http://).",
-        "If the machine lacks memory or disk space, free some first. Otherwise the kernel kills the sidecar again.",
-      ],
-      after: [
-        "Before the next planned restart, check its cost: `relaywatch what-if --sidecar-restart 25s`.",
-        "If the process exited by itself, set `Restart=always` in its service.",
-      ],
-    },
     raw: {
       expr: (times) =>
         `${badShare("5m")} > 0.5 unless validator:sidecar_ticks:rate1m and last_over_time(validator:sidecar_ticks:rate1m[${times("1d")}])`,
@@ -123,28 +91,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
     others: "votes",
-    runbook: {
-      reason: "61 of 61 calls failed in the last 5 minutes",
-      fault: "http-500",
-      checks: [
-        see("Failure grows with every block and Success does not:", "calls", CALLS),
-        see(
-          "Read the status of the failing calls. `OracleClientError`: the sidecar, or the network path to it. `TransformPricesError`: a malformed price.",
-          "abci",
-          'app_abci_requests{abci_method="extend_vote",chain_id="neutron-1",status="OracleClientError"} 61',
-        ),
-        see("Does the sidecar respond to curl in less than a second?", "prices", HEALTHY_PRICES),
-      ],
-      fix: [
-        "If the sidecar responds to curl but not to the node, compare `oracle_address` in the node's app.toml with the sidecar's host and port. Restart the node after a change.",
-        "If it responds with an error, or only after seconds, restart the sidecar.",
-        "If node and sidecar use different versions of the price service (`v1` and `v2`), install the sidecar version that the chain's release requires.",
-      ],
-      after: [
-        "Watch Failure for ten blocks: it must no longer grow.",
-        "Write down the number of lost blocks. The resolved message has it.",
-      ],
-    },
     raw: {
       expr: () => `${badShare("5m")} >= 0.9 and validator:oracle_calls:increase5m >= 30`,
       value: "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed.",
@@ -174,26 +120,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: SIDECAR_NOT_STORED,
-    runbook: {
-      reason: "the price response took 1204 ms",
-      fault: "slow",
-      checks: [
-        see(
-          "On the node's machine, run this a few times with `time` in front. A healthy response takes a few milliseconds.",
-          "prices",
-          HEALTHY_PRICES,
-        ),
-        check(
-          "Run `top` and `iostat` on the sidecar's machine: check CPU, swap and other processes. A remote sidecar adds network latency to each call.",
-        ),
-      ],
-      fix: [
-        "Give the sidecar more CPU: move it to the node's machine, or raise its service's limits.",
-        "Set its log level to info: debug logs slow it down.",
-        "Raise `client_timeout` from 2s to 5s only on chains that use this setting. neutrond 9 always ends the call after 1 s.",
-      ],
-      after: ["On the dashboard, compare the oracle call's latency before and after the change."],
-    },
     raw: {
       expr: (times) =>
         `histogram_quantile(0.5, sum by (chain_id, validator, le) (rate(app_oracle_response_latency_bucket[${times("5m")}]))) > 500`,
@@ -229,29 +155,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     },
     inhibits: LOSS_ALERTS,
     past: SIDECAR_NOT_STORED,
-    runbook: {
-      reason: "12 of 12 WebSocket providers fail, and 40.12 % of calls succeeded in the last 30 minutes",
-      fault: "websocket-providers-down",
-      checks: [
-        see(
-          "`read_success` does not grow for any provider:",
-          "sidecar",
-          'side_car_health_check_system_updates_total 1.2e+06\nside_car_web_socket_connection_status{provider="okx_ws",status="read_success"} 81234',
-        ),
-        check(
-          "From the sidecar's machine, connect to two providers: `curl -sI https://stream.binance.com:443` and `curl -sI https://ws.okx.com:8443`. If a name does not resolve, check DNS. On a timeout, check the firewall.",
-        ),
-      ],
-      fix: [
-        "Restore the network: DNS, outbound ports 443 and 8443, the proxy, a provider's ban on your address.",
-        "Once the network works, the sidecar reconnects within ten seconds. If it does not, restart it.",
-        "If providers are blocked in your country, update the sidecar: newer releases may use other endpoints.",
-      ],
-      after: [
-        "Add the missing port to the firewall's stored configuration, so that it survives a reboot.",
-        "Add two targets to `sources.egress`: next time an alert names this cause immediately.",
-      ],
-    },
     raw: {
       expr: (times) =>
         [

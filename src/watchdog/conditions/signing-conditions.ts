@@ -29,13 +29,9 @@ import {
   call,
   continued,
 } from "./raw-metrics.ts";
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 
 const NODES_NOT_STORED = { notStored: "heights of single nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
-
-const SIGNED =
-  'cometbft_consensus_latest_block_height{chain_id="neutron-1"} 3.5120881e+07\ncometbft_consensus_validator_last_signed_height{chain_id="neutron-1",validator_address="AB12"} 3.512086e+07\ncometbft_consensus_validator_power{chain_id="neutron-1",validator_address="AB12"} 100';
 
 /** Conditions of the validator's part in consensus: its place in the set, its signatures, its oracle calls. */
 export const SIGNING_CONDITIONS: readonly Condition[] = [
@@ -52,24 +48,6 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: SET_NOT_STORED,
-    runbook: {
-      reason: "the set has 20 other validators",
-      checks: [
-        see("The node's power is 0:", "signed", SIGNED.replace("} 100", "} 0")),
-        check(
-          "`neutrond q staking validator VALOPER`: `jailed: true` follows downtime, `BOND_STATUS_UNBONDED` follows rotation or too little stake.",
-        ),
-      ],
-      fix: [
-        "If it is jailed for downtime, repair node and signer first, then send `neutrond tx slashing unjail`.",
-        "If it is tombstoned for a double sign, its key can never sign again. Stop every process that uses this key, and ask the DAO.",
-        "If it was rotated out, ask the DAO: no technical action brings it back.",
-      ],
-      after: [
-        "Blocks outside the set are not missed blocks, but lower the month's pay in proportion.",
-        "Explain the absence to the DAO before the next rotation.",
-      ],
-    },
     raw: {
       expr: () => `max ${VALIDATOR} (cometbft_consensus_validator_power) == 0`,
       value: "Its voting power is 0.",
@@ -104,23 +82,6 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     ],
     past: SET_NOT_STORED,
     others: "commits",
-    runbook: {
-      reason: "the last signature is 21 blocks old",
-      checks: [
-        see("`last_signed_height` does not follow `latest_block_height`:", "signed", SIGNED),
-        check(
-          "Read the signer's log, and check its connection to the node: port 26659 for Horcrux, `priv_validator_laddr` for TMKMS. For vote extensions a remote signer needs Horcrux 3.3.0 or TMKMS 0.13.1, or later.",
-        ),
-      ],
-      fix: [
-        "Restart the signer. If it does not reconnect to the node, restart the node too.",
-        "Check the clocks of both machines.",
-        "Never start a second signer with the same key: a double sign costs stake, while an hour of misses costs only a part of the month's pay.",
-      ],
-      after: [
-        "The misses lower both rates. Read the headroom of both boundaries before the next maintenance.",
-      ],
-    },
     raw: {
       expr: () =>
         `max ${VALIDATOR} (${BLOCK_HEIGHT}) - max ${VALIDATOR} (cometbft_consensus_validator_last_signed_height) > 5 and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
@@ -153,27 +114,6 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     },
     inhibits: LOSS_ALERTS,
     past: NODES_NOT_STORED,
-    runbook: {
-      reason: "no oracle call for 75 s, while the node has new blocks",
-      fault: "pre-block-error",
-      checks: [
-        see(
-          "The counters do not grow, although the height does:",
-          "calls",
-          'app_oracle_responses{chain_id="neutron-1",status="Success"} 1.841042e+06',
-        ),
-        see(
-          "`PreBlockError` grows when the node cannot prepare blocks:",
-          "abci",
-          'app_abci_requests{abci_method="extend_vote",chain_id="neutron-1",status="PreBlockError"} 61',
-        ),
-      ],
-      fix: [
-        'If the oracle is disabled, set `[oracle] enabled = "true"` in app.toml, in lower case, and restart the node.',
-        "If `PreBlockError` grows, restart the node once. If the error returns, the state or the version is wrong: ask in the validators' channel.",
-      ],
-      after: ["Check that the first ten votes after the restart succeed."],
-    },
     raw: {
       expr: (times) =>
         [

@@ -1,4 +1,3 @@
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { Standing, WindowStanding } from "../policy/standing.ts";
 import { standingOf } from "../policy/standing.ts";
 import { allMissedText, presentText, releaseText, windowText } from "../policy/standing-texts.ts";
@@ -18,9 +17,6 @@ const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 /** Alerts of a validator that takes no part, since it is jailed. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-const STATUS_SAMPLE =
-  "Oracle status, 2026-11\n======================\n\nLast poll: 2026-11-22 05:53:38 UTC.\n\nValidator      Month  Tier   Pay  Full pay is lost after an outage of  All pay is lost after an outage of";
-
 /** Conditions of the validator's jail, and of the signing window that leads to it. */
 export const SLASHING_CONDITIONS: readonly Condition[] = [
   condition({
@@ -38,25 +34,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: ["validator-jailed", ...OUT_ALERTS],
     past: WINDOWS_NOT_STORED,
-    runbook: {
-      reason: "the chain has tombstoned its key: it can never be released",
-      checks: [
-        check(
-          "`neutrond q slashing signing-info CONSENSUS_ADDRESS`: `tombstoned: true`. The evidence names the height: search the logs of all signers for it.",
-        ),
-        check(
-          "List every process that had the key: the node, a remote signer, its standby, and backups that somebody may have restored.",
-        ),
-      ],
-      fix: [
-        "Stop all of them. A second double sign costs nothing more, but a signer that goes on hides the cause.",
-        "Create a validator with a new consensus key, and tell the DAO and the delegators.",
-      ],
-      after: [
-        "Write down how two signers came to run with one key, and what makes it impossible from now on: a remote signer with a high-water mark, for instance.",
-        "Set `consensus_address` and `operator_address` to those of the new validator.",
-      ],
-    },
     evaluate: (input) => {
       const { jail, windowNote = "" } = standing(input);
       if (jail.state === "tombstoned")
@@ -81,27 +58,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: OUT_ALERTS,
     past: WINDOWS_NOT_STORED,
-    runbook: {
-      reason:
-        'it can be released from 2026-11-22 06:03:38 UTC on, in 590 s, by "neutrond tx slashing unjail --from neutron1… --chain-id neutron-1 --gas auto --gas-adjustment 1.5 --gas-prices 0.0053untrn"',
-      checks: [
-        check(
-          "`neutrond q slashing signing-info CONSENSUS_ADDRESS` says until when it is jailed, `neutrond q staking validator VALOPER` whether it still is.",
-        ),
-        check(
-          "Read the node's and the signer's log of the hour before: why did it not sign? Nothing is gained by a release before that is repaired.",
-        ),
-      ],
-      fix: [
-        "Bring node and signer back, and wait until the node has caught up.",
-        "When the time has come, send the transaction that the alert names with the operator's key. The chain rejects it earlier with `validator still jailed`.",
-        "If the chain answers `validator's self delegation less than minimum`, delegate to it from the operator's account first.",
-      ],
-      after: [
-        "The window begins again, empty. Check that the validator signs, and that `relaywatch status` shows misses no more.",
-        "Tell the delegators: the slash cost them too.",
-      ],
-    },
     evaluate: (input) => evaluateJailed(input),
   }),
   condition({
@@ -130,23 +86,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["jail-risk"],
     past: WINDOWS_NOT_STORED,
-    runbook: {
-      reason:
-        "jail in 41 min (2,460 blocks): 48 of the last 60 blocks missed; 7,532 of the 9,500 misses that a window of 10,000 blocks allows, 1,968 left",
-      checks: [
-        check("Does the page say that the validator is alone? Then the cause is its own node or signer."),
-        check(
-          "Read the signer's log, and the round trip between signer and node: single misses come from votes that arrive late.",
-        ),
-      ],
-      fix: [
-        "Restart the signer, or move it to a healthy node. Never let two signers run with the same key.",
-        "If the machine is overloaded, stop everything else on it, also the sidecar: an oracle vote is worth less than the stake.",
-      ],
-      after: [
-        "Old misses leave the window one by one, as it moves on: for a whole window, a further outage is shorter to jail than usual.",
-      ],
-    },
     evaluate: (input, limit) =>
       evaluateWindow(input, {
         withinMs: limit("jailed_within"),
@@ -176,25 +115,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: WINDOWS_NOT_STORED,
-    runbook: {
-      reason:
-        "5,012 of the 9,500 misses that a window of 10,000 blocks allows, 4,488 left; if every block were missed from now on, jail in 1 h 14 min (4,489 blocks)",
-      checks: [
-        see(
-          "How long may the next outage be? See the lines about the signing window:",
-          "status",
-          STATUS_SAMPLE,
-        ),
-        check(
-          "Does the number of misses still grow? `oracle_watchdog_slashing_missed_blocks` on the dashboard shows it.",
-        ),
-      ],
-      fix: [
-        "If it grows, treat it as a validator that does not sign: see [not-signing](not-signing.md).",
-        "If it does not grow, wait. The misses leave the window in the order in which they came.",
-      ],
-      after: ["Do the postponed maintenance when less than a tenth of the allowed misses is used."],
-    },
     evaluate: (input, limit) =>
       evaluateWindow(input, {
         withinMs: limit("jailed_within"),

@@ -1,4 +1,3 @@
-import { check } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { NodeObservation } from "../sources/observation.ts";
 import { countdownText, haltText } from "../upgrade/upgrade-plan.ts";
 import {
@@ -17,8 +16,6 @@ const PLANS_NOT_STORED = { notStored: "planned upgrades" };
 const IMPACT =
   "None until the height. A node without the new version stops there, and misses every block from the first one that the others make.";
 
-const QUERY = "`neutrond q upgrade plan`, or `relaywatch query upgrade plan` on a localnet";
-
 /** Conditions of the chain's planned upgrades. */
 export const UPGRADE_CONDITIONS: readonly Condition[] = [
   condition({
@@ -36,22 +33,6 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [],
     past: PLANS_NOT_STORED,
-    runbook: {
-      reason: "v10 at height 35,207,281: 86,400 blocks left, in about 1 d (2026-11-23 05:24 to 06:24 UTC)",
-      checks: [
-        check(
-          `Read the plan: ${QUERY}. Its \`info\` often names the release. Trust only what the project's own channels say.`,
-        ),
-        check("Compare the time with your calendar: it moves with the block time until the end."),
-      ],
-      fix: [
-        "Build or download the release that the project announced, and verify its checksum.",
-        "With cosmovisor, put it into `upgrades/NAME/bin` before the height. Without it, somebody must be there to replace the program.",
-        "Make a backup of the configuration and of the signer's state. Never restore that state while the validator signs elsewhere.",
-        "Declare a maintenance window with `maintenance` for the expected time, if the release needs a restart of the sidecar too.",
-      ],
-      after: ["The alert ends when the chain has done the upgrade, or when the plan is cancelled."],
-    },
     evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
   }),
   condition({
@@ -70,25 +51,6 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     },
     inhibits: ["upgrade-planned"],
     past: PLANS_NOT_STORED,
-    runbook: {
-      reason:
-        "v10 at height 35,124,481: 3,600 blocks left, in about 1 h (2026-11-22 06:51:02 to 06:57:40 UTC)",
-      checks: [
-        check(`Read the plan: ${QUERY}.`),
-        check(
-          "On every node: `cosmovisor run version`, or the version of the program that will be started. Is the new one in place?",
-        ),
-      ],
-      fix: [
-        "Install the release now. Do not start it before the height: it refuses to run, or forks.",
-        "Stay at the node. At the height its log ends with `UPGRADE NEEDED`; start the new version then, unless cosmovisor does.",
-        "If the chain does not go on after the upgrade, wait for instructions in the validators' channel: [chain-halted](chain-halted.md).",
-      ],
-      after: [
-        "Check that the validator signs, and that the sidecar's prices are voted: a new version can need a new sidecar.",
-        "If it stays down, [node-halted](node-halted.md) names the upgrade as its reason. Sign again within 60 minutes.",
-      ],
-    },
     evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
   }),
 ];

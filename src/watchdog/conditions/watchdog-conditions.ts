@@ -1,4 +1,3 @@
-import { check, see } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { active, cannotSee, clear, type Condition, condition } from "./condition.ts";
 import { secondsText } from "./evaluate-nodes.ts";
 
@@ -33,30 +32,6 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       "egress-closed",
     ],
     past: { notStored: "lateness of polls" },
-    runbook: {
-      reason: "the last poll began 12.3 s late",
-      checks: [
-        check(
-          "Run `top` on the watchdog's machine: does another program use its processors, or does it swap?",
-        ),
-        check(
-          "Run `iostat -x 5`: is the disk of `state_dir` busy? Each poll of each validator is one write.",
-        ),
-        see(
-          "Read how long ago each validator was polled:",
-          "attempts",
-          'oracle_watchdog_last_poll_timestamp_seconds{validator="default"} 1795326818.7',
-        ),
-      ],
-      fix: [
-        "Move other programs away, or give the watchdog's service a higher weight (`CPUWeight`, `IOWeight`).",
-        "Raise `interval`: with 15s it has a third of the work of 5s, and counts the same.",
-        "Divide the validators among two watchdogs, each with its own `state_dir`.",
-      ],
-      after: [
-        "Compare `oracle_watchdog_poll_late_seconds` of a week with the threshold, before more validators are added.",
-      ],
-    },
     evaluate: ({ lateMs }, limit) => {
       if (lateMs === undefined) return cannotSee("the lateness of polls was not measured");
       const text = `the last poll began ${secondsText(lateMs)} late`;

@@ -152,7 +152,7 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
     name: "oracle-raw.alerts",
     records: [],
     alerts: RAW_CONDITIONS.flatMap((condition): readonly AlertSpec[] => {
-      const { name, severity, title, description, impact, inhibits, runbook, raw } = condition;
+      const { name, severity, title, description, impact, inhibits, raw } = condition;
       if (raw === undefined) return [];
       return [
         {
@@ -168,7 +168,6 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
           dashboard: DASHBOARDS.paidRaw,
           inhibits,
           scope: ["chain_id", "validator"],
-          runbook,
           example: raw.example,
         },
       ];

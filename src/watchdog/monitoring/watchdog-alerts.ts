@@ -15,7 +15,7 @@ export const WATCHDOG_GROUP: GroupSpec = {
 };
 
 function watchdogAlert(condition: Condition): AlertSpec {
-  const { name, severity, title, description, impact, inhibits, runbook } = condition;
+  const { name, severity, title, description, impact, inhibits } = condition;
   const series = `oracle_watchdog_alert_firing{$,alert="${name}",severity="${severity}"}`;
   return {
     name,
@@ -32,7 +32,6 @@ function watchdogAlert(condition: Condition): AlertSpec {
     dashboard: dashboardOf(name),
     inhibits,
     scope: ["chain_id", "validator"],
-    runbook,
     example: { fires: [{ series, from: 1 }], clears: [{ series, from: 0 }] },
   };
 }

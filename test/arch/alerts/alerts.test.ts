@@ -7,7 +7,7 @@ import { PROBLEM_CODES } from "../../../src/relayer/health/problems.ts";
 import { SEVERITIES } from "../../../src/platform/monitoring/severity.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";
-import { promqlSelectors } from "../../support/promql.ts";
+import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 
 const records = [...RULE_FILES.values()].flat().flatMap((group) => group.records);
 const names = new Set(ALERTS.map(({ name }) => name));

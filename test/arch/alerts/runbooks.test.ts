@@ -1,28 +1,26 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { ALERTS } from "../../../src/cli/generate/rules.ts";
-import { checksOf, runbookFiles } from "../../../src/cli/generate/runbook-files.ts";
-import { COMMANDS } from "../../../src/platform/monitoring/alerts/runbook-spec.ts";
-import { ORACLE_FAULTS } from "../../../src/localnet/node/oracle/oracle-client.ts";
-import { TRAFFIC_FAULTS } from "../../../src/localnet/network/traffic.ts";
-import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
+import { runbookErrors } from "../../../src/cli/generate/runbook-errors.ts";
+import { ALERTS_BY_RUNBOOK } from "../../../src/cli/generate/runbook-files.ts";
+import { COMMANDS, RUNBOOKS } from "../../support/runbook-commands.ts";
 import { ROOT } from "../source-files.ts";
 
-const pages = runbookFiles();
-const names = [...new Set(ALERTS.map(({ name }) => name))];
-const runbooks = new Map(ALERTS.map(({ name, runbook }) => [name, runbook]));
-const checks = ALERTS.flatMap((alert) => checksOf(alert).map((one) => ({ name: alert.name, ...one })));
+/** Every command in a block, with the output that follows it. */
+const shown = RUNBOOKS.flatMap(({ name, blocks }) =>
+  blocks.flatMap(({ language, text }, index) => {
+    const next = blocks[index + 1];
+    if (language !== "sh") return [];
+    return [{ name, command: text, sample: next?.language === "text" ? next.text : undefined }];
+  }),
+);
 
 describe("the runbooks", () => {
-  it("are one for each alert, and no more", () => {
-    for (const { name, runbook } of ALERTS) expect([name, runbooks.get(name)]).toEqual([name, runbook]);
-    const files = readdirSync(join(ROOT, "alerts/runbooks")).filter((name) => name.endsWith(".md"));
-    expect(files.toSorted()).toEqual(names.map((name) => `${name}.md`).toSorted());
+  it("are one for each alert, and everything that they name exists", async () => {
+    expect(RUNBOOKS.map(({ name }) => name).toSorted()).toEqual([...ALERTS_BY_RUNBOOK.keys()].toSorted());
+    expect(await runbookErrors(ROOT)).toEqual([]);
   });
 
-  it.each([...pages])("%s has all parts, each one not empty", (_path, page) => {
-    const parts = page.split(/^## /m).slice(1);
+  it.each(RUNBOOKS)("$name has all parts, each one not empty", ({ file }) => {
+    const parts = file.split(/^## /m).slice(1);
     expect(parts.map((part) => part.split("\n")[0])).toEqual([
       "Meaning",
       "Impact",
@@ -32,36 +30,35 @@ describe("the runbooks", () => {
       "Rule",
     ]);
     for (const part of parts) expect(part.length).toBeGreaterThan(40);
-    expect(page).not.toMatch(/undefined|\{\{/);
+    expect(file).not.toMatch(/undefined|\{\{/);
   });
 
   it("have a diagnosis and a mitigation of their own", () => {
-    const byName = new Map(ALERTS.map((alert) => [alert.name, alert]));
-    const parts = [...byName.values()].map((alert) => ({ checks: checksOf(alert), fix: alert.runbook.fix }));
-    for (const part of ["checks", "fix"] as const) {
-      const texts = parts.map((one) => JSON.stringify(one[part]));
+    for (const part of ["Diagnosis", "Mitigation"]) {
+      const texts = RUNBOOKS.map(({ sections }) => sections.find(({ heading }) => heading === part)?.text);
       expect(texts.filter((text, index) => texts.indexOf(text) !== index)).toEqual([]);
     }
   });
 
   it("show samples with what the command always prints, and use each command", () => {
-    for (const { name, run, sample } of checks)
-      if (run !== undefined)
-        for (const always of COMMANDS[run].always)
-          expect([name, run, sample]).toEqual([name, run, expect.stringContaining(always)]);
-    const used = new Set(checks.flatMap(({ run }) => run ?? []));
-    expect(Object.keys(COMMANDS).filter((name) => ![...used].some((one) => one === name))).toEqual([]);
+    for (const { name, command, sample } of shown) {
+      const known = COMMANDS.find(({ line }) => line === command);
+      expect([name, command, known?.line]).toEqual([name, command, command]);
+      for (const always of known?.always ?? [])
+        expect([name, command, sample]).toEqual([name, command, expect.stringContaining(always)]);
+    }
+    const used = new Set(shown.map(({ command }) => command));
+    expect(COMMANDS.filter(({ line }) => !used.has(line))).toEqual([]);
   });
 
-  it("name faults that a localnet has", () => {
-    const faults = Object.keys({ ...SIDECAR_FAULTS, ...ORACLE_FAULTS, ...TRAFFIC_FAULTS });
-    for (const [name, { fault }] of runbooks)
-      if (fault !== undefined) expect([name, faults.includes(fault)]).toEqual([name, true]);
-  });
-
-  it("have a reason of the watchdog for each of its conditions", () => {
-    for (const { name, component } of ALERTS)
-      if (component === "oracle-watchdog")
-        expect([name, runbooks.get(name)?.reason]).toEqual([name, expect.stringMatching(/[^.]$/)]);
+  it("show the reason of each condition of the watchdog as relaywatch why prints it", () => {
+    for (const { name, blocks } of RUNBOOKS) {
+      const isOfWatchdog = ALERTS_BY_RUNBOOK.get(name)?.some(
+        ({ component }) => component === "oracle-watchdog",
+      );
+      const reason = blocks.find(({ text }) => text.startsWith("Why\n"))?.text;
+      if (isOfWatchdog)
+        expect([name, reason]).toEqual([name, expect.stringMatching(/^Since [\d-]+ [\d:]+ UTC: .*[^.]\.$/m)]);
+    }
   });
 });

@@ -9,7 +9,7 @@ import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashb
 import { ROOT } from "../source-files.ts";
 import { dashboardExpressions, withoutVariables } from "../../support/dashboard-queries.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";
-import { promqlSelectors } from "../../support/promql.ts";
+import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 
 const position = z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() });
 const panel = z.object({

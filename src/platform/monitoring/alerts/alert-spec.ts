@@ -1,5 +1,4 @@
 import type { Severity } from "../severity.ts";
-import type { RunbookBody } from "./runbook-spec.ts";
 import type { Times } from "./times.ts";
 
 /** Component of an alert: its label `component`. */
@@ -34,9 +33,9 @@ export interface AlertCase {
   readonly onlyPromtool?: string;
 }
 
-/** One alerting rule. Rules, test cases, inhibitions and runbooks are generated from it. */
+/** One alerting rule. Rules, test cases, inhibitions and the generated sections of its runbook follow from it. */
 export interface AlertSpec {
-  /** Kebab-case. Name of the runbook; two alerts share it when they say the same from different metrics. */
+  /** Kebab-case. Name of the runbook in `alerts/runbooks`; two alerts share it when they say the same from different metrics. */
   readonly name: string;
   /** Name in Prometheus and Alertmanager, CamelCase. */
   readonly alert: string;
@@ -58,8 +57,6 @@ export interface AlertSpec {
   readonly inhibits: readonly string[];
   /** Labels that an alert and the alerts that it causes have in common. */
   readonly scope: readonly string[];
-  /** The same for all alerts of this name. */
-  readonly runbook: RunbookBody;
   /** Undefined: it fires always. */
   readonly example: AlertCase | undefined;
 }

@@ -1,28 +1,31 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { errorReply, type HttpRoute } from "../../http/http-route.ts";
+import { packageFolder } from "../../process/build-info.ts";
 
-/** Path of a daemon's own copy of a runbook, relative to the root of its page. */
-export function runbookPath(name: string): string {
-  return `runbooks/${name}.md`;
+/** Folder of the runbooks in the repository and in the package. */
+export const RUNBOOK_FOLDER = "alerts/runbooks";
+
+/** The beginning of a runbook: what its alert says about itself. Links are Markdown. */
+export interface RunbookHead {
+  /** Without a full stop. */
+  readonly title: string;
+  readonly meaning: string;
+  readonly impact: string;
 }
 
-/** Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them work without another server. */
-export function runbookRoute(texts: ReadonlyMap<string, () => string>): HttpRoute {
-  return {
-    method: "GET",
-    path: "/runbooks/:file",
-    handle: ({ params }) => {
-      const text = texts.get(params["file"]?.replace(/\.md$/, "") ?? "");
-      if (text === undefined) {
-        const known = [...texts.keys()].map((name) => `${name}.md`).join(", ");
-        return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${known}`);
-      }
-      return {
-        status: 200,
-        headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-        body: `${text()}\n`,
-      };
-    },
-  };
+/** Formats the beginning of a runbook as Markdown. */
+export function runbookHead({ title, meaning, impact }: RunbookHead): string {
+  return [`# ${title}`, "## Meaning", meaning, "## Impact", impact].join("\n\n");
+}
+
+/** A runbook file: what people write is between two sections that `npm run generate` writes. */
+const SECTIONS =
+  /^<!-- begin generated: alert -->\n[\s\S]*?^<!-- end generated: alert -->\n(?<written>[\s\S]*?)^<!-- begin generated: rule -->\n[\s\S]*?^<!-- end generated: rule -->$/m;
+
+/** Returns what people wrote in a runbook file. Undefined when a marker of its generated sections is missing. */
+export function writtenPart(file: string): string | undefined {
+  return SECTIONS.exec(file)?.groups?.["written"]?.trim();
 }
 
 /** Replaces the templates of Prometheus in a description by words. */
@@ -30,4 +33,46 @@ export function withoutTemplates(description: string): string {
   return description
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "`$1`")
     .replaceAll(/\{\{ \$value[^}]*\}\}/g, "…");
+}
+
+/** Path of a daemon's own copy of a runbook, relative to the root of its page. */
+export function runbookPath(name: string): string {
+  return `runbooks/${name}.md`;
+}
+
+/** What a daemon says about an alert around the written part of its runbook. */
+export interface ServedRunbook extends RunbookHead {
+  /** When the alert fires. Absent: the daemon does not evaluate it itself. */
+  readonly rule?: string;
+}
+
+/** Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them work without another server. */
+export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): HttpRoute {
+  return {
+    method: "GET",
+    path: "/runbooks/:file",
+    handle: async ({ params }) => {
+      const name = params["file"]?.replace(/\.md$/, "") ?? "";
+      const runbook = runbooks.get(name);
+      if (runbook === undefined) {
+        const known = [...runbooks.keys()].map((one) => `${one}.md`).join(", ");
+        return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${known}`);
+      }
+      const parts = [runbookHead(runbook), await readWrittenPart(name)];
+      if (runbook.rule !== undefined) parts.push("## Rule", runbook.rule);
+      return {
+        status: 200,
+        headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+        body: `${parts.join("\n\n")}\n`,
+      };
+    },
+  };
+}
+
+/** Reads the written part of the runbook `name` from the package. Rejects when the package does not have the file. */
+async function readWrittenPart(name: string): Promise<string> {
+  const path = join(packageFolder(), RUNBOOK_FOLDER, `${name}.md`);
+  const part = writtenPart(await readFile(path, "utf8"));
+  if (part === undefined) throw new Error(`${path} has no generated sections`);
+  return part;
 }

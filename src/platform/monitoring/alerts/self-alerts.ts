@@ -1,11 +1,178 @@
 import { alertNameOf, type GroupSpec, type SelfAlert } from "./alert-spec.ts";
-import { DAEMON_ALERTS } from "./daemon-alerts.ts";
 import { DASHBOARDS } from "./links.ts";
-import { check, see } from "./runbook-spec.ts";
 
 const UNSEEN = "Nobody is notified of problems with the validator or the queries.";
+const OURS = "oracle-watchdog|icq-relayer|oracle-node|oracle-sidecar";
 const DAEMONS = "and on (job, instance) relaywatch_build_info";
-const READY = "ok";
+
+/** Alerts about the daemons and their notifications. */
+const DAEMON_ALERTS: readonly SelfAlert[] = [
+  {
+    name: "relaywatch-target-down",
+    severity: "critical",
+    summary: "A target does not respond.",
+    description: "{{ $labels.job }} at {{ $labels.instance }} could not be scraped for two minutes.",
+    impact:
+      "While the watchdog is down it sends no alert, and while the relayer is down it submits no result. While a node or sidecar is down, the validator misses every block.",
+    expr: () => `max by (job, instance) (up{job=~"${OURS}"}) == 0`,
+    for: "2m",
+    inhibits: ["relaywatch-watchdog-stopped", "relaywatch-source-stale"],
+    example: {
+      fires: [{ series: "up{$}" }],
+      clears: [{ series: "up{$}", from: 1 }],
+      onlyPromtool: "Prometheus writes up itself; the test stops a real daemon instead",
+    },
+  },
+  {
+    name: "relaywatch-target-missing",
+    severity: "warning",
+    summary: "A target is no longer scraped.",
+    description:
+      "{{ $labels.job }} at {{ $labels.instance }} was scraped within the last day, and is not a target any more.",
+    impact: "None when it was removed on purpose. Otherwise alerts about it cannot fire.",
+    expr: (times) =>
+      `group by (job, instance) (last_over_time(up{job=~"${OURS}"}[${times("1d")}])) unless on (job, instance) up`,
+    for: "10m",
+    example: {
+      fires: [],
+      clears: [],
+      onlyPromtool: "Prometheus writes up itself; the test leaves out a real target instead",
+    },
+  },
+  {
+    name: "relaywatch-watchdog-stopped",
+    severity: "critical",
+    summary: "The watchdog does not poll.",
+    description:
+      "The watchdog's last poll of {{ $labels.validator }} is {{ $value | humanizeDuration }} old, although its page responds.",
+    impact: UNSEEN,
+    expr: () =>
+      "max by (job, instance, validator) (time() - oracle_watchdog_last_poll_timestamp_seconds) > 120",
+    for: "1m",
+    example: {
+      fires: [
+        {
+          series: 'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
+          from: -900,
+          clock: true,
+        },
+      ],
+      clears: [
+        {
+          series: 'oracle_watchdog_last_poll_timestamp_seconds{$,validator="default"}',
+          from: 0,
+          clock: true,
+        },
+      ],
+    },
+  },
+  {
+    name: "relaywatch-source-stale",
+    severity: "warning",
+    summary: "The watchdog cannot see a source.",
+    description:
+      "The last successful scrape of {{ $labels.source }} for {{ $labels.validator }} is {{ $value | humanizeDuration }} old.",
+    impact:
+      "The watchdog cannot evaluate the conditions that need this source. It counts the missing blocks when the node's page is back.",
+    expr: () =>
+      "max by (job, instance, validator, node, source) (time() - oracle_watchdog_source_last_success_timestamp_seconds) > 900",
+    for: "1m",
+    example: {
+      fires: [
+        {
+          series:
+            'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
+          from: -3600,
+          clock: true,
+        },
+      ],
+      clears: [
+        {
+          series:
+            'oracle_watchdog_source_last_success_timestamp_seconds{$,validator="default",node="node",source="node"}',
+          from: 0,
+          clock: true,
+        },
+      ],
+    },
+  },
+  {
+    name: "relaywatch-state-not-stored",
+    severity: "warning",
+    summary: "The watchdog does not store its state.",
+    description:
+      "{{ $labels.job }} at {{ $labels.instance }} could not write its state file for more than half of the last 10 minutes. It continues in memory.",
+    impact:
+      "Polls and alerts continue, but the watchdog sends no dead-man requests and refuses silences. If it ends before the disk works again, it loses all changes since then: alerts can notify twice, and some blocks can become unknown.",
+    // A disk that fails now and then never fails for long.
+    expr: (times) =>
+      `min by (job, instance) (avg_over_time(oracle_watchdog_state_stored[${times("10m")}])) < 0.5`,
+    for: "2m",
+    inhibits: ["relaywatch-dead-man-ping-failing"],
+    example: {
+      fires: [{ series: "oracle_watchdog_state_stored{$}" }],
+      clears: [{ series: "oracle_watchdog_state_stored{$}", from: 1 }],
+    },
+  },
+  {
+    name: "relaywatch-notifications-failing",
+    severity: "critical",
+    summary: "The watchdog's notifications fail.",
+    description: "Every attempt of the last 10 minutes to notify {{ $labels.channel }} failed.",
+    impact: UNSEEN,
+    expr: (times) => {
+      const attempts = (outcome: string): string =>
+        `sum by (job, instance, channel) (increase(oracle_watchdog_notification_attempts_total{outcome=~"${outcome}"}[${times("10m")}])) > 0`;
+      return `${attempts("failed|rejected|expired")} unless ${attempts("delivered")}`;
+    },
+    for: "2m",
+    example: {
+      fires: [
+        { series: 'oracle_watchdog_notification_attempts_total{$,channel="chat",outcome="failed"}', step: 4 },
+        {
+          series: 'oracle_watchdog_notification_attempts_total{$,channel="chat",outcome="delivered"}',
+          from: 9,
+        },
+      ],
+      clears: [
+        {
+          series: 'oracle_watchdog_notification_attempts_total{$,channel="chat",outcome="delivered"}',
+          step: 4,
+        },
+      ],
+    },
+  },
+  {
+    name: "relaywatch-notifications-pending",
+    severity: "warning",
+    summary: "A channel does not accept the watchdog's notifications.",
+    description:
+      "{{ $value }} notifications for {{ $labels.channel }} are pending: the receiver has not accepted them.",
+    impact: "These alerts reach nobody on this channel until it accepts them.",
+    expr: () => "max by (job, instance, channel) (oracle_watchdog_pending_notifications) > 0",
+    for: "10m",
+    example: {
+      fires: [{ series: 'oracle_watchdog_pending_notifications{$,channel="chat"}', from: 3 }],
+      clears: [{ series: 'oracle_watchdog_pending_notifications{$,channel="chat"}', from: 0 }],
+    },
+  },
+  {
+    name: "relaywatch-dead-man-ping-failing",
+    severity: "warning",
+    summary: "The dead-man monitor receives no request.",
+    description: "The monitor last accepted a request of the watchdog {{ $value | humanizeDuration }} ago.",
+    impact:
+      "The monitor raises its own alarm. While that alarm is active, nobody notices when the watchdog dies.",
+    expr: () =>
+      "max by (job, instance) (time() - oracle_watchdog_dead_man_ping_timestamp_seconds) > 900 and on (job, instance) oracle_watchdog_dead_man_ping_timestamp_seconds > 0",
+    for: "1m",
+    example: {
+      fires: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 1, step: 1 }],
+      clears: [{ series: "oracle_watchdog_dead_man_ping_timestamp_seconds{$}", from: 0, clock: true }],
+      trueAfter: "30m",
+    },
+  },
+];
 
 /** Alerts about processes, Prometheus and Alertmanager. */
 const PROGRAM_ALERTS: readonly SelfAlert[] = [
@@ -26,20 +193,6 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
       clears: [{ series: "process_start_time_seconds{$}", step: 0 }],
       resolves: "20m",
     },
-    runbook: {
-      checks: [
-        check(
-          "`journalctl -u NAME | grep -E 'exited|fatal'`: read the exit code. 1: a fatal error, with the reason in the last line. 75: a temporary error. 137: killed, usually for lack of memory.",
-        ),
-        see("Is it up now?", "watchdogReady", READY),
-      ],
-      fix: [
-        "If the port is in use, stop the other instance.",
-        "If it was killed for lack of memory, raise the service's limit: the dashboard Process shows the memory that it needs.",
-        "If each start ends with the same error, go back to the previous version.",
-      ],
-      after: ["You need not repair any state: each daemon continues from its stored state."],
-    },
   },
   {
     name: "relaywatch-event-loop-slow",
@@ -57,19 +210,6 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
       ],
       clears: [{ series: "nodejs_eventloop_lag_p99_seconds{$}", from: 0.01 }],
     },
-    runbook: {
-      checks: [
-        check(
-          "Run `top` on its machine: does another process use the CPU, or does the machine swap? The dashboard Process shows garbage collection and memory.",
-        ),
-      ],
-      fix: [
-        "Move the other process, or give the daemon its own CPU.",
-        "If memory is near its limit, raise `--max-old-space-size` or the service's limit.",
-        "With many thousand queries or validators, split them over several processes (`shards`).",
-      ],
-      after: ["On the dashboard, compare the event loop's delay before and after."],
-    },
   },
   {
     name: "relaywatch-rules-failing",
@@ -83,21 +223,6 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     example: {
       fires: [{ series: 'prometheus_rule_evaluation_failures_total{$,rule_group="a"}', step: 4 }],
       clears: [{ series: 'prometheus_rule_evaluation_failures_total{$,rule_group="a"}', step: 0 }],
-    },
-    runbook: {
-      checks: [
-        check(
-          "Open Status, Rules in Prometheus: it shows the rule and its error. `many-to-many matching` means two series with the same labels: two Prometheus jobs scrape the same target.",
-        ),
-        check("If somebody edited a file by hand, run `promtool check rules *.rules.yaml`."),
-      ],
-      fix: [
-        "Restore the generated files, and scrape each target in one job.",
-        "After `query timed out`, give Prometheus more CPU: the windows of three days need it.",
-      ],
-      after: [
-        "Alerts of the failing rules could not fire during this time. Read the watchdog's own list of alerts.",
-      ],
     },
   },
   {
@@ -117,23 +242,6 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
       fires: [{ series: "prometheus_notifications_alertmanagers_discovered{$}" }],
       clears: [{ series: "prometheus_notifications_alertmanagers_discovered{$}", from: 1 }],
     },
-    runbook: {
-      checks: [
-        check(
-          "Open Status, Runtime in Prometheus. If its list of Alertmanagers is empty, `alerting.alertmanagers` is wrong. Otherwise run `curl -s http://127.0.0.1:9093/-/ready` on Alertmanager's machine.",
-        ),
-        see(
-          "Read the watchdog's own alerts, which do not need Prometheus:",
-          "alerts",
-          "default  sidecar-down  critical  firing since 2026-11-22 05:54 UTC: connection refused, and the node's calls fail",
-        ),
-      ],
-      fix: [
-        "Start Alertmanager. If it refuses its configuration, run `amtool check-config`.",
-        "Correct the target in the Prometheus configuration, and reload it.",
-      ],
-      after: ["For critical alerts, give the watchdog its own channel besides Alertmanager."],
-    },
   },
   {
     name: "relaywatch-alertmanager-notifications-failing",
@@ -148,18 +256,6 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
       fires: [{ series: 'alertmanager_notifications_failed_total{$,integration="webhook"}', step: 4 }],
       clears: [{ series: 'alertmanager_notifications_failed_total{$,integration="webhook"}', step: 0 }],
     },
-    runbook: {
-      checks: [
-        check(
-          "Search Alertmanager's log for `Notify for alerts failed`: it has receiver, integration and status.",
-        ),
-      ],
-      fix: [
-        "After HTTP 401 or 403, renew the secret in its file. Alertmanager reads it at each notification.",
-        "After HTTP 404, create the webhook or the channel again: somebody deleted it.",
-      ],
-      after: ["Send a test alert through every receiver: `amtool alert add test severity=critical`."],
-    },
   },
   {
     name: "relaywatch-dead-man",
@@ -170,19 +266,6 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
     expr: () => "vector(1)",
     for: "0s",
     example: undefined,
-    runbook: {
-      checks: [
-        check(
-          "If the receiver raised an alarm, this alert did not arrive: Prometheus, Alertmanager or the network path to the receiver is down. Check them in this order.",
-        ),
-        see("Does the watchdog itself still work? It notifies without Prometheus.", "watchdogReady", READY),
-      ],
-      fix: [
-        "Start Prometheus, then Alertmanager, and check their disks.",
-        "If both run, follow [relaywatch-alertmanager-unreachable](relaywatch-alertmanager-unreachable.md).",
-      ],
-      after: ["Use a receiver that is not on the same machine, and not in the same network."],
-    },
   },
 ];
 

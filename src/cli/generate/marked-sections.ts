@@ -1,0 +1,12 @@
+/** Replaces the lines between those that contain `begin generated: name` and `end generated: name`. */
+export function withSection(content: string, name: string, text: string): string {
+  const begin = content.indexOf("\n", markerAt(content, `begin generated: ${name}`)) + 1;
+  const end = content.lastIndexOf("\n", markerAt(content, `end generated: ${name}`)) + 1;
+  return `${content.slice(0, begin)}${text}${content.slice(end)}`;
+}
+
+function markerAt(content: string, marker: string): number {
+  const at = content.indexOf(marker);
+  if (at < 0) throw new Error(`no line contains "${marker}"`);
+  return at;
+}

@@ -1,0 +1,167 @@
+import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { join, normalize } from "node:path";
+import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { RUNBOOK_FOLDER, writtenPart } from "../../platform/monitoring/alerts/runbook-route.ts";
+import { usableMetrics } from "./metrics-page.ts";
+import { ALERTS } from "./rules.ts";
+import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
+import { commandError, commandErrors, metricErrors, suggestion } from "./runbook-code-errors.ts";
+import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
+
+/** The sections that people write, with what each of them has. */
+const SECTIONS: ReadonlyMap<string, string> = new Map([
+  ["Diagnosis", "numbered steps, each with what to look at"],
+  ["Mitigation", "numbered steps, each with what to do"],
+  ["Afterwards", "a list of what to check or to change when the problem is over"],
+]);
+
+const MARKERS = [
+  "begin generated: alert",
+  "end generated: alert",
+  "begin generated: rule",
+  "end generated: rule",
+]
+  .map((marker) => `<!-- ${marker} -->`)
+  .join(", ");
+
+const ALERT = /^(?:(?:Oracle|IcqRelayer|Relaywatch)[A-Z]\w+|(?:relayer|relaywatch)(?:-[a-z]+)+)$/;
+
+/** Statuses of `app_abci_requests` that look like alerts. */
+const STATUSES: ReadonlySet<string> = new Set(["OracleClientError"]);
+
+const NAMES: ReadonlySet<string> = new Set(ALERTS.flatMap(({ name, alert }) => [name, alert]));
+
+/** Checks the text of the runbook `name`. Returns errors as "path:line: what is wrong", in the order of the lines. */
+type RunbookCheck = (name: string, file: string) => Promise<readonly string[]>;
+
+/**
+ * Checks that every alert has a runbook, and every runbook an alert, and that everything that a runbook names exists: commands
+ * with their options, metrics, alerts and links.
+ */
+export async function runbookErrors(root: string): Promise<readonly string[]> {
+  const check = createRunbookCheck(root);
+  const names = readdirSync(join(root, RUNBOOK_FOLDER)).map((file) => file.replace(/\.md$/, ""));
+  const missing = [...ALERTS_BY_RUNBOOK.keys()]
+    .filter((name) => !names.includes(name))
+    .map((name) => `${runbookPathOf(name)}:1: is missing; npm run generate writes its beginning`);
+  const errors = await Promise.all(
+    names.toSorted().map((name) => check(name, readFileSync(join(root, runbookPathOf(name)), "utf8"))),
+  );
+  return [...missing, ...errors.flat()];
+}
+
+/** Creates the check of one runbook of the repository `root`. Each command is parsed once. */
+export function createRunbookCheck(root: string): RunbookCheck {
+  const metrics = usableMetrics();
+  const commands = new Map<string, Promise<string | undefined>>();
+  const errorOf = (line: string): Promise<string | undefined> => {
+    const error = commands.get(line) ?? commandError(line);
+    commands.set(line, error);
+    return error;
+  };
+  return async (name, file) => {
+    const [alert] = ALERTS_BY_RUNBOOK.get(name) ?? [];
+    const runbook = readRunbook(file);
+    const errors =
+      alert === undefined
+        ? [{ line: 1, text: "no alert has this runbook; give it the name of an alert, or delete it" }]
+        : writtenPart(file) === undefined
+          ? [{ line: 1, text: `the lines around the generated sections are missing: ${MARKERS}` }]
+          : [...textErrors(runbook, alert, { root, metrics }), ...(await commandErrors(runbook, errorOf))];
+    return errors
+      .toSorted((a, b) => a.line - b.line)
+      .map(({ line, text }) => `${runbookPathOf(name)}:${line}: ${text}`);
+  };
+}
+
+interface Known {
+  readonly root: string;
+  readonly metrics: ReadonlySet<string>;
+}
+
+function textErrors(runbook: RunbookText, alert: AlertSpec, { root, metrics }: Known): readonly Located[] {
+  return [
+    ...runbook.frontMatter.errors,
+    ...alertErrors(runbook, alert),
+    ...sectionErrors(runbook),
+    ...sampleErrors(runbook, alert),
+    ...metricErrors(runbook, metrics),
+    ...linkErrors(runbook, root),
+  ];
+}
+
+function alertErrors({ frontMatter, codes }: RunbookText, { alert }: AlertSpec): readonly Located[] {
+  const named = frontMatter.alert;
+  const unknown = codes.filter(({ text }) => ALERT.test(text) && !NAMES.has(text) && !STATUSES.has(text));
+  return [
+    ...(named === undefined || named.text === alert
+      ? []
+      : [{ line: named.line, text: `alert is ${named.text}, but this is the runbook of ${alert}` }]),
+    ...unknown.map(({ line, text }) => ({
+      line,
+      text: `there is no alert ${text}${suggestion(text, NAMES)}`,
+    })),
+  ];
+}
+
+function sectionErrors({ sections }: RunbookText): readonly Located[] {
+  const expected = [...SECTIONS.keys()];
+  if (sections.map(({ heading }) => heading).join() !== expected.join())
+    return [
+      {
+        line: sections[0]?.line ?? 1,
+        text: `the sections must be ${expected.map((one) => `"## ${one}"`).join(", ")}`,
+      },
+    ];
+  return sections.flatMap(({ heading, text, line }): readonly Located[] => {
+    if (text === "") return [{ line, text: `${heading} is empty: write ${SECTIONS.get(heading)}` }];
+    const numbers = [...text.matchAll(/^(\d+)\. /gm)].map(([, number]) => Number(number));
+    const isCounted = numbers.every((number, index) => number === index + 1);
+    return isCounted
+      ? []
+      : [{ line, text: `the steps of ${heading} are numbered ${numbers.join(", ")}, not from 1 on` }];
+  });
+}
+
+/** The output of `relaywatch why` begins with the alert's title. */
+function sampleErrors({ blocks }: RunbookText, { summary, severity }: AlertSpec): readonly Located[] {
+  const heading = `default: ${summary.slice(0, -1)} (${severity})`;
+  const expected = `Why\n===\n\n${heading}\n${"-".repeat(heading.length)}\n`;
+  return blocks
+    .filter(({ text }) => text.startsWith("Why\n") && !text.startsWith(expected))
+    .map(({ line }) => ({
+      line: line + 3,
+      text: `the output names another alert or severity: "${heading}", underlined`,
+    }));
+}
+
+function linkErrors({ links }: RunbookText, root: string): readonly Located[] {
+  return links
+    .filter(({ text }) => !/^https?:/.test(text))
+    .flatMap(({ line, text }) => {
+      const [target = "", anchor] = text.split("#");
+      const path = normalize(join(RUNBOOK_FOLDER, target));
+      if (!existsSync(join(root, path)))
+        return [{ line, text: `there is no file ${path} for the link ${text}` }];
+      if (anchor === undefined) return [];
+      const anchors = anchorsOf(readFileSync(join(root, path), "utf8"));
+      return anchors.includes(anchor)
+        ? []
+        : [
+            {
+              line,
+              text: `${path} has no heading #${anchor}; it has ${anchors.map((one) => `#${one}`).join(", ")}`,
+            },
+          ];
+    });
+}
+
+/** The anchors of a Markdown file, as GitHub makes them from headings. */
+function anchorsOf(markdown: string): readonly string[] {
+  return [...markdown.matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\w\- ]/g, "")
+      .replaceAll(" ", "-"),
+  );
+}

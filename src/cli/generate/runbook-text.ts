@@ -1,0 +1,122 @@
+import { isNode, LineCounter, parseDocument } from "yaml";
+import { z } from "zod";
+
+/** A part of a file, and the line on which it begins, from 1 on. */
+export interface Located {
+  readonly text: string;
+  readonly line: number;
+}
+
+/** A runbook, without the texts of its generated sections. */
+export interface RunbookText {
+  readonly frontMatter: FrontMatter;
+  /** The sections of level 2 that people write: "Diagnosis", and the text below it. */
+  readonly sections: readonly (Located & { readonly heading: string })[];
+  /** Code in sentences. */
+  readonly codes: readonly Located[];
+  /** Blocks of code, without their indentation. */
+  readonly blocks: readonly (Located & { readonly language: string })[];
+  /** Targets of links, those of the generated sections too: "sidecar-down.md". */
+  readonly links: readonly Located[];
+}
+
+/** The front matter. With `errors`, everything else is empty. */
+interface FrontMatter {
+  /** Name of the alert in Prometheus. */
+  readonly alert: Located | undefined;
+  /** The commands that can be checked: each block of `sh`, and each `relaywatch …` in a sentence, in the text's order. */
+  readonly commands: readonly Located[];
+  /** The PromQL in sentences. */
+  readonly queries: readonly Located[];
+  readonly errors: readonly Located[];
+}
+
+const frontMatterSchema = z.strictObject({
+  alert: z.string({ error: "must be the name of an alert in Prometheus" }),
+  commands: z.array(z.string(), { error: "must be a list of commands" }).default([]),
+  queries: z.array(z.string(), { error: "must be a list of PromQL expressions" }).default([]),
+});
+
+const FRONT_MATTER = /^---\n[\s\S]*?\n---\n/;
+const GENERATED_SECTION = /^<!-- begin generated[\s\S]*?^<!-- end generated.*$/gm;
+const BLOCK = /^ *```(?<language>\w*)\n(?<text>[\s\S]*?)^ *```$/gm;
+
+/** Reads a runbook file. */
+export function readRunbook(file: string): RunbookText {
+  const [head = ""] = FRONT_MATTER.exec(file) ?? [];
+  const written = withoutText(withoutText(file, FRONT_MATTER), GENERATED_SECTION);
+  const prose = withoutText(written, BLOCK);
+  const headings = [...prose.matchAll(/^## (.*)$/gm)];
+  return {
+    frontMatter: readFrontMatter(head),
+    sections: headings.map(({ index, 0: line, 1: heading = "" }, at) => ({
+      heading,
+      line: lineAt(written, index),
+      text: written.slice(index + line.length, headings[at + 1]?.index).trim(),
+    })),
+    codes: find(prose, /`([^`\n]+)`/g),
+    links: find(withoutText(file, BLOCK), /\]\(([^)\s]+)\)/g),
+    blocks: [...written.matchAll(BLOCK)].map(({ index, groups = {} }) => ({
+      language: groups["language"] ?? "",
+      line: lineAt(written, index) + 1,
+      text: (groups["text"] ?? "").replaceAll(/^ {3}/gm, "").trimEnd(),
+    })),
+  };
+}
+
+function readFrontMatter(text: string): FrontMatter {
+  const none = { alert: undefined, commands: [], queries: [] };
+  if (text === "")
+    return {
+      ...none,
+      errors: [{ line: 1, text: 'begin the file with front matter between two lines "---"' }],
+    };
+  const lineCounter = new LineCounter();
+  // Without the second "---", which would begin a second document.
+  const document = parseDocument(text.slice(0, -"---\n".length), { lineCounter, prettyErrors: false });
+  const lineOf = (path: readonly PropertyKey[]): number => {
+    const node: unknown = document.getIn(path, true);
+    return lineCounter.linePos(isNode(node) ? (node.range?.[0] ?? 0) : 0).line;
+  };
+  if (document.errors.length > 0)
+    return {
+      ...none,
+      errors: document.errors.map(({ pos: [at], message }) => ({
+        line: lineCounter.linePos(at).line,
+        text: message,
+      })),
+    };
+  const { data, error } = frontMatterSchema.safeParse(document.toJS());
+  if (data === undefined)
+    return {
+      ...none,
+      errors: error.issues.map(({ path, message }) => ({
+        line: lineOf(path),
+        text: `front matter: ${[...path, message].map(String).join(": ")}`,
+      })),
+    };
+  const located = (key: "commands" | "queries"): readonly Located[] =>
+    data[key].map((one, index) => ({ text: one, line: lineOf([key, index]) }));
+  return {
+    alert: { text: data.alert, line: lineOf(["alert"]) },
+    commands: located("commands"),
+    queries: located("queries"),
+    errors: [],
+  };
+}
+
+/** Replaces what a pattern matches by spaces, so that everything else stays where it is. */
+function withoutText(content: string, pattern: RegExp): string {
+  return content.replace(pattern, (match) => match.replaceAll(/[^\n]/g, " "));
+}
+
+function find(content: string, pattern: RegExp): readonly Located[] {
+  return [...content.matchAll(pattern)].map(({ index, 1: text = "" }) => ({
+    text,
+    line: lineAt(content, index),
+  }));
+}
+
+function lineAt(content: string, index: number): number {
+  return content.slice(0, index).split("\n").length;
+}
