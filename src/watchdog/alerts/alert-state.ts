@@ -1,7 +1,7 @@
 import { formatMinute } from "../../platform/base/text.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { AlertEvent } from "./alert-event.ts";
 import type { CurrentAlert } from "../notify/channels/channel.ts";
 
 /** Notifications of an alert so far. */

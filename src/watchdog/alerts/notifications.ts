@@ -1,10 +1,10 @@
 import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
+import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "./alert-event.ts";
 import type { ChannelSettings } from "../notify/channels/channel.ts";
 import type { NotifyConfig, ReminderTimes } from "../notify/notify-config.ts";
-import { eventLinks } from "../notify/event-links.ts";
+import { eventLinks } from "./event-links.ts";
 import type { AlertState, NotifiedState } from "./alert-state.ts";
 
 /** Who is notified when nobody acknowledges an alert. */

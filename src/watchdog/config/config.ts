@@ -21,10 +21,15 @@ import {
   refusePrometheusKeys,
   toBackfill,
   toPrometheusConfig,
-} from "./prometheus-config.ts";
-import { policy } from "./policy-config.ts";
-import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
-import { maintenanceField, type MaintenanceWindow } from "../silences/maintenance.ts";
+} from "../prometheus-api/prometheus-config.ts";
+import { policy } from "../policy/policy-config.ts";
+import {
+  refuseReportChannels,
+  type ReportsConfig,
+  reportsSchema,
+  withDirectory,
+} from "../report/reports-config.ts";
+import { maintenanceField, type MaintenanceWindow } from "../alerts/maintenance.ts";
 import {
   refuseStatusPage,
   type StatusPageConfig,
@@ -32,7 +37,7 @@ import {
   toStatusPage,
 } from "../status-page/status-page-config.ts";
 import type { SourceLimits } from "../sources/targets.ts";
-import { chain } from "./chain-config.ts";
+import { chain } from "../sources/chain-config.ts";
 import {
   identity,
   refuseTwoForms,

@@ -9,9 +9,9 @@ import type { PolicyChoice } from "../policy/assessment.ts";
 import { CHAIN_ID } from "../sources/sample-values.ts";
 import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
-import { addressField, chain } from "./chain-config.ts";
-import { policy, toPolicy } from "./policy-config.ts";
-import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
+import { addressField, chain } from "../sources/chain-config.ts";
+import { policy, toPolicy } from "../policy/policy-config.ts";
+import { labelsField, METRIC_SOURCES } from "../prometheus-api/prometheus-config.ts";
 
 /** One validator, and how it is paid. */
 export interface ValidatorConfig {

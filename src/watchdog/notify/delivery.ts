@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { isAtLeast } from "../../platform/monitoring/severity.ts";
 import type { Channel, CurrentAlert, StatePush } from "./channels/channel.ts";
 import { ChannelError, safeText } from "./channels/transport.ts";
-import type { DeadLetter, Delivery } from "./outbox.ts";
+import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 
 /** Outbox of all channels, as one delivery loop uses it. */
 export interface Outbox {

@@ -10,7 +10,7 @@ import {
   grouped,
 } from "../../platform/web/parts.ts";
 import { type PaymentState, paymentState, paymentText } from "../payment/payment.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import {
   type ComparedPrices,
   deviationBps,
@@ -18,8 +18,8 @@ import {
   formatPrice,
   type NotCompared,
   type PriceComparison,
-} from "../prices/price-comparison.ts";
-import type { Payment } from "../sources/payment.ts";
+} from "../policy/price-comparison.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import { countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { DatedComparison, Jail, PeersStanding, Standing, WindowStanding } from "../policy/standing.ts";

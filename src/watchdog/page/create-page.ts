@@ -10,9 +10,9 @@ import { type Escalation, toEscalation } from "../alerts/notifications.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { MAX_LAZY } from "../polling/status-gauge.ts";
-import type { MaintenanceWindow } from "../silences/maintenance.ts";
+import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 import {
   conditionSection,
   silenceSection,

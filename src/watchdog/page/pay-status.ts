@@ -2,7 +2,7 @@ import type { AlertStatus } from "../alerts/alert-status.ts";
 import { mutedBy } from "../alerts/under-causes.ts";
 import { type Headroom, foundedForecast, isEarly } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { grouped, type Tone } from "../../platform/web/parts.ts";
 
 /** States of a validator's pay in this month, the gravest first. */

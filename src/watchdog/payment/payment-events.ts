@@ -1,7 +1,7 @@
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import { SourceError } from "../sources/observation.ts";
 import type { ChainEvent } from "./chain-rpc.ts";
-import type { Coin, PaidCounts } from "../sources/payment.ts";
+import type { Coin, PaidCounts } from "../sources/payment-result.ts";
 
 /** What a block's own events say of the payment of one validator. */
 export type BlockPayment =

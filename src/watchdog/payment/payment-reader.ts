@@ -1,12 +1,11 @@
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { Month } from "../../platform/base/month.ts";
-import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import { type RevenueView, type Seen, SourceError } from "../sources/observation.ts";
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
-import type { Coin, Payment } from "../sources/payment.ts";
+import type { Coin, Payment } from "../sources/payment-result.ts";
 import type { ChainTarget, ValidatorTarget } from "../sources/targets.ts";
 import { type BlockTimeAt, type ChainRpc, createChainRpc } from "./chain-rpc.ts";
 import { compensation } from "./payment.ts";

@@ -5,7 +5,7 @@ import { isoTime } from "../../platform/base/time.ts";
 import { formatCount, formatTime } from "../../platform/base/text.ts";
 import type { SuccessRate } from "../policy/reward-tier.ts";
 import type { RevenueParams } from "../sources/observation.ts";
-import type { Coin, Payment, PaymentOutcome } from "../sources/payment.ts";
+import type { Coin, Payment, PaymentOutcome } from "../sources/payment-result.ts";
 
 /** What the formula of the revenue module needs besides the counts. Decimals have 18 places. */
 export interface PaymentTerms {

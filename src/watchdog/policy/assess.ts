@@ -9,7 +9,7 @@ import {
   rewardCents,
   type RotationRisk,
 } from "./assessment.ts";
-import { forecastOf } from "./forecast.ts";
+import { forecastOf } from "./month-forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 

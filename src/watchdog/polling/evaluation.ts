@@ -8,8 +8,8 @@ import {
   recordStart,
   memoryView,
 } from "../ledger/ledger.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
-import type { SidecarPrices } from "../prices/price-comparison.ts";
+import type { AlertEvent } from "../alerts/alert-event.ts";
+import type { SidecarPrices } from "../policy/price-comparison.ts";
 import { type BlockTime, blockTimeOf } from "../upgrade/upgrade-plan.ts";
 import type { Observation } from "../sources/observation.ts";
 import { assess } from "../policy/assess.ts";

@@ -8,11 +8,11 @@ import type { WatchdogConfig } from "../config/config.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { AlertEvent } from "../alerts/alert-event.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Backfiller } from "../prometheus-api/backfill.ts";
-import { type SidecarPrices, sidecarPrices } from "../prices/price-comparison.ts";
+import { type SidecarPrices, sidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
@@ -22,7 +22,7 @@ import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { closedMonth } from "./closed-month.ts";
 import type { ClosedMonth } from "../payment/payment-reader.ts";
 import { type Poller, seenSources } from "./poller.ts";
-import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./status.ts";
+import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { MAX_LAZY } from "./status-gauge.ts";
 
 /** The loop that polls the sources of one validator and evaluates the result. */

@@ -8,7 +8,7 @@ import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Policy, rewardCents } from "../policy/assessment.ts";
 import type { PastAlert } from "../alerts/alert-state.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Time with many bad blocks. */

@@ -10,9 +10,9 @@ import {
   type NotCompared,
   type PriceComparison,
   type PriceReference,
-} from "../prices/price-comparison.ts";
+} from "../policy/price-comparison.ts";
 import { encodePayment, storedPayment } from "../state/payment-rows.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import { paymentJson, paymentText } from "../payment/payment.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 

@@ -12,7 +12,7 @@ import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessme
 import { type CauseCount, type CostedIncident, causesOf, costedIncidents, explanationsOf } from "./causes.ts";
 import { allowedMisses } from "../policy/headroom.ts";
 import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Everything that a report says of one month of one validator. */

@@ -1,7 +1,7 @@
 import { CodedError } from "../../platform/base/errors.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { PollHistory } from "../conditions/poll-history.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 
 /** State that survives a restart of the watchdog. */

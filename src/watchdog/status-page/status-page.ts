@@ -9,7 +9,7 @@ import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
 import { whyBlind } from "../page/pay-status.ts";
 import { SPECIFIED_POLICY } from "../policy/assessment.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { explainingAlerts } from "../report/causes.ts";
 import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
 import { firstDayMs, startOfDay } from "./public-days.ts";

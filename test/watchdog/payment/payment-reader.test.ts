@@ -3,7 +3,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { compensation, paymentState, paymentText } from "../../../src/watchdog/payment/payment.ts";
 import { type ClosedMonth, createPaymentReader } from "../../../src/watchdog/payment/payment-reader.ts";
 import { chainPolicy } from "../../../src/watchdog/policy/assessment.ts";
-import type { Payment } from "../../../src/watchdog/sources/payment.ts";
+import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
 import type { RevenueView, Seen } from "../../../src/watchdog/sources/observation.ts";
 import { createScrape, type PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { responseField } from "../../../src/watchdog/sources/chain-rest.ts";

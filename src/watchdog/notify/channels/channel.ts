@@ -6,7 +6,7 @@ import {
   checkedSecretField,
 } from "../../../platform/config/config-fields.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
-import type { AlertEvent } from "./alert-event.ts";
+import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ReportMessage } from "./message.ts";
 import {
   HTTP_REJECTIONS,

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
-import type { AlertEvent } from "./alert-event.ts";
+import type { AlertEvent } from "../../alerts/alert-event.ts";
 import { type ChannelSettings, COMMON_FIELDS, defineChannel, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, clip, eventText, reportBlock } from "./message.ts";
 

@@ -5,7 +5,7 @@ import type { AlertRule } from "../conditions/condition.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
-import { type Delivery, pendingDeliveries } from "../notify/outbox.ts";
+import { type Delivery, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import {
@@ -13,9 +13,9 @@ import {
   comparisonsJson,
   type ComparedPrices,
   DEFAULT_MAX_AGE_MS,
-} from "../prices/price-comparison.ts";
+} from "../policy/price-comparison.ts";
 import { paymentJson } from "../payment/payment.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import { countdownJson, countdownTo, headSeenMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
 import { type Standing, standingOf } from "../policy/standing.ts";
 import { standingJson } from "../policy/standing-json.ts";

@@ -1,5 +1,5 @@
-import type { AlertEvent } from "./channels/alert-event.ts";
-import type { ChannelSettings } from "./channels/channel.ts";
+import type { AlertEvent } from "./alert-event.ts";
+import type { ChannelSettings } from "../notify/channels/channel.ts";
 import { isAtLeast } from "../../platform/monitoring/severity.ts";
 
 /** An event that one channel has not accepted yet. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import { issueText } from "../../platform/config/config-fields.ts";
-import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./assessment.ts";
 
 /** Section `policy`. */
 export const policy = z.strictObject({

@@ -1,4 +1,4 @@
-import type { Severity } from "../../../platform/monitoring/severity.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
 
 /** Kinds of notifications. A reminder repeats a firing alert; "escalated" goes to others, since nobody acknowledged it. */
 export const EVENT_KINDS = ["firing", "reminder", "escalated", "resolved"] as const;
