@@ -45,6 +45,16 @@ export interface AlertEvent {
   readonly cost: AlertCost;
 }
 
+/** An alert as a receiver that follows alerts shows it now. */
+export interface CurrentAlert {
+  /** Its latest event. */
+  readonly event: AlertEvent;
+  /** Absent while it fires. */
+  readonly resolvedAtMs?: number;
+  /** Who works on it, and the note. */
+  readonly acknowledged?: string;
+}
+
 /** Returns the key of an alert, without spaces. */
 export function alertKey(chainId: string, validator: string, alert: string): string {
   return `${chainId}/${validator}/${alert}`;

@@ -12,7 +12,7 @@ import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
 import { type Silence, silences, withoutExpired } from "./silence.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import { type BlockTime, countdownTo, headSeenMs } from "../upgrade/upgrade-plan.ts";
+import { type BlockTime, countdownTo, headSeenMs } from "../policy/upgrade-countdown.ts";
 import type { Observation } from "../sources/observation.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";

@@ -1,7 +1,7 @@
 import { check } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
-import { paymentText } from "../payment/payment.ts";
+import { paymentText } from "../policy/payment-texts.ts";
 import {
   active,
   cannotSee,

@@ -1,4 +1,4 @@
-import { advanceUpgrade, type SeenUpgrade } from "../upgrade/upgrade-plan.ts";
+import { advanceUpgrade, type SeenUpgrade } from "../policy/upgrade-countdown.ts";
 import type { RecentPrices } from "../policy/price-comparison.ts";
 import type {
   Histogram,

@@ -1,6 +1,6 @@
 import { check } from "../../platform/monitoring/alerts/runbook-spec.ts";
 import type { NodeObservation } from "../sources/observation.ts";
-import { countdownText, haltText } from "../upgrade/upgrade-plan.ts";
+import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
 import {
   active,
   cannotSee,

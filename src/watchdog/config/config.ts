@@ -34,19 +34,12 @@ import {
   refuseStatusPage,
   type StatusPageConfig,
   statusPageSchema,
-  toStatusPage,
+  statusPageOf,
 } from "../status-page/status-page-config.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import { chain } from "../sources/chain-config.ts";
-import {
-  identity,
-  refuseTwoForms,
-  source,
-  sources,
-  toValidators,
-  type ValidatorConfig,
-  validators,
-} from "./validators-config.ts";
+import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
+import type { ValidatorConfig } from "../polling/watchdog-status.ts";
 
 /** Configuration of the watchdog. */
 export interface WatchdogConfig {
@@ -186,9 +179,13 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     notify: { ...file.notify, links: file.links },
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
-    ...(page === undefined ? {} : { statusPage: toStatusPage(page, all) }),
+    ...(page === undefined ? {} : { statusPage: statusPageOf(page, all.map(toPageValidator)) }),
     log: file.log,
     ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };
+}
+
+function toPageValidator({ target: { name, consensusAddress } }: ValidatorConfig) {
+  return { name, hasVotes: consensusAddress !== undefined };
 }

@@ -9,7 +9,7 @@ import {
   factGrid,
   grouped,
 } from "../../platform/web/parts.ts";
-import { type PaymentState, paymentState, paymentText } from "../payment/payment.ts";
+import { type PaymentState, paymentState, paymentText } from "../policy/payment-texts.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import {
   type ComparedPrices,
@@ -20,7 +20,7 @@ import {
   type PriceComparison,
 } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import { countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { DatedComparison, Jail, PeersStanding, Standing, WindowStanding } from "../policy/standing.ts";
 import {

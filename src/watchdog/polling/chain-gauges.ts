@@ -1,7 +1,7 @@
-import { PAYMENT_STATES, paymentState } from "../payment/payment.ts";
+import { PAYMENT_STATES, paymentState } from "../policy/payment-texts.ts";
 import { deviationBps } from "../policy/price-comparison.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import type { UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 import { toRatio } from "../policy/reward-tier.ts";

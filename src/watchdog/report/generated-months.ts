@@ -9,7 +9,7 @@ import type { AlertRule } from "../conditions/condition.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { blockTimeMs, countObservation, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
-import type { ReminderTimes } from "../notify/notify-config.ts";
+import type { ReminderTimes } from "../alerts/notifications.ts";
 import { assess, type AssessmentInput } from "../policy/assess.ts";
 import { type Assessment, SPECIFIED_POLICY } from "../policy/assessment.ts";
 

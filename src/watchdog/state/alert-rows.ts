@@ -6,7 +6,7 @@ import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-sta
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
 import type { RecentPrices } from "../policy/price-comparison.ts";
-import type { SeenUpgrade } from "../upgrade/upgrade-plan.ts";
+import type { SeenUpgrade } from "../policy/upgrade-countdown.ts";
 import { type AlertEvent, EVENT_KINDS } from "../alerts/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../alerts/silence.ts";
