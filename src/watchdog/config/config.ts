@@ -22,7 +22,7 @@ import {
   toBackfill,
   toPrometheusConfig,
 } from "../prometheus-api/prometheus-config.ts";
-import { policy } from "../policy/policy-config.ts";
+import { policy, type ValidatorConfig } from "../policy/policy-config.ts";
 import {
   refuseReportChannels,
   type ReportsConfig,
@@ -39,7 +39,6 @@ import {
 import type { SourceLimits } from "../sources/targets.ts";
 import { chain } from "../sources/chain-config.ts";
 import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
-import type { ValidatorConfig } from "../polling/watchdog-status.ts";
 
 /** Configuration of the watchdog. */
 export interface WatchdogConfig {

@@ -9,9 +9,8 @@ import { CHAIN_ID } from "../sources/sample-values.ts";
 import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { addressField, chain } from "../sources/chain-config.ts";
-import { policy, toPolicy } from "../policy/policy-config.ts";
+import { policy, toPolicy, type ValidatorConfig } from "../policy/policy-config.ts";
 import { labelsField, METRIC_SOURCES } from "../prometheus-api/prometheus-config.ts";
-import type { ValidatorConfig } from "../polling/watchdog-status.ts";
 
 const NODE_URL = "http://127.0.0.1:26660/metrics";
 const PRICES_URL = "http://127.0.0.1:8080/";

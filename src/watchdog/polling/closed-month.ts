@@ -1,5 +1,5 @@
 import type { Month } from "../../platform/base/month.ts";
-import type { ValidatorConfig } from "./watchdog-status.ts";
+import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { WatchdogState } from "../state/state-store.ts";

@@ -14,13 +14,8 @@ import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
 import { WatchdogError } from "../state/state-store.ts";
-import {
-  type ValidatorConfig,
-  sourceKey,
-  statusJson,
-  toStatus,
-  type WatchdogStatus,
-} from "./watchdog-status.ts";
+import type { ValidatorConfig } from "../policy/policy-config.ts";
+import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
 import { closedMonth, type ClosedMonth } from "./closed-month.ts";
 import { type Poller, seenSources } from "./poller.ts";

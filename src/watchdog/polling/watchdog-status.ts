@@ -6,7 +6,7 @@ import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
 import { type Delivery, pendingDeliveries } from "../alerts/outbox.ts";
-import type { Assessment, Forecast, Headroom, PolicyChoice } from "../policy/assessment.ts";
+import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import {
   compareAll,
@@ -25,16 +25,11 @@ import {
 import { type Standing, standingOf } from "../policy/standing.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
-import type { SourceName, ValidatorTarget } from "../sources/targets.ts";
+import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type SeenSource, seenSources } from "./poller.ts";
-
-/** One validator, and how it is paid. */
-export interface ValidatorConfig {
-  readonly target: ValidatorTarget;
-  readonly policy: PolicyChoice;
-}
+import type { ValidatorConfig } from "../policy/policy-config.ts";
 
 /** State of one source at the last poll. */
 export interface SourceStatus {
