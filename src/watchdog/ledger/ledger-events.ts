@@ -164,12 +164,7 @@ function followParams(
 }
 
 /** Creates the event of the first reading. The blocks before it are dated from `fromMs` on. */
-export function firstReading(
-  fromMs: number,
-  { good, bad }: BlockCounts,
-  atMs: number,
-  node: string,
-): LedgerEvent {
+function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
     before === 0
@@ -186,7 +181,7 @@ export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs:
 }
 
 /** Progress of the chain. */
-export interface Progress {
+interface Progress {
   readonly height: bigint;
   /** Wall clock at which this height was seen first. */
   readonly sinceMs: number;
@@ -198,7 +193,7 @@ export interface Progress {
 const HALT_MS = 60_000;
 
 /** Adds the greatest height of a poll. A halt is one event, which begins at the last block and is extended at each poll. */
-export function followProgress(
+function followProgress(
   progress: Progress | undefined,
   events: EventList,
   height: bigint | undefined,
