@@ -79,7 +79,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "alerts unack": [["sidecar-unreachable"]],
   "alerts silence": [["sidecar-unreachable", "--for", "2h", "--reason", "upgrade"]],
   "alerts unsilence": [["1"]],
-  "alerts backtest": [["--generated"]],
+  "alerts backtest": [["--month", "2026-10"]],
   "report oracle": [["--month", "2026-10", "--format", "markdown"]],
   "report month-close": [["--month", "2026-10"]],
   "report handover": [["--since", "12h"]],

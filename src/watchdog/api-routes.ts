@@ -24,9 +24,9 @@ import type { AlertingState } from "./alerts/plan-alerts.ts";
 import type { AlertRule } from "./conditions/condition.ts";
 import type { ChannelTest } from "./notify/notifier.ts";
 import type { AlertState } from "./alerts/alert-state.ts";
-import { allStatusText, type WatchdogStatus } from "./polling/status.ts";
-import type { MaintenanceWindow } from "./silences/maintenance.ts";
-import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "./silences/silence.ts";
+import { allStatusText, type WatchdogStatus } from "./polling/watchdog-status.ts";
+import type { MaintenanceWindow } from "./alerts/maintenance.ts";
+import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "./alerts/silence.ts";
 
 export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];

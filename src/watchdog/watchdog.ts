@@ -24,24 +24,25 @@ import { memoryView } from "./ledger/ledger.ts";
 import { createWatchdogMetrics, type WatchdogMetrics } from "./polling/metrics.ts";
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
-import { toEscalation } from "./alerts/notifications.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
-import { createWatchdogPage, longestPollMs, type WatchdogPage } from "./page/create-page.ts";
-import { countingOptions, createPollLoop, type PollLoop } from "./polling/poll-loop.ts";
-import { createPoller } from "./polling/poller.ts";
-import type { WatchdogStatus } from "./polling/status.ts";
-import type { SidecarPrices } from "./prices/price-comparison.ts";
+import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
+import { longestPollMs } from "./polling/freshness.ts";
+import { countingOptions, createPollLoop, type PollLoop, type Backfiller } from "./polling/poll-loop.ts";
+import { createPoller, type StoredPages } from "./polling/poller.ts";
+import type { WatchdogStatus } from "./polling/watchdog-status.ts";
+import type { ValidatorConfig } from "./policy/policy-config.ts";
+import type { SidecarPrices } from "./policy/price-comparison.ts";
 import { createSampleReader, type ReadSamples } from "./prometheus-api/api-client.ts";
-import { type Backfiller, createBackfiller } from "./prometheus-api/backfill.ts";
+import { createBackfiller } from "./prometheus-api/backfill.ts";
 import { createFleet } from "./prometheus-api/fleet.ts";
-import { createStoredHistory, type StoredPages } from "./prometheus-api/stored-pages.ts";
+import { createStoredHistory } from "./prometheus-api/stored-pages.ts";
 import { createHttpPageReader, type HttpPageReader, type Reach, reachTcp } from "./sources/page-reader.ts";
 import { createStatusPage, type StatusPage } from "./status-page/status-page.ts";
 import type { StatusPageConfig } from "./status-page/status-page-config.ts";
 import { openSqliteState } from "./state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "./state/state-keeper.ts";
 import { createMemoryState, type StateStore } from "./state/state-store.ts";
-import type { ValidatorConfig } from "./config/validators-config.ts";
+import { createPaymentReader } from "./payment/payment-reader.ts";
 
 export interface WatchdogDeps {
   readonly clock: Clock;
@@ -150,6 +151,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       clock: deps.clock,
       read: reader.read,
       reach,
+      paymentReaderOf: createPaymentReader,
       ...(prometheus.stored === undefined ? {} : { stored: prometheus.stored }),
     });
     const backfill = prometheus.backfillerOf(validator);
@@ -256,7 +258,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         rules: config.alerts.rules,
         validators: config.validators.map(({ target }) => target.name),
         maintenance: config.maintenance,
-        escalation: toEscalation(config.notify),
+        escalation: config.notify.escalation,
         test: notifier.test,
       }),
       ...(deps.routes ?? []),

@@ -8,7 +8,7 @@ import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
-import { reportsSchema } from "../../src/watchdog/config/reports-config.ts";
+import { reportsSchema } from "../../src/watchdog/report/reports-config.ts";
 import type { Page, PageReader } from "../../src/watchdog/sources/page-reader.ts";
 import { createWatchdog } from "../../src/watchdog/watchdog.ts";
 import { createManualClock } from "../support/manual-clock.ts";

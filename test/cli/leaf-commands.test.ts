@@ -157,7 +157,6 @@ describe("a command that a daemon refuses", () => {
   const CHAINS_ONLY = ["once", "dry-run", "doctor", "plan", "import-leveldb"];
   const asking = all.filter(({ path: [first, second = ""] }) => {
     if (first === "relayer" || first === "watchdog") return ![...CHAINS_ONLY, "start"].includes(second);
-    if (second === "backtest") return false;
     return (
       ["alerts", "report", "status", "why", "forecast", "what-if"].includes(first ?? "") || second === "fault"
     );

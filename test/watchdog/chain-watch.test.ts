@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
-import { statusJson } from "../../src/watchdog/polling/status.ts";
+import { statusJson } from "../../src/watchdog/polling/watchdog-status.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
 import type { PageReader } from "../../src/watchdog/sources/page-reader.ts";
 import { createManualClock, type ManualClock } from "../support/manual-clock.ts";

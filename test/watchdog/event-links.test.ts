@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { pageLinks } from "../../src/platform/monitoring/alerts/links.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { RUNBOOK_ROUTE } from "../../src/watchdog/monitoring/condition-runbook.ts";
-import { eventLinks } from "../../src/watchdog/notify/event-links.ts";
+import { eventLinks } from "../../src/watchdog/alerts/event-links.ts";
 
 const EVENT = { alert: "sidecar-down", validator: "a b", chainId: "c-1" };
 

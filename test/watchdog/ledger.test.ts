@@ -92,7 +92,12 @@ describe("two nodes behind one URL", () => {
       const counted = countObservation(ledger, observation, { intervalMs: MINUTE });
       ledger = counted.ledger;
       const { good, bad, unknown } = countsOf(ledger, "2026-11");
-      return [good, bad, unknown, counted.conflicts.length > 0 ? "refused" : "counted"];
+      return [
+        good,
+        bad,
+        unknown,
+        counted.observation.nodes.some(({ metrics }) => metrics.state === "error") ? "refused" : "counted",
+      ];
     });
   }
   const old = (success: bigint) => reading(success, 0n, success + 10n, NOV_21 - DAY);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type FaultName, SIDECAR_FAULT_NAMES } from "../../src/localnet/sidecar/faults.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
-import type { AlertEvent } from "../../src/watchdog/notify/channels/alert-event.ts";
+import type { AlertEvent } from "../../src/watchdog/alerts/alert-event.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";
 import { SPECIFIED_POLICY } from "../../src/watchdog/policy/assessment.ts";
 import { planEvaluation } from "../../src/watchdog/polling/evaluation.ts";

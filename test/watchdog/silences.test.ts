@@ -3,8 +3,8 @@ import {
   activeWindow,
   maintenanceField,
   type MaintenanceWindow,
-} from "../../src/watchdog/silences/maintenance.ts";
-import { parseSilence, type Silence, silences, withoutExpired } from "../../src/watchdog/silences/silence.ts";
+} from "../../src/watchdog/alerts/maintenance.ts";
+import { parseSilence, type Silence, silences, withoutExpired } from "../../src/watchdog/alerts/silence.ts";
 
 // A Wednesday.
 const NOON = Date.UTC(2026, 9, 14, 12);

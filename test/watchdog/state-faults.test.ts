@@ -8,7 +8,7 @@ import { createWatchdogReports } from "../../src/watchdog/report/report-source.t
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { EMPTY_LEDGER, type Ledger } from "../../src/watchdog/ledger/ledger.ts";
-import { silenceJson } from "../../src/watchdog/silences/silence.ts";
+import { silenceJson } from "../../src/watchdog/alerts/silence.ts";
 import { openLedgerFile, openSqliteState, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { createStateKeeper, type StateKeeper } from "../../src/watchdog/state/state-keeper.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";

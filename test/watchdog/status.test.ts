@@ -12,7 +12,7 @@ import {
   type StatusInput,
   toStatus,
   type WatchdogStatus,
-} from "../../src/watchdog/polling/status.ts";
+} from "../../src/watchdog/polling/watchdog-status.ts";
 
 import { escapeHtml } from "../../src/platform/web/html.ts";
 import { nodePage, NOT_CONFIGURED, observationOf, pricesPage, up } from "../support/watchdog/observations.ts";

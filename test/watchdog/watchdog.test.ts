@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
-import { statusJson } from "../../src/watchdog/polling/status.ts";
+import { statusJson } from "../../src/watchdog/polling/watchdog-status.ts";
 import { WatchdogError } from "../../src/watchdog/state/state-store.ts";
 import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
 import { createWorld, type World } from "../support/watchdog/world.ts";

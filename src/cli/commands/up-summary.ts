@@ -4,7 +4,7 @@ import { counted } from "../../platform/base/text.ts";
 import type { Relayer } from "../../relayer/create-relayer.ts";
 import { isEarly } from "../../watchdog/policy/assessment.ts";
 import { formatPercent } from "../../watchdog/policy/reward-tier.ts";
-import type { WatchdogStatus } from "../../watchdog/polling/status.ts";
+import type { WatchdogStatus } from "../../watchdog/polling/watchdog-status.ts";
 import type { Watchdog } from "../../watchdog/watchdog.ts";
 
 /** The running parts of `up`. A part is undefined before it has started. */

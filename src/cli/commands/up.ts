@@ -31,7 +31,7 @@ import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemo
 import { createDeferred } from "../../platform/process/deferred.ts";
 import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
-import { longestPollMs } from "../../watchdog/page/create-page.ts";
+import { longestPollMs } from "../../watchdog/polling/freshness.ts";
 import {
   addContractOptions,
   type ContractOption,

@@ -1,8 +1,7 @@
 import { formatMinute } from "../../platform/base/text.ts";
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
-import type { CurrentAlert } from "../notify/channels/channel.ts";
+import type { AlertEvent, CurrentAlert } from "./alert-event.ts";
 
 /** Notifications of an alert so far. */
 export interface NotifiedState {

@@ -1,10 +1,9 @@
 import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "../notify/channels/alert-event.ts";
-import type { ChannelSettings } from "../notify/channels/channel.ts";
-import type { NotifyConfig, ReminderTimes } from "../notify/notify-config.ts";
-import { eventLinks } from "../notify/event-links.ts";
+import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "./alert-event.ts";
+import type { ChannelSettings } from "./outbox.ts";
+import { eventLinks } from "./event-links.ts";
 import type { AlertState, NotifiedState } from "./alert-state.ts";
 
 /** Who is notified when nobody acknowledges an alert. */
@@ -21,25 +20,17 @@ interface EscalationStep {
   readonly channels: readonly ChannelSettings[];
 }
 
-/** Replaces the names of an escalation's channels by their settings. */
-export function toEscalation({
-  channels,
-  escalation,
-}: Pick<NotifyConfig, "channels" | "escalation">): Escalation {
-  return {
-    minSeverity: escalation.minSeverity,
-    steps: escalation.steps.map((step) => ({
-      afterMs: step.afterMs,
-      channels: channels.filter(({ name }) => step.channels.includes(name)),
-    })),
-  };
-}
-
 /** An event, and the channels that may want it. */
 interface Notification {
   readonly event: AlertEvent;
   readonly channels: readonly ChannelSettings[];
 }
+
+/**
+ * Times between the reminders of a firing alert, ms, by severity: the longer an alert lasts, the less often it is repeated. The
+ * last time applies to all later reminders; without a time there is no reminder.
+ */
+export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
 /** Configuration of the notifications. */
 export interface NotificationOptions {

@@ -7,7 +7,6 @@ import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
-import { type GeneratedOptions, generatedReport } from "../report/generated-months.ts";
 import { formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
@@ -275,20 +274,14 @@ function unsilenceCommand(context: CliContext): Command {
     });
 }
 
-type BacktestCommand = OracleOptions &
-  ReportFormatOptions & { readonly month?: string; readonly generated?: true };
+type BacktestCommand = OracleOptions & ReportFormatOptions & { readonly month?: string };
 
 function backtestCommand(context: CliContext): Command {
   const command = new Command("backtest")
     .description("the alerts that the rules would have raised in a month, evaluated on the stored data")
-    .addOption(monthOption())
-    .option("--generated", "evaluate the rules on generated months instead: outages, flapping, slow losses");
+    .addOption(monthOption());
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command.action(async (options: BacktestCommand) => {
-    if (options.generated === true) {
-      printReport(generatedReport(backtestOptions(options)), options, context);
-      return;
-    }
     const month = options.month ?? lastMonth();
     const fromMs = monthStartMs(month);
     // The rules reach back three days, the forecast for 28.
@@ -299,10 +292,10 @@ function backtestCommand(context: CliContext): Command {
 }
 
 /** A configuration's rules, grace and interval; without one, the defaults. */
-function backtestOptions({ config }: BacktestCommand): BacktestOptions & GeneratedOptions {
-  const { alerts, intervalMs, notify } =
+function backtestOptions({ config }: BacktestCommand): BacktestOptions {
+  const { alerts, intervalMs } =
     config === undefined
       ? watchdogConfigSchema.parse({})
       : loadDaemonConfig(watchdogConfigKind, config).config;
-  return { rules: alerts.rules, graceMs: alerts.graceMs, reminders: notify.reminders, intervalMs };
+  return { rules: alerts.rules, graceMs: alerts.graceMs, intervalMs };
 }

@@ -1,11 +1,11 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Assessment } from "../policy/assessment.ts";
-import type { SidecarPrices } from "../prices/price-comparison.ts";
+import type { SidecarPrices } from "../policy/price-comparison.ts";
 import type { SharedKind } from "../policy/standing-texts.ts";
 import type { Observation } from "../sources/observation.ts";
-import type { Payment } from "../sources/payment.ts";
-import type { UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+import type { Payment } from "../sources/payment-result.ts";
+import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import type { RawRule } from "./raw-metrics.ts";
 import type { PollHistory } from "./poll-history.ts";
 

@@ -7,7 +7,7 @@ import {
   formatBps,
   formatPrice,
   type PriceComparison,
-} from "../prices/price-comparison.ts";
+} from "../policy/price-comparison.ts";
 import {
   active,
   cannotSee,

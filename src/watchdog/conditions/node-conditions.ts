@@ -16,7 +16,7 @@ import {
   isProducing,
   nodeBlockAge,
 } from "./evaluate-nodes.ts";
-import { haltText } from "../upgrade/upgrade-plan.ts";
+import { haltText } from "../policy/upgrade-countdown.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw-metrics.ts";
 

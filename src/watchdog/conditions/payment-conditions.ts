@@ -1,6 +1,6 @@
 import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
-import { paymentText } from "../payment/payment.ts";
+import { paymentText } from "../policy/payment-texts.ts";
 import {
   active,
   cannotSee,

@@ -1,5 +1,5 @@
-import { advanceUpgrade, type SeenUpgrade } from "../upgrade/upgrade-plan.ts";
-import type { RecentPrices } from "../prices/price-comparison.ts";
+import { advanceUpgrade, type SeenUpgrade } from "../policy/upgrade-countdown.ts";
+import type { RecentPrices } from "../policy/price-comparison.ts";
 import type {
   Histogram,
   NodeObservation,

@@ -1,5 +1,5 @@
 import type { NodeObservation } from "../sources/observation.ts";
-import { countdownText, haltText } from "../upgrade/upgrade-plan.ts";
+import { countdownText, haltText } from "../policy/upgrade-countdown.ts";
 import {
   active,
   cannotSee,

@@ -21,27 +21,24 @@ import {
   refusePrometheusKeys,
   toBackfill,
   toPrometheusConfig,
-} from "./prometheus-config.ts";
-import { policy } from "./policy-config.ts";
-import { refuseReportChannels, type ReportsConfig, reportsSchema, withDirectory } from "./reports-config.ts";
-import { maintenanceField, type MaintenanceWindow } from "../silences/maintenance.ts";
+} from "../prometheus-api/prometheus-config.ts";
+import { policy, type ValidatorConfig } from "../policy/policy-config.ts";
+import {
+  refuseReportChannels,
+  type ReportsConfig,
+  reportsSchema,
+  withDirectory,
+} from "../report/reports-config.ts";
+import { maintenanceField, type MaintenanceWindow } from "../alerts/maintenance.ts";
 import {
   refuseStatusPage,
   type StatusPageConfig,
   statusPageSchema,
-  toStatusPage,
+  statusPageOf,
 } from "../status-page/status-page-config.ts";
 import type { SourceLimits } from "../sources/targets.ts";
-import { chain } from "./chain-config.ts";
-import {
-  identity,
-  refuseTwoForms,
-  source,
-  sources,
-  toValidators,
-  type ValidatorConfig,
-  validators,
-} from "./validators-config.ts";
+import { chain } from "../sources/chain-config.ts";
+import { identity, refuseTwoForms, source, sources, toValidators, validators } from "./validators-config.ts";
 
 /** Configuration of the watchdog. */
 export interface WatchdogConfig {
@@ -181,9 +178,13 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     notify: { ...file.notify, links: file.links },
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
-    ...(page === undefined ? {} : { statusPage: toStatusPage(page, all) }),
+    ...(page === undefined ? {} : { statusPage: statusPageOf(page, all.map(toPageValidator)) }),
     log: file.log,
     ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };
+}
+
+function toPageValidator({ target: { name, consensusAddress } }: ValidatorConfig) {
+  return { name, hasVotes: consensusAddress !== undefined };
 }

@@ -5,19 +5,12 @@ import {
   issueText,
   parseListenAddress,
 } from "../../platform/config/config-fields.ts";
-import type { PolicyChoice } from "../policy/assessment.ts";
 import { CHAIN_ID } from "../sources/sample-values.ts";
 import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
-import { addressField, chain } from "./chain-config.ts";
-import { policy, toPolicy } from "./policy-config.ts";
-import { labelsField, METRIC_SOURCES } from "./prometheus-config.ts";
-
-/** One validator, and how it is paid. */
-export interface ValidatorConfig {
-  readonly target: ValidatorTarget;
-  readonly policy: PolicyChoice;
-}
+import { addressField, chain } from "../sources/chain-config.ts";
+import { policy, toPolicy, type ValidatorConfig } from "../policy/policy-config.ts";
+import { labelsField, METRIC_SOURCES } from "../prometheus-api/prometheus-config.ts";
 
 const NODE_URL = "http://127.0.0.1:26660/metrics";
 const PRICES_URL = "http://127.0.0.1:8080/";

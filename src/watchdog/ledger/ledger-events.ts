@@ -1,3 +1,4 @@
+import type { Month } from "../../platform/base/month.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
@@ -5,6 +6,7 @@ import type { BlockCounts } from "./block-counts.ts";
 import { MAX_VERSION } from "../sources/node-reading.ts";
 import { CLOCK_TOLERANCE_MS, START_TOLERANCE_MS } from "./counter-state.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
+import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
 /** An event with its number; numbers grow by one. */
 export interface StoredEvent extends LedgerEvent {
@@ -39,13 +41,130 @@ export function extendEvent(list: EventList, id: number, toMs: number, text: str
   return { ...list, recent };
 }
 
+/** The part of a ledger that polls add events to. */
+export interface EventLedger {
+  readonly events: EventList;
+  readonly progress?: Progress;
+  /** Processes as the pages last showed them, by node name. */
+  readonly processes: ReadonlyMap<string, Processes>;
+  /** The chain's reward parameters, as text. */
+  readonly params?: string;
+}
+
+/** A poll whose blocks are counted. */
+export interface CountedPoll {
+  readonly observation: Observation;
+  /** The source "calls" before the poll. */
+  readonly before: SourceLedger;
+  readonly calls: SourceCounting;
+  /** Months that the poll closed. */
+  readonly closed: readonly Month[];
+  readonly intervalMs: number;
+  /** Time between two readings above which it is a gap. Default: three intervals, at least a minute. */
+  readonly gapMs?: number | undefined;
+}
+
+/** Adds the events of a poll: what its counts, processes, parameters and height say, and the months that it closed. */
+export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
+  const { observation, closed } = poll;
+  const { atMs } = observation;
+  const { processes, events } = followProcesses(ledger.processes, observation);
+  const { params, changes } = followParams(ledger.params, observation);
+  const { progress, events: followed } = followProgress(
+    ledger.progress,
+    addEvents(ledger.events, [...countingEvents(poll), ...events, ...changes]),
+    heightOf(observation),
+    atMs,
+  );
+  const sealed = closed.map((month) => eventAt("month-sealed", atMs, `${month} is closed`));
+  return {
+    events: addEvents(followed, sealed),
+    processes,
+    ...(progress === undefined ? {} : { progress }),
+    ...(params === undefined ? {} : { params }),
+  };
+}
+
+/** Adds the event that the watchdog started. */
+export function recordStart<L extends EventLedger>(ledger: L, atMs: number): L {
+  const start = eventAt("watchdog-start", atMs, "the watchdog began to run");
+  return { ...ledger, events: addEvents(ledger.events, [start]) };
+}
+
+function eventAt(kind: LedgerEvent["kind"], atMs: number, text: string): LedgerEvent {
+  return { kind, fromMs: atMs, toMs: atMs, text };
+}
+
+function heightOf({ nodes }: Observation): bigint | undefined {
+  const heights = nodes.flatMap(({ metrics }) =>
+    metrics.state === "up" && metrics.value.height !== undefined ? [metrics.value.height] : [],
+  );
+  return heights.reduce<bigint | undefined>(
+    (most, height) => (height > (most ?? -1n) ? height : most),
+    undefined,
+  );
+}
+
+/** Events of the counters: the first reading, gaps, restarts of nodes, and two nodes at one URL. */
+function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
+  const { observation, before, calls } = poll;
+  const { atMs } = observation;
+  const restarts = calls.steps.flatMap(({ node, step, before: last }) =>
+    step.restarted
+      ? [nodeRestart(node, step.counts.unknown, last?.atMs ?? atMs, step.baseline.processStartMs ?? atMs)]
+      : [],
+  );
+  const conflicts = calls.conflicts
+    .filter((node) => before.counterStates.get(node)?.conflict === undefined)
+    .map((node) => ({ ...eventAt("two-nodes", atMs, "two nodes answer in turn at one URL"), node }));
+  return [...readingEvents(poll), ...restarts, ...conflicts];
+}
+
+/** Compares the reading that counts with the one before it. */
+function readingEvents({
+  observation: { atMs },
+  before: { checkpoint: last },
+  calls: { source, steps },
+  intervalMs,
+  gapMs = Math.max(60_000, 3 * intervalMs),
+}: CountedPoll): readonly LedgerEvent[] {
+  const { checkpoint } = source;
+  if (checkpoint === undefined || checkpoint === last) return [];
+  if (last === undefined) {
+    const first = steps.find(({ node }) => node === checkpoint.node)?.step;
+    return first === undefined ? [] : [firstReading(first.fromMs, first.counts, atMs, checkpoint.node)];
+  }
+  const silentMs = checkpoint.atMs - last.atMs;
+  // Samples from Prometheus have their own times, so a change of the node can step back without a clock jump.
+  if (silentMs < 0 && checkpoint.atMs === atMs)
+    return [
+      {
+        kind: "clock-jump",
+        fromMs: atMs,
+        toMs: last.atMs,
+        text: "the clock of this machine was set back",
+      },
+    ];
+  return silentMs > gapMs
+    ? [{ kind: "gap", fromMs: last.atMs, toMs: checkpoint.atMs, text: "no node could be read" }]
+    : [];
+}
+
+function followParams(
+  before: string | undefined,
+  { atMs, chain: { revenue } }: Observation,
+): { readonly params: string | undefined; readonly changes: readonly LedgerEvent[] } {
+  if (revenue.state !== "up") return { params: before, changes: [] };
+  const params = encodeParams(revenue.value);
+  const isSame = before === undefined || before === params;
+  return {
+    params,
+    changes: isSame ? [] : [eventAt("parameter-change", atMs, paramsChange(before, params))],
+  };
+}
+
 /** Creates the event of the first reading. The blocks before it are dated from `fromMs` on. */
-export function firstReading(
-  fromMs: number,
-  { good, bad }: BlockCounts,
-  atMs: number,
-  node: string,
-): LedgerEvent {
+function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
     before === 0
@@ -62,7 +181,7 @@ export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs:
 }
 
 /** Progress of the chain. */
-export interface Progress {
+interface Progress {
   readonly height: bigint;
   /** Wall clock at which this height was seen first. */
   readonly sinceMs: number;
@@ -74,7 +193,7 @@ export interface Progress {
 const HALT_MS = 60_000;
 
 /** Adds the greatest height of a poll. A halt is one event, which begins at the last block and is extended at each poll. */
-export function followProgress(
+function followProgress(
   progress: Progress | undefined,
   events: EventList,
   height: bigint | undefined,

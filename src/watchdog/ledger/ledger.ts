@@ -1,23 +1,11 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
-import { monthOf } from "../../platform/base/month.ts";
+import { type Month, monthOf } from "../../platform/base/month.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import { finalizeMonths, rollupsWithin } from "./rollups.ts";
-import {
-  addEvents,
-  encodeParams,
-  type EventList,
-  firstReading,
-  followProcesses,
-  followProgress,
-  NO_EVENTS,
-  nodeRestart,
-  paramsChange,
-  type Processes,
-  type Progress,
-} from "./ledger-events.ts";
-import type { LedgerEvent, LedgerSource, LedgerView } from "./ledger-view.ts";
+import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
+import type { LedgerSource, LedgerView } from "./ledger-view.ts";
 import { addMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
 import {
   type CountOptions,
@@ -30,20 +18,16 @@ import {
 } from "./source-ledger.ts";
 
 /** Counts of one validator. */
-export interface Ledger {
+export interface Ledger extends EventLedger {
   /** Absent before the first reading. */
   readonly chainId?: string;
-  readonly sources: Readonly<Record<LedgerSource, SourceLedger>>;
-  readonly events: EventList;
+  readonly sources: Sources;
   /** Recent blocks of "calls" with bad ones among them, oldest first. */
   readonly misses: readonly MissRange[];
   readonly anchors: readonly Anchor[];
-  readonly progress?: Progress;
-  /** Processes as the pages last showed them, by node name. */
-  readonly processes: ReadonlyMap<string, Processes>;
-  /** The chain's reward parameters, as text. */
-  readonly params?: string;
 }
+
+type Sources = Readonly<Record<LedgerSource, SourceLedger>>;
 
 /** A height and its time. */
 export interface Anchor {
@@ -77,8 +61,8 @@ export interface Counting {
   readonly steps: readonly NodeStep[];
   /** Blocks that were added to the source "calls". */
   readonly counts: BlockCounts;
-  /** Nodes whose URL alternates between two processes, e.g. behind a load balancer. */
-  readonly conflicts: readonly string[];
+  /** While a URL alternates between two processes, e.g. behind a load balancer, the page of its node is an error. */
+  readonly observation: Observation;
 }
 
 /** Minimum time between two anchors. */
@@ -95,36 +79,53 @@ const HALT_FACTOR = 1.25;
 
 /** Counts one observation in all sources. A source that was not seen changes nothing: its next reading covers the time. */
 export function countObservation(ledger: Ledger, observation: Observation, options: LedgerOptions): Counting {
+  const { atMs, chain } = observation;
   const pages = observation.nodes.flatMap(({ name, metrics }) =>
     metrics.state === "up" ? [{ node: name, page: metrics.value }] : [],
   );
-  const head = valueOf(observation.chain.head);
+  const head = valueOf(chain.head);
   const countSource = (name: LedgerSource, readings: readonly NodeReadingOf[]): SourceCounting =>
     count(ledger.sources[name], name, readings, { ...observation, isBackfill: options.isBackfill });
   const calls = countSource("calls", readingsOfCalls(pages));
   const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
   const revenue = countSource("revenue", readingsOfRevenue(observation, head));
   const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
-  const { processes, events } = followProcesses(ledger.processes, observation);
-  const counted: Ledger = {
-    ...ledger,
-    ...(chainId === undefined ? {} : { chainId }),
-    sources: { calls: calls.source, votes: votes.source, revenue: revenue.source },
-    events: addEvents(ledger.events, [...eventsOf(ledger, calls, observation, options), ...events]),
-    misses: addMisses(ledger.misses, calls.counts, ledger.sources.calls.checkpoint, calls.source.checkpoint),
-    processes,
-    anchors: anchorsOf(ledger, calls),
-  };
+  const counted = { calls: calls.source, votes: votes.source, revenue: revenue.source };
+  const { sources, closed } = closeMonths(counted, chainId, atMs);
   const { steps, counts, conflicts } = calls;
   return {
-    ledger: closeMonths(
-      withProgress(withParams(counted, observation), pages, observation.atMs),
-      observation.atMs,
-    ),
+    ledger: {
+      ...ledger,
+      ...(chainId === undefined ? {} : { chainId }),
+      sources,
+      misses: addMisses(ledger.misses, counts, ledger.sources.calls.checkpoint, calls.source.checkpoint),
+      anchors: anchorsOf(ledger, calls),
+      ...followPoll(ledger, { before: ledger.sources.calls, calls, observation, closed, ...options }),
+    },
     steps,
     counts,
-    conflicts,
+    observation: withConflicts(observation, conflicts),
   };
+}
+
+/** Makes the page of a node with a conflict an error. */
+function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
+  if (conflicts.length === 0) return observation;
+  const text =
+    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
+  const nodes = observation.nodes.map((node) =>
+    conflicts.includes(node.name) && node.metrics.state === "up"
+      ? {
+          ...node,
+          metrics: {
+            state: "error",
+            failure: { code: "two-nodes", text },
+            durationMs: node.metrics.durationMs,
+          } as const,
+        }
+      : node,
+  );
+  return { ...observation, nodes };
 }
 
 interface NodePageOf {
@@ -179,54 +180,6 @@ function readingsOfRevenue({ chain }: Observation, head: ChainHead | undefined):
   return [{ node: "chain", reading }];
 }
 
-function eventsOf(
-  before: Ledger,
-  { source, steps, conflicts }: SourceCounting,
-  { atMs }: Observation,
-  { intervalMs, gapMs = Math.max(60_000, 3 * intervalMs) }: LedgerOptions,
-): readonly LedgerEvent[] {
-  const { checkpoint, counterStates } = before.sources.calls;
-  const events: LedgerEvent[] = [];
-  if (checkpoint === undefined && source.checkpoint !== undefined) {
-    const first = steps.find(({ node }) => node === source.checkpoint?.node)?.step;
-    if (first !== undefined)
-      events.push(firstReading(first.fromMs, first.counts, atMs, source.checkpoint.node));
-  }
-  if (checkpoint !== undefined && source.checkpoint !== undefined && source.checkpoint !== checkpoint) {
-    const silentMs = source.checkpoint.atMs - checkpoint.atMs;
-    // Samples from Prometheus have their own times, so a change of the node can step back without a clock jump.
-    if (silentMs < 0 && source.checkpoint.atMs === atMs)
-      events.push({
-        kind: "clock-jump",
-        fromMs: atMs,
-        toMs: checkpoint.atMs,
-        text: "the clock of this machine was set back",
-      });
-    if (silentMs > gapMs)
-      events.push({
-        kind: "gap",
-        fromMs: checkpoint.atMs,
-        toMs: source.checkpoint.atMs,
-        text: "no node could be read",
-      });
-  }
-  for (const { node, step, before: last } of steps)
-    if (step.restarted)
-      events.push(
-        nodeRestart(node, step.counts.unknown, last?.atMs ?? atMs, step.baseline.processStartMs ?? atMs),
-      );
-  for (const node of conflicts)
-    if (counterStates.get(node)?.conflict === undefined)
-      events.push({
-        kind: "two-nodes",
-        fromMs: atMs,
-        toMs: atMs,
-        node,
-        text: "two nodes answer in turn at one URL",
-      });
-  return events;
-}
-
 function anchorsOf({ anchors, sources }: Ledger, { source, steps }: SourceCounting): readonly Anchor[] {
   const now = anchorOf(source);
   if (now === undefined) return anchors;
@@ -246,69 +199,32 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
     : { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
-function withParams(ledger: Ledger, { atMs, chain }: Observation): Ledger {
-  const revenue = valueOf(chain.revenue);
-  if (revenue === undefined) return ledger;
-  const params = encodeParams(revenue);
-  if (ledger.params === undefined || ledger.params === params) return { ...ledger, params };
-  const text = paramsChange(ledger.params, params);
-  const change: LedgerEvent = { kind: "parameter-change", fromMs: atMs, toMs: atMs, text };
-  return { ...ledger, params, events: addEvents(ledger.events, [change]) };
-}
-
-function withProgress(ledger: Ledger, pages: readonly NodePageOf[], atMs: number): Ledger {
-  const height = pages.reduce<bigint | undefined>(
-    (most, { page }) => (page.height !== undefined && page.height > (most ?? -1n) ? page.height : most),
-    undefined,
-  );
-  const { progress, events } = followProgress(ledger.progress, ledger.events, height, atMs);
-  return { ...ledger, ...(progress === undefined ? {} : { progress }), events };
-}
-
-/** Finalizes the months that are before the checkpoint of each source. */
-function closeMonths(ledger: Ledger, atMs: number): Ledger {
-  const { chainId } = ledger;
-  if (chainId === undefined) return ledger;
-  let events = ledger.events;
-  const close = (source: LedgerSource): SourceLedger => {
-    const current = ledger.sources[source];
-    if (current.checkpoint === undefined) return current;
-    const { rollups, closed } = finalizeMonths(
-      current.rollups,
-      monthOf(current.checkpoint.timeMs),
-      { chainId, source },
-      atMs,
-    );
-    if (closed.length === 0) return current;
-    if (source === "calls")
-      events = addEvents(
-        events,
-        closed.map(({ month }) => ({
-          kind: "month-sealed",
-          fromMs: atMs,
-          toMs: atMs,
-          text: `${month} is closed`,
-        })),
-      );
-    return { ...current, rollups };
+/** Finalizes the months that are before the checkpoint of each source. `closed`: those of the source "calls". */
+function closeMonths(
+  sources: Sources,
+  chainId: string | undefined,
+  atMs: number,
+): { readonly sources: Sources; readonly closed: readonly Month[] } {
+  if (chainId === undefined) return { sources, closed: [] };
+  const close = (
+    source: LedgerSource,
+  ): { readonly source: SourceLedger; readonly closed: readonly Month[] } => {
+    const current = sources[source];
+    if (current.checkpoint === undefined) return { source: current, closed: [] };
+    const month = monthOf(current.checkpoint.timeMs);
+    const { rollups, closed } = finalizeMonths(current.rollups, month, { chainId, source }, atMs);
+    if (closed.length === 0) return { source: current, closed: [] };
+    return { source: { ...current, rollups }, closed: closed.map((record) => record.month) };
   };
-  const sources = { calls: close("calls"), votes: close("votes"), revenue: close("revenue") };
-  return { ...ledger, sources, events };
+  const calls = close("calls");
+  return {
+    sources: { calls: calls.source, votes: close("votes").source, revenue: close("revenue").source },
+    closed: calls.closed,
+  };
 }
 
 function valueOf<T>(seen: Seen<T>): T | undefined {
   return seen.state === "up" ? seen.value : undefined;
-}
-
-/** Adds the event that the watchdog started. */
-export function recordStart(ledger: Ledger, atMs: number): Ledger {
-  const start: LedgerEvent = {
-    kind: "watchdog-start",
-    fromMs: atMs,
-    toMs: atMs,
-    text: "the watchdog began to run",
-  };
-  return { ...ledger, events: addEvents(ledger.events, [start]) };
 }
 
 /** Adds a height to the anchors, one an hour, of the last day and one before it. */

@@ -1,7 +1,7 @@
 import { alertName, type Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { dashboardOf } from "../notify/event-links.ts";
+import { dashboardOf } from "../alerts/event-links.ts";
 
 /**
  * The watchdog's alerts, from its table of conditions. The watchdog has evaluated durations and hysteresis already, so the rules

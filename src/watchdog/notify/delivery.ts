@@ -4,9 +4,10 @@ import { backoffMs } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { isAtLeast } from "../../platform/monitoring/severity.ts";
-import type { Channel, CurrentAlert, StatePush } from "./channels/channel.ts";
+import type { Channel, StatePush } from "./channels/channel.ts";
+import type { CurrentAlert } from "../alerts/alert-event.ts";
 import { ChannelError, safeText } from "./channels/transport.ts";
-import type { DeadLetter, Delivery } from "./outbox.ts";
+import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 
 /** Outbox of all channels, as one delivery loop uses it. */
 export interface Outbox {

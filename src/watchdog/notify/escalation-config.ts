@@ -2,6 +2,7 @@ import { z } from "zod";
 import { durationField, issueText } from "../../platform/config/config-fields.ts";
 import { SEVERITIES, type Severity } from "../../platform/monitoring/severity.ts";
 import { type ChannelConfig, STATE_KINDS } from "./channels/channel-kinds.ts";
+import type { Escalation } from "../alerts/notifications.ts";
 
 /** Who is notified when nobody acknowledges an alert. Without a step: nobody. */
 export interface EscalationConfig {
@@ -64,4 +65,18 @@ export function refuseEscalation(
           ),
         });
   }
+}
+
+/** Replaces the names of the channels by their settings. */
+export function toEscalation(
+  { minSeverity, steps }: EscalationConfig,
+  channels: readonly ChannelConfig[],
+): Escalation {
+  return {
+    minSeverity,
+    steps: steps.map((step) => ({
+      afterMs: step.afterMs,
+      channels: channels.filter(({ name }) => step.channels.includes(name)),
+    })),
+  };
 }

@@ -2,13 +2,13 @@ import { untilAborted, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import type { AlertEvent } from "./channels/alert-event.ts";
+import type { AlertEvent, CurrentAlert } from "../alerts/alert-event.ts";
 import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
-import type { Channel, CurrentAlert } from "./channels/channel.ts";
+import type { Channel } from "./channels/channel.ts";
 import { postJson, type PostJson, safeText, type SendMail, sendSmtp } from "./channels/transport.ts";
 import { runDeadMan, type WorkState } from "./dead-man.ts";
 import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
-import { eventLinks, type LinkRoots } from "./event-links.ts";
+import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";
 import type { NotifyConfig } from "./notify-config.ts";
 
 export interface NotifyDeps {

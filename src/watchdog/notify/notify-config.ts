@@ -6,24 +6,18 @@ import {
   parseDurationMs,
 } from "../../platform/config/config-fields.ts";
 import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
-import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
-import { type EscalationConfig, escalationSchema, refuseEscalation } from "./escalation-config.ts";
-
-/**
- * Times between the reminders of a firing alert, ms, by severity: the longer an alert lasts, the less often it is repeated. The
- * last time applies to all later reminders; without a time there is no reminder.
- */
-export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
+import { escalationSchema, refuseEscalation, toEscalation } from "./escalation-config.ts";
+import type { ReminderTimes, Escalation } from "../alerts/notifications.ts";
 
 /** Configuration of the notifications. */
 export interface NotifyConfig {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
   readonly reminders: ReminderTimes;
-  readonly escalation: EscalationConfig;
+  readonly escalation: Escalation;
   /** Prefix of runbook file names. */
   readonly runbooks: string;
   /** Pages that notifications lead to; section `links` of the file. */
@@ -118,7 +112,7 @@ export const notifySchema = z
       channels: file.channels,
       groupWaitMs: file.group_wait,
       reminders: file.reminders,
-      escalation: file.escalation,
+      escalation: toEscalation(file.escalation, file.channels),
       runbooks: file.runbooks === undefined ? "" : file.runbooks.replace(/\/?$/, "/"),
       ...(file.test_at_start ? { testsAtStart: true } : {}),
       ...(file.dead_man === undefined ? {} : { deadMan: toDeadMan(file.dead_man) }),

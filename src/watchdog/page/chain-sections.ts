@@ -9,8 +9,8 @@ import {
   factGrid,
   grouped,
 } from "../../platform/web/parts.ts";
-import { type PaymentState, paymentState, paymentText } from "../payment/payment.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import { type PaymentState, paymentState, paymentText } from "../policy/payment-texts.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import {
   type ComparedPrices,
   deviationBps,
@@ -18,9 +18,9 @@ import {
   formatPrice,
   type NotCompared,
   type PriceComparison,
-} from "../prices/price-comparison.ts";
-import type { Payment } from "../sources/payment.ts";
-import { countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+} from "../policy/price-comparison.ts";
+import type { Payment } from "../sources/payment-result.ts";
+import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { DatedComparison, Jail, PeersStanding, Standing, WindowStanding } from "../policy/standing.ts";
 import {

@@ -6,13 +6,12 @@ import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import { badge, grouped, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
-import { type Escalation, toEscalation } from "../alerts/notifications.ts";
+import type { Escalation } from "../alerts/notifications.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { WatchdogConfig } from "../config/config.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { MAX_LAZY } from "../polling/status-gauge.ts";
-import type { MaintenanceWindow } from "../silences/maintenance.ts";
+import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 import {
   conditionSection,
   silenceSection,
@@ -23,8 +22,11 @@ import {
 } from "./sections.ts";
 import { chainSections, standingSection } from "./chain-sections.ts";
 import { createPlots, validatorPlots } from "./validator-plots.ts";
-import { causesOf, type Freshness, payStatusOf } from "./pay-status.ts";
+import { causesOf, payStatusOf } from "./pay-status.ts";
+import { type Freshness, longestPollMs } from "../polling/freshness.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
+import type { SourceLimits } from "../sources/targets.ts";
+import type { NotifyConfig } from "../notify/notify-config.ts";
 
 export interface PageDeps {
   readonly clock: Clock;
@@ -40,12 +42,14 @@ export interface PageDeps {
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
-/** Time that the polls of a slow source take besides their deadline. */
-const SLACK_MS = 5_000;
-
-/** Returns the longest time between the ends of two polls when all is well. */
-export function longestPollMs({ intervalMs, limits }: Pick<WatchdogConfig, "intervalMs" | "limits">): number {
-  return intervalMs + 2 * limits.deadlineMs + SLACK_MS;
+/** The part of the configuration that the page needs. */
+export interface PageSettings {
+  /** Time from the end of one poll to the start of the next. */
+  readonly intervalMs: number;
+  readonly limits: SourceLimits;
+  readonly validators: readonly unknown[];
+  readonly maintenance: readonly MaintenanceWindow[];
+  readonly notify: Pick<NotifyConfig, "runbooks" | "escalation" | "links">;
 }
 
 /** The watchdog's page. */
@@ -56,11 +60,11 @@ export interface WatchdogPage {
 }
 
 /** Creates the page. */
-export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): WatchdogPage {
+export function createWatchdogPage(config: PageSettings, deps: PageDeps): WatchdogPage {
   const { clock, version, statuses, ledger, alerting, reloadStatus } = deps;
   const { maintenance, notify } = config;
-  const escalation = toEscalation(notify);
-  const details = createDetails(deps, { runbooks: notify.runbooks, escalation });
+  const { runbooks, escalation } = notify;
+  const details = createDetails(deps, { runbooks, escalation });
   let requestedAtMs = Number.NEGATIVE_INFINITY;
   const content = (): PageContent => {
     requestedAtMs = clock.monotonicMs();
@@ -71,7 +75,7 @@ export function createWatchdogPage(config: WatchdogConfig, deps: PageDeps): Watc
       silences: alerting().silences,
       history: alerting().history,
       maintenance,
-      runbooks: notify.runbooks,
+      runbooks,
       escalation,
       nowMs: clock.nowMs(),
       pollMs: longestPollMs(config),

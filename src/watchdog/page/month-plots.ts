@@ -8,7 +8,7 @@ import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/blo
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
-import { causesOf, type Explanations, explanationsOf } from "../report/causes.ts";
+import { causesOf, type Explanations, explanationsOf } from "../alerts/incidents.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
 
 /**

@@ -21,7 +21,7 @@ import {
   REGIME_NAMES,
 } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
-import type { MonthStatus, WatchdogStatus } from "../polling/status.ts";
+import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { tierNow } from "./pay-status.ts";
 
 /** What the month pays so far, in values. */

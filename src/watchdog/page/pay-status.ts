@@ -2,8 +2,9 @@ import type { AlertStatus } from "../alerts/alert-status.ts";
 import { mutedBy } from "../alerts/under-causes.ts";
 import { type Headroom, foundedForecast, isEarly } from "../policy/assessment.ts";
 import type { Tier } from "../policy/reward-tier.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { grouped, type Tone } from "../../platform/web/parts.ts";
+import { type Freshness, whyBlind } from "../polling/freshness.ts";
 
 /** States of a validator's pay in this month, the gravest first. */
 export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
@@ -18,13 +19,6 @@ export interface PayStatus {
   readonly headline: string;
   /** The same in two words, for tables. */
   readonly short: string;
-}
-
-/** Times up to which a poll is of the present. */
-export interface Freshness {
-  readonly nowMs: number;
-  /** Longest time between the ends of two polls when all is well. */
-  readonly pollMs: number;
 }
 
 /**
@@ -143,20 +137,6 @@ export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
 /** The tier by the policy that pays, or by the specification before the first poll. */
 export function tierNow({ assessment, current }: WatchdogStatus): Tier | undefined {
   return assessment === undefined ? current.tier : assessment.tier;
-}
-
-/** Returns why nothing can be said about the present; undefined while a node can be read. */
-export function whyBlind(
-  { polledAtMs, sources, alerts }: WatchdogStatus,
-  { nowMs, pollMs }: Freshness,
-): string | undefined {
-  if (polledAtMs === undefined) return "the first poll has not ended yet";
-  if (nowMs - polledAtMs > pollMs) return "the watchdog does not poll any more";
-  const isFiring = (name: string): boolean =>
-    alerts.some(({ rule, state }) => rule.condition.name === name && state?.phase === "firing");
-  if (isFiring("cannot-see-votes") || isFiring("cannot-see-node")) return "no node can be read";
-  const nodes = sources.filter(({ name }) => name === "node");
-  return nodes.some(({ up }) => up) ? undefined : "the last poll could not read any node";
 }
 
 function boundaryState(

@@ -8,12 +8,12 @@ import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { type CauseGroup, mutedBy, underCauses } from "../alerts/under-causes.ts";
 import { runbookFile } from "../conditions/condition.ts";
-import { conditionId } from "../notify/event-links.ts";
+import { conditionId } from "../alerts/event-links.ts";
 import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import type { SourceStatus, WatchdogStatus } from "../polling/status.ts";
-import { activeWindow, type MaintenanceWindow } from "../silences/maintenance.ts";
-import type { Silence } from "../silences/silence.ts";
+import type { SourceStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
+import { activeWindow, type MaintenanceWindow } from "../alerts/maintenance.ts";
+import type { Silence } from "../alerts/silence.ts";
 import { causesOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
 /** The sources that the last poll read. Ages are those at the poll. */

@@ -5,8 +5,8 @@ import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type LeastRates, SPECIFIED_LEAST } from "../policy/reward-tier.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
-import { explainingAlerts } from "../report/causes.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
+import { explainingAlerts } from "../alerts/incidents.ts";
 import { dayPlot, lastDayOf } from "./day-plot.ts";
 import {
   forecastPlot,

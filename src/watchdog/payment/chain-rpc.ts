@@ -2,17 +2,12 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { SourceError } from "../sources/observation.ts";
 import { forEachChunk, type PageReader } from "../sources/page-reader.ts";
+import type { BlockTimeAt } from "../polling/closed-month.ts";
 
 /** An event of a block or of a transaction: its type, and its attributes in order. */
 export interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly (readonly [key: string, value: string])[];
-}
-
-/** Height and time of a block. */
-export interface BlockTimeAt {
-  readonly height: bigint;
-  readonly timeMs: number;
 }
 
 /** A transaction that matched a search. */

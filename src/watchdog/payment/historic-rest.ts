@@ -2,10 +2,9 @@ import { displayUnitOf } from "../../platform/base/display-unit.ts";
 import { responseField } from "../sources/chain-rest.ts";
 import { type RevenueParams, SourceError } from "../sources/observation.ts";
 import { drain, forEachChunk, type PageReader, requireOk } from "../sources/page-reader.ts";
-import type { Coin, Payment } from "../sources/payment.ts";
+import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts";
 import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
-import { parseCoin } from "./payment-events.ts";
 
 /** REST of a chain at the height of a payment. */
 export interface HistoricRest {

@@ -1,7 +1,7 @@
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import { SourceError } from "../sources/observation.ts";
 import type { ChainEvent } from "./chain-rpc.ts";
-import type { Coin, PaidCounts } from "../sources/payment.ts";
+import { type Coin, type PaidCounts, parseCoin } from "../sources/payment-result.ts";
 
 /** What a block's own events say of the payment of one validator. */
 export type BlockPayment =
@@ -68,13 +68,6 @@ const MAX_REASON = 300;
 
 function clipped(text: string): string {
   return text.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").slice(0, MAX_REASON);
-}
-
-/** Parses "2500000000untrn". Undefined for any other text. */
-export function parseCoin(text: string): Coin | undefined {
-  const match = /^(\d{1,78})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text);
-  const [, amount, denom] = match ?? [];
-  return amount === undefined || denom === undefined ? undefined : { amount: BigInt(amount), denom };
 }
 
 function coinOf(event: ChainEvent, key: string): Coin {

@@ -1,46 +1,16 @@
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import type { Month } from "../../platform/base/month.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import type { BlockCounts } from "../ledger/block-counts.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import { type RevenueView, type Seen, SourceError } from "../sources/observation.ts";
 import { NOT_CONFIGURED, type PageReader, type Scrape } from "../sources/page-reader.ts";
-import type { Coin, Payment } from "../sources/payment.ts";
+import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts";
 import type { ChainTarget, ValidatorTarget } from "../sources/targets.ts";
-import { type BlockTimeAt, type ChainRpc, createChainRpc } from "./chain-rpc.ts";
-import { compensation } from "./payment.ts";
-import { type BlockPayment, findBlockPayment, findTransfer, parseCoin } from "./payment-events.ts";
+import { type ChainRpc, createChainRpc } from "./chain-rpc.ts";
+import { compensation } from "./compensation.ts";
+import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-events.ts";
 import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
-
-/** A month that is over, as the watchdog counted it. */
-export interface ClosedMonth {
-  readonly month: Month;
-  readonly counts: BlockCounts;
-  /** Pay of the month by the policy, and of a full month, in hundredths of the currency unit. */
-  readonly payCents: bigint;
-  readonly fullCents: bigint;
-  /** What earlier searches found. */
-  readonly payment?: Payment;
-}
-
-/** Input of one search. */
-export interface PaymentSearch {
-  /** The newest block. Undefined while it cannot be read. */
-  readonly head: BlockTimeAt | undefined;
-  /** The month before that of the newest block. Undefined: the watchdog counted nothing in it. */
-  readonly closed: ClosedMonth | undefined;
-  /** Undefined while it cannot be read. */
-  readonly revenue: RevenueView | undefined;
-  /** Wall clock, ms. */
-  readonly nowMs: number;
-}
-
-/**
- * Searches the payment of the month before the present one, until it is found. "not-configured": nothing is to be searched now. A search
- * that is not finished goes on at the next poll.
- */
-export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
+import type { ClosedMonth, PaymentReader, PaymentSearch, BlockTimeAt } from "../polling/closed-month.ts";
 
 /** Headers that one poll reads at most: each takes a round trip. */
 const READS_PER_POLL = 8;

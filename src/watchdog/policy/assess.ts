@@ -8,10 +8,13 @@ import {
   type Policy,
   rewardCents,
   type RotationRisk,
+  chainPolicy,
+  type PolicyChoice,
 } from "./assessment.ts";
-import { forecastOf } from "./forecast.ts";
+import { forecastOf } from "./month-forecast.ts";
 import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
+import type { Observation } from "../sources/observation.ts";
 
 /** Input of {@link assess}. */
 export interface AssessmentInput {
@@ -58,6 +61,26 @@ export function assess(input: AssessmentInput): Assessment {
     ...outlook(input, open),
     rotation: rotationRisk(month, closed(records, month), policy),
   };
+}
+
+/** Applies a policy to the month of a poll. The chain's parameters count while the chain shows them. */
+export function assessObservation(
+  ledger: LedgerView,
+  { atMs, chain: { revenue } }: Observation,
+  { policy, fromChain, blockTimeMs }: PolicyChoice & Pick<AssessmentInput, "blockTimeMs">,
+): Assessment {
+  const paid = revenue.state === "up" && revenue.value.programme === "revenue" ? revenue.value : undefined;
+  const stats = paid?.stats;
+  return assess({
+    ledger,
+    nowMs: atMs,
+    policy: fromChain && paid !== undefined ? chainPolicy(paid.params) : policy,
+    blockTimeMs,
+    signed:
+      stats === undefined || stats.inActiveSet === 0n
+        ? undefined
+        : { good: stats.committedBlocks, total: stats.inActiveSet },
+  });
 }
 
 /** Blocks that a chain makes in a time; undefined without a block time. */

@@ -1,8 +1,8 @@
-import { PAYMENT_STATES, paymentState } from "../payment/payment.ts";
-import { deviationBps } from "../prices/price-comparison.ts";
-import type { Payment } from "../sources/payment.ts";
-import type { UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
-import type { WatchdogStatus } from "./status.ts";
+import { PAYMENT_STATES, paymentState } from "../policy/payment-texts.ts";
+import { deviationBps } from "../policy/price-comparison.ts";
+import type { Payment } from "../sources/payment-result.ts";
+import type { UpgradeCountdown } from "../policy/upgrade-countdown.ts";
+import type { WatchdogStatus } from "./watchdog-status.ts";
 import { type Series, series, type StatusGauge } from "./status-gauge.ts";
 import { toRatio } from "../policy/reward-tier.ts";
 import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "../policy/standing.ts";

@@ -1,9 +1,46 @@
 import type { Month } from "../../platform/base/month.ts";
-import type { ValidatorConfig } from "../config/validators-config.ts";
-import type { ClosedMonth } from "../payment/payment-reader.ts";
+import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { WatchdogState } from "../state/state-store.ts";
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { Payment } from "../sources/payment-result.ts";
+import type { RevenueView, Seen } from "../sources/observation.ts";
+
+/** A month that is over, as the watchdog counted it. */
+export interface ClosedMonth {
+  readonly month: Month;
+  readonly counts: BlockCounts;
+  /** Pay of the month by the policy, and of a full month, in hundredths of the currency unit. */
+  readonly payCents: bigint;
+  readonly fullCents: bigint;
+  /** What earlier searches found. */
+  readonly payment?: Payment;
+}
+
+/** Height and time of a block. */
+export interface BlockTimeAt {
+  readonly height: bigint;
+  readonly timeMs: number;
+}
+
+/** Input of one search for a payment. */
+export interface PaymentSearch {
+  /** The newest block. Undefined while it cannot be read. */
+  readonly head: BlockTimeAt | undefined;
+  /** The month before that of the newest block. Undefined: the watchdog counted nothing in it. */
+  readonly closed: ClosedMonth | undefined;
+  /** Undefined while it cannot be read. */
+  readonly revenue: RevenueView | undefined;
+  /** Wall clock, ms. */
+  readonly nowMs: number;
+}
+
+/**
+ * Searches the payment of the month before the present one, until it is found. "not-configured": nothing is to be searched now. A search
+ * that is not finished goes on at the next poll.
+ */
+export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 
 /** What {@link closedMonth} reads besides the state. */
 interface ClosedMonthOf {

@@ -1,21 +1,14 @@
 import { alertOnPoll, type AlertOptions } from "../alerts/plan-alerts.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
-import {
-  blockTimeMs,
-  countObservation,
-  EMPTY_LEDGER,
-  type Ledger,
-  recordStart,
-  memoryView,
-} from "../ledger/ledger.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
-import type { SidecarPrices } from "../prices/price-comparison.ts";
-import { type BlockTime, blockTimeOf } from "../upgrade/upgrade-plan.ts";
+import { blockTimeMs, countObservation, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
+import type { AlertEvent } from "../alerts/alert-event.ts";
+import type { SidecarPrices } from "../policy/price-comparison.ts";
+import { type BlockTime, blockTimeOf } from "../policy/upgrade-countdown.ts";
 import type { Observation } from "../sources/observation.ts";
-import { assess } from "../policy/assess.ts";
-import { type Assessment, chainPolicy, type PolicyChoice } from "../policy/assessment.ts";
-import type { SuccessRate } from "../policy/reward-tier.ts";
-import type { WatchdogState } from "../state/state-store.ts";
+import type { Assessment, PolicyChoice } from "../policy/assessment.ts";
+import { type WatchdogState, withPayment } from "../state/state-store.ts";
+import { recordStart } from "../ledger/ledger-events.ts";
+import { assessObservation } from "../policy/assess.ts";
 
 /** Result of the evaluation of one poll of one validator. */
 export interface Evaluation {
@@ -54,29 +47,30 @@ export interface EvaluationOptions {
 /** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
-  scraped: Observation,
+  observation: Observation,
   options: EvaluationOptions,
 ): Evaluation {
-  const { validator, atMs } = scraped;
+  const { validator, atMs } = observation;
   const { peers = [] } = options;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
   const started = options.isFirst ? recordStart(before, atMs) : before;
-  const { ledger, steps, conflicts } = options.isFilling
-    ? { ledger: started, steps: [], conflicts: [] }
-    : countObservation(started, scraped, options);
-  const observation = withConflicts(scraped, conflicts);
-  const blockTime = blockTimeOf(ledger.anchors, blockTimeMs(ledger));
-  const assessment = assessObservation(ledger, observation, options.policy);
-  const payments = withPayment(state.payments, validator, observation);
-  const {
-    state: alerting,
-    events,
-    pollHistory,
-  } = alertOnPoll(
+  const counting = options.isFilling
+    ? { ledger: started, steps: [], observation }
+    : countObservation(started, observation, options);
+  const { ledger } = counting;
+  const view = memoryView(validator, ledger);
+  const meanMs = blockTimeMs(ledger);
+  const blockTime = blockTimeOf(ledger.anchors, meanMs);
+  const assessment = assessObservation(view, counting.observation, {
+    ...options.policy,
+    blockTimeMs: meanMs,
+  });
+  const payments = withPayment(state.payments, observation);
+  const alerted = alertOnPoll(
     state.alerting,
     {
-      observation,
-      ledger: memoryView(validator, ledger),
+      observation: counting.observation,
+      ledger: view,
       assessment,
       lateMs: options.lateMs,
       peers,
@@ -87,69 +81,17 @@ export function planEvaluation(
     options.alerts,
   );
   return {
-    observation,
+    observation: counting.observation,
     state: {
       ...(payments === undefined ? {} : { payments }),
       ledgers: new Map([...state.ledgers, [validator, ledger]]),
-      pollHistories: new Map([...state.pollHistories, [validator, pollHistory]]),
-      alerting,
+      pollHistories: new Map([...state.pollHistories, [validator, alerted.pollHistory]]),
+      alerting: alerted.state,
     },
     assessment,
     peers,
     blockTime,
-    restarted: steps.filter(({ step }) => step.restarted).map(({ node }) => node),
-    events,
+    restarted: counting.steps.filter(({ step }) => step.restarted).map(({ node }) => node),
+    events: alerted.events,
   };
-}
-
-/** Adds the payment that the poll's search found. */
-function withPayment(
-  payments: WatchdogState["payments"],
-  validator: string,
-  { chain: { payment } }: Observation,
-): WatchdogState["payments"] {
-  if (payment?.state !== "up") return payments;
-  const others = (payments?.get(validator) ?? []).filter(({ month }) => month !== payment.value.month);
-  return new Map([...(payments ?? []), [validator, [...others, payment.value]]]);
-}
-
-/** Applies the policy to a ledger. The chain's parameters count while the chain shows them. */
-function assessObservation(
-  ledger: Ledger,
-  { validator, atMs, chain }: Observation,
-  { policy, fromChain }: PolicyChoice,
-): Assessment {
-  const revenue = chain.revenue.state === "up" ? chain.revenue.value : undefined;
-  const paid = revenue?.programme === "revenue" ? revenue : undefined;
-  const signed: SuccessRate | undefined =
-    paid?.stats === undefined || paid.stats.inActiveSet === 0n
-      ? undefined
-      : { good: paid.stats.committedBlocks, total: paid.stats.inActiveSet };
-  return assess({
-    ledger: memoryView(validator, ledger),
-    nowMs: atMs,
-    policy: fromChain && paid !== undefined ? chainPolicy(paid.params) : policy,
-    blockTimeMs: blockTimeMs(ledger),
-    signed,
-  });
-}
-
-/** Makes the page of a node with a conflict an error. */
-function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
-  if (conflicts.length === 0) return observation;
-  const text =
-    "two nodes answer in turn at this URL, so neither is counted; let sources.node point to one node only";
-  const nodes = observation.nodes.map((node) =>
-    conflicts.includes(node.name) && node.metrics.state === "up"
-      ? {
-          ...node,
-          metrics: {
-            state: "error",
-            failure: { code: "two-nodes", text },
-            durationMs: node.metrics.durationMs,
-          } as const,
-        }
-      : node,
-  );
-  return { ...observation, nodes };
 }

@@ -7,7 +7,7 @@ import { TIERS, toRatio } from "../policy/reward-tier.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
-import type { WatchdogStatus } from "./status.ts";
+import type { WatchdogStatus } from "./watchdog-status.ts";
 import { CHAIN_GAUGES, STANDING_GAUGES } from "./chain-gauges.ts";
 import { MAX_LAZY, type Series, series, type StatusGauge } from "./status-gauge.ts";
 

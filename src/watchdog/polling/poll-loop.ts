@@ -2,28 +2,28 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
-import { toEscalation } from "../alerts/notifications.ts";
 import type { AlertOptions } from "../alerts/plan-alerts.ts";
-import type { WatchdogConfig } from "../config/config.ts";
 import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
+import type { AlertEvent } from "../alerts/alert-event.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import type { Backfiller } from "../prometheus-api/backfill.ts";
-import { type SidecarPrices, sidecarPrices } from "../prices/price-comparison.ts";
+import { type SidecarPrices, sidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
 import { WatchdogError } from "../state/state-store.ts";
-import type { ValidatorConfig } from "../config/validators-config.ts";
+import type { ValidatorConfig } from "../policy/policy-config.ts";
+import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
-import { closedMonth } from "./closed-month.ts";
-import type { ClosedMonth } from "../payment/payment-reader.ts";
+import { closedMonth, type ClosedMonth } from "./closed-month.ts";
 import { type Poller, seenSources } from "./poller.ts";
-import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./status.ts";
 import { MAX_LAZY } from "./status-gauge.ts";
+import type { SourceLimits } from "../sources/targets.ts";
+import type { AlertsConfig } from "../conditions/alerts-config.ts";
+import type { NotifyConfig } from "../notify/notify-config.ts";
+import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 
 /** The loop that polls the sources of one validator and evaluates the result. */
 export interface PollLoop {
@@ -47,6 +47,36 @@ interface LoopSidecars {
   readonly sidecars: readonly SidecarPrices[];
 }
 
+/** Fills the gaps of one validator's ledger. */
+export interface Backfiller {
+  /**
+   * Fills parts of the gap that the readings of a poll would close, and calls `save` after each. Returns whether the readings
+   * can be counted now. False: a part is left for the next poll, because there are many or because Prometheus failed.
+   * Rejects on abort only.
+   */
+  readonly fill: (
+    ledger: Ledger | undefined,
+    observation: Observation,
+    save: (ledger: Ledger) => void,
+    signal: AbortSignal,
+  ) => Promise<boolean>;
+}
+
+/** The part of the configuration that polls need. */
+export interface PollSettings {
+  /** Absent: a restart begins a new count. */
+  readonly stateDir?: string;
+  /** Time from the end of one poll to the start of the next. */
+  readonly intervalMs: number;
+  readonly limits: SourceLimits;
+  readonly validators: readonly ValidatorConfig[];
+  readonly alerts: AlertsConfig;
+  readonly notify: NotifyConfig;
+  readonly maintenance: readonly MaintenanceWindow[];
+  /** Absent: everything is scraped. */
+  readonly prometheus?: { readonly staleMs: number; readonly connection: { readonly deadlineMs: number } };
+}
+
 export interface PollLoopDeps {
   readonly clock: Clock;
   readonly logger: Logger;
@@ -68,7 +98,7 @@ const ALIVE_INTERVALS = 3;
 const WORK_MS = 300_000;
 
 export function createPollLoop(
-  config: WatchdogConfig,
+  config: PollSettings,
   validator: ValidatorConfig,
   deps: PollLoopDeps,
 ): PollLoop {
@@ -109,30 +139,32 @@ export function createPollLoop(
     const chainId = validator.target.chainId ?? known?.chainId;
     const closed = (month: Month): ClosedMonth | undefined =>
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
-    const scraped = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint, closed }, signal);
+    const observation = await deps.poll(
+      { chainId, counted: known?.sources.calls.checkpoint, closed },
+      signal,
+    );
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
-    if (nodeReadMs === undefined) requireChain(scraped, chainId, config, validator);
-    if (scraped.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = scraped.atMs;
+    if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
+    if (observation.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = observation.atMs;
     const save = (ledger: Ledger): void => {
       const state = keeper.current();
       keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
     };
-    const isFilled = (await deps.backfill?.fill(known, scraped, save, signal)) ?? true;
+    const isFilled = (await deps.backfill?.fill(known, observation, save, signal)) ?? true;
     // The state is read after the poll: during the poll, delivery can have removed notifications from it.
-    const evaluation = planEvaluation(keeper.current(), scraped, {
+    const evaluation = planEvaluation(keeper.current(), observation, {
       ...options,
       isFirst: last === undefined,
       isFilling: !isFilled,
       lateMs,
       peers: deps.peersOf?.(name, chainId) ?? [],
     });
-    const { observation } = evaluation;
     keeper.replace(evaluation.state);
     last = evaluation;
-    for (const source of seenSources(observation))
+    for (const source of seenSources(evaluation.observation))
       if (source.seen.state === "up") lastSuccessMs.set(sourceKey(source), observation.atMs);
-    metrics.recordPoll(observation, evaluation.restarted.length);
+    metrics.recordPoll(evaluation.observation, evaluation.restarted.length);
     const shown = status();
     metrics.showStatus(shown);
     statusText = config.validators.length > MAX_LAZY ? encodeStatus(shown) : undefined;
@@ -185,7 +217,7 @@ function encodeStatus(status: WatchdogStatus): string {
 
 /** How the readings of a validator are counted. */
 export function countingOptions(
-  { intervalMs, prometheus }: WatchdogConfig,
+  { intervalMs, prometheus }: PollSettings,
   { target }: ValidatorConfig,
 ): LedgerOptions {
   return {
@@ -196,10 +228,9 @@ export function countingOptions(
   };
 }
 
-function alertOptions({ alerts, notify, maintenance, intervalMs }: WatchdogConfig): AlertOptions {
-  const { channels, reminders, runbooks, links = {} } = notify;
+function alertOptions({ alerts, notify, maintenance, intervalMs }: PollSettings): AlertOptions {
+  const { channels, reminders, runbooks, links = {}, escalation } = notify;
   const all = channels.filter(({ kind }) => !STATE_KINDS.has(kind));
-  const escalation = toEscalation(notify);
   const escalated = new Set(escalation.steps.flatMap((step) => step.channels));
   const eventChannels = all.filter((channel) => !escalated.has(channel));
   return {
@@ -231,7 +262,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
-  config: WatchdogConfig,
+  config: PollSettings,
   { target }: ValidatorConfig,
 ): void {
   for (const { metrics } of nodes) {

@@ -1,7 +1,14 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { type Month, monthOf, monthsBefore } from "../../platform/base/month.ts";
-import { nodeLabels, sidecarLabels } from "../prometheus-api/fleet.ts";
-import type { StoredPages } from "../prometheus-api/stored-pages.ts";
+import {
+  nodeLabels,
+  sidecarLabels,
+  type NodeTarget,
+  type SourceLimits,
+  type SourceName,
+  type ValidatorTarget,
+  type Labels,
+} from "../sources/targets.ts";
 import type {
   ChainObservation,
   NodeObservation,
@@ -11,8 +18,9 @@ import type {
   Reached,
   Seen,
   SourceEndpoints,
+  SidecarPage,
 } from "../sources/observation.ts";
-import { type ClosedMonth, createPaymentReader, type PaymentSearch } from "../payment/payment-reader.ts";
+import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
 import {
@@ -34,7 +42,6 @@ import {
   toOracleReading,
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";
-import type { NodeTarget, SourceLimits, SourceName, ValidatorTarget } from "../sources/targets.ts";
 
 /** Input of a poll. */
 interface PollContext {
@@ -49,12 +56,32 @@ interface PollContext {
 /** Reads all sources of one validator in parallel. Rejects only on abort; a source that fails is an error in the observation. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
+/** Whose node it is. */
+export interface StoredNodeOptions {
+  readonly chainId: string | undefined;
+  readonly consensusAddress: string | undefined;
+}
+
+/** Reads what Prometheus stored of nodes and sidecars. All functions throw `SourceError`, also for samples that are too old. */
+export interface StoredPages {
+  readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodePage>;
+  readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarPage>;
+  /** Pairs that had an update between the last two scrapes of the sidecar. */
+  readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesPage>;
+}
+
 export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
   readonly reach: Reach;
   /** Needed for a validator whose metrics come from Prometheus. */
   readonly stored?: StoredPages;
+  /** Creates the search for the payments of a validator. Absent: they are not searched. */
+  readonly paymentReaderOf?: (
+    target: ValidatorTarget,
+    read: PageReader,
+    scrape: Scrape,
+  ) => PaymentReader | undefined;
 }
 
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
@@ -65,7 +92,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   const parts = { target, limits, deps, scrape };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape, deps.clock);
-  const payment = createPaymentReader(target, deps.read, scrape);
+  const payment = given.paymentReaderOf?.(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
     const [seen, egress] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),

@@ -1,4 +1,4 @@
-import type { WatchdogStatus } from "./status.ts";
+import type { WatchdogStatus } from "./watchdog-status.ts";
 
 /** Validators whose status is formatted when somebody requests it. The first request of more would take too long. */
 export const MAX_LAZY = 50;

@@ -13,24 +13,10 @@ import {
   type Observation,
   toSourceFailure,
 } from "../sources/observation.ts";
-import type { Labels, ValidatorTarget } from "../sources/targets.ts";
-import { nodeLabels } from "./fleet.ts";
-import type { StoredHistory, StoredNodeOptions } from "./stored-pages.ts";
-
-/** Fills the gaps of one validator's ledger. */
-export interface Backfiller {
-  /**
-   * Fills parts of the gap that the readings of a poll would close, and calls `save` after each. Returns whether the readings
-   * can be counted now. False: a part is left for the next poll, because there are many or because Prometheus failed.
-   * Rejects on abort only.
-   */
-  readonly fill: (
-    ledger: Ledger | undefined,
-    observation: Observation,
-    save: (ledger: Ledger) => void,
-    signal: AbortSignal,
-  ) => Promise<boolean>;
-}
+import { type Labels, type ValidatorTarget, nodeLabels } from "../sources/targets.ts";
+import type { StoredHistory } from "./stored-pages.ts";
+import type { StoredNodeOptions } from "../polling/poller.ts";
+import type { Backfiller } from "../polling/poll-loop.ts";
 
 export interface BackfillerDeps {
   readonly clock: Clock;

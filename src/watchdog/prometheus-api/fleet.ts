@@ -1,9 +1,10 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { NODE_METRICS } from "../sources/node-reading.ts";
 import { SIDECAR_METRICS } from "../sources/sidecar-reading.ts";
-import type { Labels, ValidatorTarget } from "../sources/targets.ts";
+import { type Labels, type ValidatorTarget, nodeLabels, sidecarLabels } from "../sources/targets.ts";
 import type { ReadSamples } from "./api-client.ts";
-import { createSharedQuery, createStoredPages, type StoredPages } from "./stored-pages.ts";
+import { createSharedQuery, createStoredPages } from "./stored-pages.ts";
+import type { StoredPages } from "../polling/poller.ts";
 import { TARGET_METRICS } from "./stored-scrapes.ts";
 
 export interface FleetOptions {
@@ -44,18 +45,6 @@ export function createFleet({ validators, intervalMs, staleMs }: FleetOptions, d
     read: deps.read,
     staleMs,
   });
-}
-
-type LabelsOf = Pick<ValidatorTarget["nodes"][number], "labels" | "sidecarLabels">;
-
-/** Labels of a node's series. */
-export function nodeLabels({ labels }: LabelsOf): Labels {
-  return labels ?? {};
-}
-
-/** Labels of the series of a node's sidecar. */
-export function sidecarLabels({ labels, sidecarLabels: own }: LabelsOf): Labels {
-  return own ?? labels ?? {};
 }
 
 function distinct(sets: readonly Labels[]): readonly Labels[] {

@@ -7,7 +7,7 @@ import {
   REPORTS_METRIC,
   toNodeReading,
 } from "../sources/node-reading.ts";
-import { type NodePage, type PricesPage, type SidecarPage, SourceError } from "../sources/observation.ts";
+import { type NodePage, type PricesPage, SourceError } from "../sources/observation.ts";
 import { isSidecarFamily, toSidecarReading } from "../sources/sidecar-reading.ts";
 import { type Labels, type SelectorOf, selectorsOf } from "../sources/targets.ts";
 import type { ReadSamples, Series } from "./api-client.ts";
@@ -19,20 +19,7 @@ import {
   type StoredTarget,
   TARGET_METRICS,
 } from "./stored-scrapes.ts";
-
-/** Whose node it is. */
-export interface StoredNodeOptions {
-  readonly chainId: string | undefined;
-  readonly consensusAddress: string | undefined;
-}
-
-/** Reads what Prometheus stored of nodes and sidecars. All functions throw `SourceError`, also for samples that are too old. */
-export interface StoredPages {
-  readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodePage>;
-  readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarPage>;
-  /** Pairs that had an update between the last two scrapes of the sidecar. */
-  readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesPage>;
-}
+import type { StoredNodeOptions, StoredPages } from "../polling/poller.ts";
 
 export interface StoredPagesDeps {
   readonly nodes: SharedQuery;

@@ -10,11 +10,11 @@ import {
   type NotCompared,
   type PriceComparison,
   type PriceReference,
-} from "../prices/price-comparison.ts";
+} from "../policy/price-comparison.ts";
 import { encodePayment, storedPayment } from "../state/payment-rows.ts";
-import type { Payment } from "../sources/payment.ts";
-import { paymentJson, paymentText } from "../payment/payment.ts";
-import { countdownJson, countdownText, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+import type { Payment } from "../sources/payment-result.ts";
+import { paymentJson, paymentText } from "../policy/payment-texts.ts";
+import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
 /** What the last poll showed of the chain beside the votes: its planned upgrade, and its prices beside the sidecars'. */
 export interface ChainFacts {

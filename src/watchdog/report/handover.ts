@@ -18,9 +18,8 @@ import {
   type CostedIncident,
   costedIncidents,
   explanationsOf,
-  incidentBlocks,
-  incidentJson,
-} from "./causes.ts";
+} from "../alerts/incidents.ts";
+import { incidentBlocks, incidentJson } from "./incident-blocks.ts";
 import { chainFactsJson, chainItems } from "./chain-facts.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";

@@ -9,10 +9,16 @@ import {
   type Rollup,
 } from "../ledger/ledger-view.ts";
 import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessment.ts";
-import { type CauseCount, type CostedIncident, causesOf, costedIncidents, explanationsOf } from "./causes.ts";
+import {
+  type CauseCount,
+  type CostedIncident,
+  causesOf,
+  costedIncidents,
+  explanationsOf,
+} from "../alerts/incidents.ts";
 import { allowedMisses } from "../policy/headroom.ts";
 import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** Everything that a report says of one month of one validator. */

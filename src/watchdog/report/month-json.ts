@@ -5,8 +5,9 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
-import { costCents, incidentJson } from "./causes.ts";
-import { paymentJson } from "../payment/payment.ts";
+import { costCents } from "../alerts/incidents.ts";
+import { incidentJson } from "./incident-blocks.ts";
+import { paymentJson } from "../policy/payment-texts.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 

@@ -5,12 +5,13 @@ import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/d
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { costCents, incidentBlocks } from "./causes.ts";
+import { costCents } from "../alerts/incidents.ts";
+import { incidentBlocks } from "./incident-blocks.ts";
 import { formatRate, monthJson } from "./month-json.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { comparisonBlocks } from "./standing-blocks.ts";
 import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
-import { paymentText } from "../payment/payment.ts";
+import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
 /** `report oracle`: one month of all validators, with the course of each. A finalized month gives the same report each time. */

@@ -16,7 +16,7 @@ import { FILE_ENDINGS, renderReport } from "../../platform/report/render/render-
 import { type ChannelConfig, createChannel } from "../notify/channels/channel-kinds.ts";
 import type { Channel, ChannelDeps } from "../notify/channels/channel.ts";
 import { safeText } from "../notify/channels/transport.ts";
-import type { ReportsConfig } from "../config/reports-config.ts";
+import type { ReportsConfig } from "./reports-config.ts";
 import { handoverReport } from "./handover.ts";
 import { monthCloseReport, monthReport } from "./month-report.ts";
 import type { ValidatorData } from "./validator-data.ts";

@@ -6,10 +6,17 @@ import type { AlertState, PastAlert } from "../alerts/alert-state.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
-import type { Watchdog } from "../watchdog.ts";
+import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
 /** Requests of reports to a watchdog. */
-type ReportedWatchdog = Pick<Watchdog, "status" | "statuses" | "ledger" | "alertHistory">;
+interface ReportedWatchdog {
+  /** One for each validator. */
+  readonly statuses: () => readonly WatchdogStatus[];
+  /** Counts of a validator that are in memory; undefined before its first reading. */
+  readonly ledger: (validator: string) => LedgerView | undefined;
+  /** Alerts that fired, of all validators, oldest first. */
+  readonly alertHistory: () => readonly PastAlert[];
+}
 
 /** A watchdog as reports read it. */
 export interface WatchdogReports extends OracleReportSource {
@@ -34,7 +41,7 @@ export function createWatchdogReports(
     file = undefined;
     last?.close();
   };
-  const storeProblem = (): string | undefined => watchdog().status().storeProblem;
+  const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
   /** While the disk fails, what is in memory must do: the status says why. */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;

@@ -16,10 +16,9 @@ import {
   costedIncidents,
   type CostedIncident,
   explanationsOf,
-  incidentBlocks,
-  incidentJson,
   NO_CAUSE,
-} from "./causes.ts";
+} from "../alerts/incidents.ts";
+import { incidentBlocks, incidentJson } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { standingBlocks } from "./standing-blocks.ts";

@@ -10,7 +10,7 @@ import {
   type RevenueView,
   SourceError,
 } from "./observation.ts";
-import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "../upgrade/upgrade-plan.ts";
+import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "./upgrade-view.ts";
 import { createRest, responseField, type Rest } from "./chain-rest.ts";
 import { type PageReader, NOT_CONFIGURED, type Scrape } from "./page-reader.ts";
 import { toRevenueParams, toRevenueStats } from "./revenue-reading.ts";

@@ -1,8 +1,8 @@
 import { DeadlineError } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
-import type { Payment } from "./payment.ts";
-import type { UpgradeView } from "../upgrade/upgrade-plan.ts";
+import type { Payment } from "./payment-result.ts";
+import type { UpgradeView } from "./upgrade-view.ts";
 import type { PeerComparison, PeersView, SharedMisses, SlashingView } from "./standing-views.ts";
 import type { SourceName } from "./targets.ts";
 

@@ -154,3 +154,15 @@ function chunksOf<T>(items: readonly T[], size: number): readonly (readonly T[])
     items.slice(index * size, (index + 1) * size),
   );
 }
+
+type LabelsOf = Pick<NodeTarget, "labels" | "sidecarLabels">;
+
+/** Labels of a node's series. */
+export function nodeLabels({ labels }: LabelsOf): Labels {
+  return labels ?? {};
+}
+
+/** Labels of the series of a node's sidecar. */
+export function sidecarLabels({ labels, sidecarLabels: own }: LabelsOf): Labels {
+  return own ?? labels ?? {};
+}

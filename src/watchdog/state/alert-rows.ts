@@ -5,11 +5,11 @@ import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
-import type { RecentPrices } from "../prices/price-comparison.ts";
-import type { SeenUpgrade } from "../upgrade/upgrade-plan.ts";
-import { type AlertEvent, EVENT_KINDS } from "../notify/channels/alert-event.ts";
+import type { RecentPrices } from "../policy/price-comparison.ts";
+import type { SeenUpgrade } from "../policy/upgrade-countdown.ts";
+import { type AlertEvent, EVENT_KINDS } from "../alerts/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
-import { storedSilence } from "../silences/silence.ts";
+import { storedSilence } from "../alerts/silence.ts";
 
 /** A bigint, stored as digits: JSON has no integers of that size. */
 const digits = z

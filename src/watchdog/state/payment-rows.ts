@@ -2,7 +2,7 @@ import type Database from "libsql";
 import { z } from "zod";
 import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 
 const integer = z
   .string()

@@ -10,7 +10,7 @@ import {
   nextDeliveries,
   otherDeliveries,
   withoutDeliveries,
-} from "../notify/outbox.ts";
+} from "../alerts/outbox.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
 /** The current state of a running watchdog, and its copy in a store. */

@@ -1,8 +1,9 @@
 import { CodedError } from "../../platform/base/errors.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { PollHistory } from "../conditions/poll-history.ts";
-import type { Payment } from "../sources/payment.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import type { Ledger } from "../ledger/ledger.ts";
+import type { Observation } from "../sources/observation.ts";
 
 /** State that survives a restart of the watchdog. */
 export interface WatchdogState {
@@ -55,3 +56,13 @@ type WatchdogErrorFacts =
 
 /** Thrown by the watchdog's service. */
 export class WatchdogError extends CodedError<WatchdogErrorFacts> {}
+
+/** Adds the payment that the poll's search found. */
+export function withPayment(
+  payments: WatchdogState["payments"],
+  { validator, chain: { payment } }: Observation,
+): WatchdogState["payments"] {
+  if (payment?.state !== "up") return payments;
+  const others = (payments?.get(validator) ?? []).filter(({ month }) => month !== payment.value.month);
+  return new Map([...(payments ?? []), [validator, [...others, payment.value]]]);
+}

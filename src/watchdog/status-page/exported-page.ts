@@ -1,18 +1,28 @@
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import { recentBlocks } from "../ledger/ledger-view.ts";
-import type { ValidatorData } from "../report/validator-data.ts";
 import { type OpenAlert, presentOf } from "./present-state.ts";
 import { firstDayMs } from "./public-days.ts";
-import { NO_HISTORY, readHistory } from "./public-history.ts";
+import { NO_HISTORY, readHistory, type HistorySource } from "./public-history.ts";
 import { publicValidator, type PublicStatus, type PublicValidator } from "./public-status.ts";
 import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
+import type { ExplainingAlert } from "../alerts/incidents.ts";
+import type { Assessment } from "../policy/assessment.ts";
+
+/** The part of a validator's data that the page shows. */
+interface ExportedValidator extends HistorySource {
+  /** The current month. */
+  readonly assessment: Assessment;
+  readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
+  /** Absent: an older watchdog does not say it. */
+  readonly pending?: readonly Omit<OpenAlert, "phase">[];
+}
 
 /** A watchdog's data as its API returns it. */
 interface ExportedState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  readonly validators: readonly ValidatorData[];
+  readonly validators: readonly ExportedValidator[];
 }
 
 /** Age of the last poll above which it says nothing about the present. */
@@ -50,7 +60,7 @@ function unseen(shown: ShownValidator, { hasAmounts }: StatusPageConfig, { nowMs
 
 function exported(
   shown: ShownValidator,
-  data: ValidatorData,
+  data: ExportedValidator,
   { hasAmounts }: StatusPageConfig,
   { nowMs, polledAtMs = 0 }: ExportedState,
 ): PublicValidator {
@@ -77,7 +87,7 @@ function exported(
   });
 }
 
-function openAlerts({ alerts, pending = [] }: ValidatorData): readonly OpenAlert[] {
+function openAlerts({ alerts, pending = [] }: ExportedValidator): readonly OpenAlert[] {
   return [
     ...alerts.flatMap(({ alert, severity, sinceMs, resolvedAtMs }): readonly OpenAlert[] =>
       resolvedAtMs === undefined ? [{ alert, severity, sinceMs, phase: "firing" }] : [],

@@ -1,7 +1,7 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
 import { type LeastRates, successRate } from "../policy/reward-tier.ts";
-import { isSymptom } from "../report/causes.ts";
+import { isSymptom } from "../alerts/incidents.ts";
 import { stateOf } from "./public-days.ts";
 import { publicCause } from "./public-words.ts";
 

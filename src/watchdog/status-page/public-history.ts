@@ -7,7 +7,7 @@ import {
   type CostedIncident,
   type ExplainingAlert,
   explanationsOf,
-} from "../report/causes.ts";
+} from "../alerts/incidents.ts";
 import { COMPONENT_SOURCES } from "./status-page-config.ts";
 
 /** Incidents and counts of a range of days. */

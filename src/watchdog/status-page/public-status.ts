@@ -4,7 +4,7 @@ import { MINUTE_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import { formatPercent, SPECIFIED_LEAST, type SuccessRate } from "../policy/reward-tier.ts";
-import type { CostedIncident } from "../report/causes.ts";
+import type { CostedIncident } from "../alerts/incidents.ts";
 import { type Present, PUBLIC_STATES } from "./present-state.ts";
 import { countedFromMs, type PublicDay, publicDays, type Uptime, uptimeOf } from "./public-days.ts";
 import type { PublicHistory } from "./public-history.ts";

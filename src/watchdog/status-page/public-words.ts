@@ -1,4 +1,4 @@
-import { NO_CAUSE } from "../report/causes.ts";
+import { NO_CAUSE } from "../alerts/incidents.ts";
 
 /**
  * Causes of incidents in words for the public: no name of a machine, a program or an alert. The keys are names of conditions, and kinds of

@@ -5,7 +5,6 @@ import {
   type ListenAddress,
   listenField,
 } from "../../platform/config/config-fields.ts";
-import type { ValidatorConfig } from "../config/validators-config.ts";
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 
@@ -122,14 +121,6 @@ export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): 
         message: problem,
       });
   }
-}
-
-/** Converts the section. */
-export function toStatusPage(page: StatusPageFile, all: readonly ValidatorConfig[]): StatusPageConfig {
-  return statusPageOf(
-    page,
-    all.map(({ target: { name, consensusAddress } }) => ({ name, hasVotes: consensusAddress !== undefined })),
-  );
 }
 
 /** A validator, and whether its votes are counted. */

@@ -6,7 +6,7 @@ import { errorText } from "../../../src/platform/base/errors.ts";
 import type { Logger } from "../../../src/platform/base/logger.ts";
 import type { PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
-import { statusJson, type WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import { statusJson, type WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 import { WatchdogError } from "../../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../../src/watchdog/watchdog.ts";
 import { pageText } from "../../support/watchdog/page-text.ts";

@@ -12,7 +12,7 @@ import type { WatchdogPageInput } from "../../../src/watchdog/page/create-page.t
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
-import type { SourceStatus, WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import type { SourceStatus, WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 import { ledgerViewOf } from "../watchdog/ledger-view.ts";
 
 /** Time of the scenes: in the 21st day of a month of 30. */

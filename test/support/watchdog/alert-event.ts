@@ -1,4 +1,4 @@
-import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
+import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
 
 /** An event with hostile text in its reason, which comes from other hosts. */
 export function alertEvent(changes: Partial<AlertEvent> = {}): AlertEvent {

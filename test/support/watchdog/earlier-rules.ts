@@ -1,10 +1,16 @@
-import { type AlertRule, active, cannotSee, clear } from "../../../src/watchdog/conditions/condition.ts";
-import type { ConditionInput, ConditionResult } from "../../../src/watchdog/conditions/condition.ts";
+import {
+  type AlertRule,
+  active,
+  cannotSee,
+  clear,
+  type ConditionInput,
+  type ConditionResult,
+} from "../../../src/watchdog/conditions/condition.ts";
 import { badShare, type BlockCounts } from "../../../src/watchdog/ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
 import type { AssessmentInput } from "../../../src/watchdog/policy/assess.ts";
 import type { Assessment, Headroom } from "../../../src/watchdog/policy/assessment.ts";
-import { endRate } from "../../../src/watchdog/policy/forecast.ts";
+import { endRate } from "../../../src/watchdog/policy/month-forecast.ts";
 import { tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 
 const HOUR = 3_600_000;

@@ -12,8 +12,8 @@ import type {
   SidecarPage,
   SourceFailureCode,
 } from "../../../src/watchdog/sources/observation.ts";
-import type { Payment } from "../../../src/watchdog/sources/payment.ts";
-import type { SidecarPrices } from "../../../src/watchdog/prices/price-comparison.ts";
+import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
+import type { SidecarPrices } from "../../../src/watchdog/policy/price-comparison.ts";
 import type {
   SharedMisses,
   SigningInfo,

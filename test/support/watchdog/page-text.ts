@@ -1,5 +1,5 @@
 import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
-import type { WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 
 /** The HTML of all sections of the watchdog's page. */
 export function pageText(statuses: readonly WatchdogStatus[], more: Partial<WatchdogPageInput> = {}): string {

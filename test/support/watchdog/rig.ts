@@ -1,4 +1,4 @@
-import { reportsSchema } from "../../../src/watchdog/config/reports-config.ts";
+import { reportsSchema } from "../../../src/watchdog/report/reports-config.ts";
 import type { ManualClock } from "../manual-clock.ts";
 import { Registry } from "prom-client";
 import type { LogFields, Logger } from "../../../src/platform/base/logger.ts";

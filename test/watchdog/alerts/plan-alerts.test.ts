@@ -14,10 +14,10 @@ import {
   clear,
   type ConditionResult,
 } from "../../../src/watchdog/conditions/condition.ts";
-import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
-import type { ChannelSettings } from "../../../src/watchdog/notify/channels/channel.ts";
+import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
+import type { ChannelSettings } from "../../../src/watchdog/alerts/outbox.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
-import type { Silence } from "../../../src/watchdog/silences/silence.ts";
+import type { Silence } from "../../../src/watchdog/alerts/silence.ts";
 import { GRACE_MS } from "../../../src/watchdog/conditions/consequences.ts";
 
 const MINUTE = 60_000;

@@ -18,7 +18,7 @@ import {
   type PollHistory,
 } from "../../../src/watchdog/conditions/poll-history.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
-import { blockTimeOf, countdownTo, headSeenMs } from "../../../src/watchdog/upgrade/upgrade-plan.ts";
+import { blockTimeOf, countdownTo, headSeenMs } from "../../../src/watchdog/policy/upgrade-countdown.ts";
 import { EMPTY_STATE } from "../../../src/watchdog/state/state-store.ts";
 import { type Change, type Frame, healthyFrame, START_MS } from "../../support/watchdog/frames.ts";
 import { BAD_FROM_MS, CASES, type Cases } from "./cases.ts";

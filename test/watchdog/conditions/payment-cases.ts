@@ -1,4 +1,4 @@
-import type { Payment } from "../../../src/watchdog/sources/payment.ts";
+import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
 import { all, type Change, failed, type Frame, withChain } from "../../support/watchdog/frames.ts";
 import type { Cases } from "./cases.ts";
 

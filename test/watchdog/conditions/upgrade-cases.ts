@@ -1,4 +1,4 @@
-import type { UpgradePlan } from "../../../src/watchdog/upgrade/upgrade-plan.ts";
+import type { UpgradePlan } from "../../../src/watchdog/sources/upgrade-view.ts";
 import {
   all,
   type Change,

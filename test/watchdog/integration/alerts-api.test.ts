@@ -154,12 +154,12 @@ describe("an acknowledgement", () => {
     await rig.stop();
     const config = rigConfig({ stateDir: folder, token: new Secret(TOKEN) });
     const [hook = expect.unreachable()] = config.notify.channels;
-    const channels = [hook, { ...hook, name: "phone" }];
+    const phone = { ...hook, name: "phone" };
     const escalation = {
       minSeverity: "critical",
-      steps: [{ afterMs: 10 * MINUTE, channels: ["phone"] }],
+      steps: [{ afterMs: 10 * MINUTE, channels: [phone] }],
     } as const;
-    const escalating = { ...config, notify: { ...config.notify, channels, escalation } };
+    const escalating = { ...config, notify: { ...config.notify, channels: [hook, phone], escalation } };
     rig = await startRig(escalating, clock, world, receiver);
     world.set("sidecar-down", true);
     await clock.advance(5 * MINUTE);

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { type HttpReply, textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
-import type { AlertEvent } from "../../../src/watchdog/notify/channels/alert-event.ts";
+import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
 import type { Channel } from "../../../src/watchdog/notify/channels/channel.ts";
 import { postJson, sendSmtp } from "../../../src/watchdog/notify/channels/transport.ts";
 import { createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";

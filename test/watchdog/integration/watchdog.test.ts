@@ -1,4 +1,4 @@
-import { reportsSchema } from "../../../src/watchdog/config/reports-config.ts";
+import { reportsSchema } from "../../../src/watchdog/report/reports-config.ts";
 import { parsePrometheusText } from "../../support/watchdog/prometheus-page.ts";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,6 +1,6 @@
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { describe, expect, it } from "vitest";
-import type { WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 import { monthStrip, type StripDay, stripOf, stripPart } from "../../../src/watchdog/page/month-plots.ts";
 import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";

@@ -1,9 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
-import { compensation, paymentState, paymentText } from "../../../src/watchdog/payment/payment.ts";
-import { type ClosedMonth, createPaymentReader } from "../../../src/watchdog/payment/payment-reader.ts";
+import { compensation } from "../../../src/watchdog/payment/compensation.ts";
+import { paymentState, paymentText } from "../../../src/watchdog/policy/payment-texts.ts";
+import type { ClosedMonth } from "../../../src/watchdog/polling/closed-month.ts";
+import { createPaymentReader } from "../../../src/watchdog/payment/payment-reader.ts";
 import { chainPolicy } from "../../../src/watchdog/policy/assessment.ts";
-import type { Payment } from "../../../src/watchdog/sources/payment.ts";
+import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
 import type { RevenueView, Seen } from "../../../src/watchdog/sources/observation.ts";
 import { createScrape, type PageReader } from "../../../src/watchdog/sources/page-reader.ts";
 import { responseField } from "../../../src/watchdog/sources/chain-rest.ts";

@@ -9,7 +9,7 @@ import {
   SPECIFIED_POLICY,
 } from "../../../src/watchdog/policy/assessment.ts";
 import type { MonthRecord } from "../../../src/watchdog/ledger/ledger-view.ts";
-import { endRate, forecastOf } from "../../../src/watchdog/policy/forecast.ts";
+import { endRate, forecastOf } from "../../../src/watchdog/policy/month-forecast.ts";
 import { allowedMisses } from "../../../src/watchdog/policy/headroom.ts";
 import { isAtLeast, type SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
 import { outageMisses, restartMisses, whatIf } from "../../../src/watchdog/policy/what-if.ts";

@@ -10,7 +10,7 @@ import {
   exceeds,
   formatPrice,
   type SidecarPrices,
-} from "../../../src/watchdog/prices/price-comparison.ts";
+} from "../../../src/watchdog/policy/price-comparison.ts";
 import type { Observation } from "../../../src/watchdog/sources/observation.ts";
 import {
   all,

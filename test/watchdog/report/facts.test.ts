@@ -6,7 +6,7 @@ import {
   type Explanations,
   incidentsOf,
   isSymptom,
-} from "../../../src/watchdog/report/causes.ts";
+} from "../../../src/watchdog/alerts/incidents.ts";
 import type { MissRange } from "../../../src/watchdog/ledger/miss-ranges.ts";
 import { monthFacts, tierChanges } from "../../../src/watchdog/report/month-facts.ts";
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";

@@ -7,7 +7,7 @@ import {
   type PlayedMonth,
   playGenerated,
   timeText,
-} from "../../../src/watchdog/report/generated-months.ts";
+} from "../../support/watchdog/generated-months.ts";
 import { earlierAssessment, earlierRules } from "../../support/watchdog/earlier-rules.ts";
 
 const { rules, graceMs } = alertsSchema.parse({});
@@ -39,7 +39,7 @@ const PLAY_MS = 600_000;
 
 const HEAD = `# Pages of generated months
 
-Thirteen months of one validator, each with one kind of failure, polled as a watchdog does (\`src/watchdog/report/generated-months.ts\`). "Before" are the
+Thirteen months of one validator, each with one kind of failure, polled as a watchdog does (\`test/support/watchdog/generated-months.ts\`). "Before" are the
 rules whose forecast applied the losses of 28 days to the rest of the month, and for which a low rate, a lost month and little headroom were
 pages (\`test/support/watchdog/earlier-rules.ts\`); "now" are the present ones. The numbers are the same in each run.
 
@@ -48,7 +48,7 @@ pages (\`test/support/watchdog/earlier-rules.ts\`); "now" are the present ones. 
 - **First page**: the longest time from the begin of a failure to its first page. A dash: none.
 - **First notification**: the same, also of tickets (warnings).
 
-\`relaywatch alerts backtest --generated\` evaluates the rules of a configuration (\`--config\`) on the same months. This file is written by
+Use it to see which failures page and how soon, before you change a threshold or a severity. This file is written by
 \`npx vitest run -u --project "in process" test/watchdog/report/generated-months.test.ts\`.
 
 | month | ends at | pages before | now | after the end before | now | first page before | now | tickets before | now | first notification before | now |

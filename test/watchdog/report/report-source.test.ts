@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createWatchdogReports } from "../../../src/watchdog/report/report-source.ts";
 import type { PastAlert } from "../../../src/watchdog/alerts/alert-state.ts";
 import { type LedgerFile, openLedgerFile } from "../../../src/watchdog/state/sqlite-state.ts";
-import type { WatchdogStatus } from "../../../src/watchdog/polling/status.ts";
+import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 import { alertState, buildValidator, SCENE_MS } from "../../support/pages/watchdog-scenes.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 import { writeSampleStore } from "../../support/report/sample-store.ts";

@@ -14,7 +14,7 @@ import {
 } from "../../../src/watchdog/report/report-service.ts";
 import type { JsonPost, Mail } from "../../../src/watchdog/notify/channels/transport.ts";
 import { type ChannelConfig, createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
-import { type ReportsConfig, reportsSchema } from "../../../src/watchdog/config/reports-config.ts";
+import { type ReportsConfig, reportsSchema } from "../../../src/watchdog/report/reports-config.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { sampleValidators } from "../../support/report/sample-months.ts";
 

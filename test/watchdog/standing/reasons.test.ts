@@ -1,10 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { evaluateConditions } from "../../../src/watchdog/conditions/conditions.ts";
+import { evaluateConditions, CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { advanceHistory, EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import { causesOf } from "../../../src/watchdog/report/causes.ts";
-import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
+import { causesOf } from "../../../src/watchdog/alerts/incidents.ts";
 import {
   all,
   type Change,

@@ -9,8 +9,8 @@ import {
   countdownJson,
   countdownText,
   countdownTo,
-  toUpgradeView,
-} from "../../../src/watchdog/upgrade/upgrade-plan.ts";
+} from "../../../src/watchdog/policy/upgrade-countdown.ts";
+import { toUpgradeView } from "../../../src/watchdog/sources/upgrade-view.ts";
 import {
   all,
   type Change,

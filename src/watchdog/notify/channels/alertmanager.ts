@@ -2,14 +2,9 @@ import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { durationField, httpUrlField, secretField } from "../../../platform/config/config-fields.ts";
 import { alertName } from "../../conditions/condition.ts";
-import {
-  type ChannelSettings,
-  COMMON_FIELDS,
-  type CurrentAlert,
-  defineChannel,
-  MESSAGE_EVENTS,
-  toSettings,
-} from "./channel.ts";
+import type { ChannelSettings } from "../../alerts/outbox.ts";
+import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
+import type { CurrentAlert } from "../../alerts/alert-event.ts";
 import { costText } from "./message.ts";
 
 type AlertmanagerConfig = ChannelSettings & {

@@ -6,7 +6,7 @@ import {
   checkedSecretField,
 } from "../../../platform/config/config-fields.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
-import type { AlertEvent } from "./alert-event.ts";
+import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import type { ReportMessage } from "./message.ts";
 import {
   HTTP_REJECTIONS,
@@ -16,18 +16,7 @@ import {
   type PostJson,
   type SendMail,
 } from "./transport.ts";
-
-/** Settings that all channels have in common. */
-export interface ChannelSettings {
-  /** Unique. Identifies the channel in the state, the log and the metrics. */
-  readonly name: string;
-  /** Less severe alerts are not sent. */
-  readonly minSeverity: Severity;
-  readonly sendReminders: boolean;
-  readonly sendResolved: boolean;
-  /** Limit for one delivery. */
-  readonly deadlineMs: number;
-}
+import type { ChannelSettings } from "../../alerts/outbox.ts";
 
 /** A channel as the configuration describes it. */
 interface KindSettings extends ChannelSettings {
@@ -42,16 +31,6 @@ type ChannelRequest =
       readonly body: unknown;
     }
   | { readonly server: MailServer; readonly mail: Mail };
-
-/** An alert as a receiver that follows alerts shows it now. */
-export interface CurrentAlert {
-  /** Its latest event. */
-  readonly event: AlertEvent;
-  /** Absent while it fires. */
-  readonly resolvedAtMs?: number;
-  /** Who works on it, and the note. */
-  readonly acknowledged?: string;
-}
 
 /** How the state of all alerts is sent to a receiver that routes, groups and repeats by itself. */
 interface StateRequests {

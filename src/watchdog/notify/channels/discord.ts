@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
-import type { AlertEvent } from "./alert-event.ts";
-import { type ChannelSettings, COMMON_FIELDS, defineChannel, secretUrlField, toSettings } from "./channel.ts";
+import type { AlertEvent } from "../../alerts/alert-event.ts";
+import type { ChannelSettings } from "../../alerts/outbox.ts";
+import { COMMON_FIELDS, defineChannel, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, clip, eventText, reportBlock } from "./message.ts";
 
 type DiscordConfig = ChannelSettings & {

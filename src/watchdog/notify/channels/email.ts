@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import { issueText, secretField } from "../../../platform/config/config-fields.ts";
-import type { AlertEvent } from "./alert-event.ts";
-import { type ChannelSettings, COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
+import type { AlertEvent } from "../../alerts/alert-event.ts";
+import type { ChannelSettings } from "../../alerts/outbox.ts";
+import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, clip, cutLines, messageText, type ReportMessage } from "./message.ts";
 import type { Mail, MailServer } from "./transport.ts";
 

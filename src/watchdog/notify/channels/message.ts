@@ -1,5 +1,5 @@
 import { counted, formatFlooredDuration } from "../../../platform/base/text.ts";
-import type { AlertCost, AlertEvent } from "./alert-event.ts";
+import type { AlertCost, AlertEvent } from "../../alerts/alert-event.ts";
 
 /** Words of the event kinds in messages. */
 const KIND_WORDS = {

@@ -1,7 +1,8 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { checkedSecretField, httpUrlField, issueText } from "../../../platform/config/config-fields.ts";
-import { type ChannelSettings, COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
+import type { ChannelSettings } from "../../alerts/outbox.ts";
+import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
 type TelegramConfig = ChannelSettings & {

@@ -1,15 +1,9 @@
 import { z } from "zod";
 import type { Secret } from "../../../platform/base/secret.ts";
 import { secretField } from "../../../platform/config/config-fields.ts";
-import type { AlertEvent } from "./alert-event.ts";
-import {
-  type ChannelSettings,
-  COMMON_FIELDS,
-  defineChannel,
-  MESSAGE_EVENTS,
-  secretUrlField,
-  toSettings,
-} from "./channel.ts";
+import type { AlertEvent } from "../../alerts/alert-event.ts";
+import type { ChannelSettings } from "../../alerts/outbox.ts";
+import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
 type WebhookConfig = ChannelSettings & {

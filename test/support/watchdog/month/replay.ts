@@ -4,7 +4,7 @@ import { Registry } from "prom-client";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { alertsSchema } from "../../../../src/watchdog/conditions/alerts-config.ts";
 import { notifySchema } from "../../../../src/watchdog/notify/notify-config.ts";
-import { reportsSchema } from "../../../../src/watchdog/config/reports-config.ts";
+import { reportsSchema } from "../../../../src/watchdog/report/reports-config.ts";
 import { openLedgerFile, STATE_FILE } from "../../../../src/watchdog/state/sqlite-state.ts";
 import { createWatchdog } from "../../../../src/watchdog/watchdog.ts";
 import { createManualClock, type ManualClock } from "../../manual-clock.ts";

@@ -1,6 +1,6 @@
 import type { Clock } from "../../../../src/platform/base/clock.ts";
 import type { Page, PageReader } from "../../../../src/watchdog/sources/page-reader.ts";
-import type { ValidatorConfig } from "../../../../src/watchdog/config/validators-config.ts";
+import type { ValidatorConfig } from "../../../../src/watchdog/policy/policy-config.ts";
 import { SPECIFIED_POLICY } from "../../../../src/watchdog/policy/assessment.ts";
 import { FIRST_HEIGHT, type MonthPlan, type NodePlan, type Period } from "./plan.ts";
 import { CONNECTION_REFUSED, bodyOf } from "../../simulated-response.ts";

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { DAY_MS } from "../../platform/base/time.ts";
-import { oneLine } from "../alerts/acknowledge.ts";
+import { oneLine } from "./acknowledge.ts";
 
 /** Most silences at one time. */
 export const MAX_SILENCES = 200;

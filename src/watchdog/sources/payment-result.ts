@@ -7,6 +7,13 @@ export interface Coin {
   readonly denom: string;
 }
 
+/** Parses "2500000000untrn". Undefined for any other text. */
+export function parseCoin(text: string): Coin | undefined {
+  const match = /^(\d{1,78})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text);
+  const [, amount, denom] = match ?? [];
+  return amount === undefined || denom === undefined ? undefined : { amount: BigInt(amount), denom };
+}
+
 /** What the chain counted for the validator in the payment's period, from the payment's event. */
 export interface PaidCounts {
   readonly blocks: bigint;

@@ -1,17 +1,21 @@
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
-import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import type { NodeObservation, Observation, Seen } from "../sources/observation.ts";
-import type { Report, ReportBlock } from "../../platform/report/document.ts";
-import { formatRoundedDuration } from "../../platform/base/text.ts";
-import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
-import { type AlertingState, alertOnPoll, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
-import type { AlertRule } from "../conditions/condition.ts";
-import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
-import { blockTimeMs, countObservation, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
-import type { AlertEvent } from "../notify/channels/alert-event.ts";
-import type { ReminderTimes } from "../notify/notify-config.ts";
-import { assess, type AssessmentInput } from "../policy/assess.ts";
-import { type Assessment, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/base/time.ts";
+import { type Month, monthOf, monthStartMs, nextMonthMs } from "../../../src/platform/base/month.ts";
+import type { NodeObservation, Observation, Seen } from "../../../src/watchdog/sources/observation.ts";
+import { formatRoundedDuration } from "../../../src/platform/base/text.ts";
+import type { SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
+import { type AlertingState, alertOnPoll, EMPTY_ALERTING } from "../../../src/watchdog/alerts/plan-alerts.ts";
+import type { AlertRule } from "../../../src/watchdog/conditions/condition.ts";
+import { EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
+import {
+  blockTimeMs,
+  countObservation,
+  EMPTY_LEDGER,
+  memoryView,
+} from "../../../src/watchdog/ledger/ledger.ts";
+import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
+import type { ReminderTimes } from "../../../src/watchdog/alerts/notifications.ts";
+import { assess, type AssessmentInput } from "../../../src/watchdog/policy/assess.ts";
+import { type Assessment, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 
 /** A generated month of one validator. */
 export interface GeneratedMonth {
@@ -342,52 +346,6 @@ function createPlayer({ rules, graceMs, reminders, reassess }: GeneratedOptions)
   };
   return { play, events };
 }
-
-/** `alerts backtest --generated`: what the rules notify in each generated month. */
-export function generatedReport(options: GeneratedOptions): Report {
-  const played = GENERATED_MONTHS.flatMap((month) => playGenerated(month, [options]));
-  const rows = played.map((one) => [
-    one.kind,
-    one.rate === undefined ? "–" : `${formatPercent(one.rate)} %`,
-    String(one.pages),
-    String(one.late),
-    timeText(one.pageAfterMs),
-    String(one.tickets),
-    timeText(one.ticketAfterMs),
-    one.paged.length === 0 ? "–" : one.paged.join(", "),
-  ]);
-  const columns = [
-    { title: "Month" },
-    { title: "Rate", align: "right" },
-    { title: "Pages", align: "right" },
-    { title: "After the end", align: "right" },
-    { title: "First page", align: "right" },
-    { title: "Tickets", align: "right" },
-    { title: "First notification", align: "right" },
-    { title: "Paged by" },
-  ] as const;
-  return {
-    title: "Backtest of generated months",
-    outcome: "fine",
-    blocks: [{ kind: "text", text: LEGEND } satisfies ReportBlock, { kind: "table", columns, rows }],
-    data: {
-      report: "generated-backtest",
-      months: played.map(({ kind, pages, late, tickets, pageAfterMs, ticketAfterMs, paged }) => ({
-        kind,
-        pages,
-        pages_after_the_end: late,
-        tickets,
-        page_after_seconds: pageAfterMs === undefined ? null : pageAfterMs / 1000,
-        notified_after_seconds: ticketAfterMs === undefined ? null : ticketAfterMs / 1000,
-        paged_by: paged,
-      })),
-    },
-    csv: { columns: columns.map(({ title }) => title), rows },
-  };
-}
-
-const LEGEND =
-  "Pages are critical notifications with their reminders; those after the end came when the failure was over. First page and first notification: the longest time from the begin of a failure. Polls are 1 min apart where a failure begins, ends or flaps, otherwise 30 min: times of more than an hour are that exact.";
 
 /** Formats a time; "–" when there was none. */
 export function timeText(timeMs: number | undefined): string {

@@ -1,15 +1,11 @@
-import { HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { monthOf } from "../../platform/base/month.ts";
-import type { JsonObject } from "../../platform/base/json.ts";
-import { formatCents, formatCount, formatMinute, formatRoundedDuration } from "../../platform/base/text.ts";
-import type { ReportBlock } from "../../platform/report/document.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Policy, rewardCents } from "../policy/assessment.ts";
-import type { PastAlert } from "../alerts/alert-state.ts";
-import type { WatchdogStatus } from "../polling/status.ts";
-import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
+import type { PastAlert } from "./alert-state.ts";
+import type { AlertStatus } from "./alert-status.ts";
 
 /** Time with many bad blocks. */
 export interface Incident {
@@ -32,14 +28,20 @@ export interface CauseCount {
 export const NO_CAUSE = "no known cause";
 
 /** The part of an alert that explains bad blocks. */
-export type ExplainingAlert = Pick<AlertEpisode, "alert" | "sinceMs" | "inhibits"> & {
+export interface ExplainingAlert {
+  /** Name of the condition. */
+  readonly alert: string;
+  /** First evaluation that found the condition active. */
+  readonly sinceMs: number;
   /** Absent while it fires. */
   readonly resolvedAtMs?: number | undefined;
-};
+  /** Names of the alerts that it causes. */
+  readonly inhibits: readonly string[];
+}
 
 /** Returns the alerts of a validator that explain its bad blocks. */
 export function explainingAlerts(
-  { validator, alerts }: Pick<WatchdogStatus, "validator" | "alerts">,
+  { validator, alerts }: { readonly validator: string; readonly alerts: readonly AlertStatus[] },
   history: readonly PastAlert[],
 ): readonly ExplainingAlert[] {
   const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
@@ -196,7 +198,7 @@ export type CostedIncident = Incident & {
 
 /** Returns the incidents of some hours with their cost. */
 export function costedIncidents(
-  { ledger, policy }: Pick<ValidatorData, "ledger" | "policy">,
+  { ledger, policy }: { readonly ledger: LedgerView; readonly policy: Policy },
   hours: readonly Rollup[],
   explanations: Explanations,
 ): readonly CostedIncident[] {
@@ -210,66 +212,6 @@ export function costedIncidents(
       ...(currency === undefined ? {} : { currency }),
     };
   });
-}
-
-/** Incidents that are listed at most; the rest is counted. */
-const MAX_INCIDENTS = 10;
-
-/** The worst incidents of one validator as a table, oldest first: when, which blocks, and what they cost. */
-export function incidentBlocks(incidents: readonly CostedIncident[]): readonly ReportBlock[] {
-  if (incidents.length === 0) return [];
-  const worst = incidents.toSorted((a, b) => (a.bad > b.bad ? -1 : 1)).slice(0, MAX_INCIDENTS);
-  const rest = incidents.length - worst.length;
-  const hasBlocks = worst.some(({ blocks }) => blocks !== undefined);
-  const columns = [
-    { title: "Incident from (UTC)" },
-    { title: "Within", align: "right" },
-    ...(hasBlocks ? [{ title: "Blocks" } as const] : []),
-    { title: "Missed", align: "right" },
-    { title: "Cost", align: "right" },
-    { title: "An hour", align: "right" },
-    { title: "Cause" },
-  ] as const;
-  const rows = worst
-    .toSorted((a, b) => a.fromMs - b.fromMs)
-    .map(({ fromMs, toMs, blocks, bad, cause, costCents: cost, currency }) => [
-      formatMinute(fromMs),
-      formatRoundedDuration(toMs - fromMs),
-      ...(hasBlocks ? [blocks === undefined ? "–" : `${blocks.from}–${blocks.to}`] : []),
-      formatCount(bad),
-      formatCents(cost, currency),
-      formatCents(costPerHour(cost, toMs - fromMs), currency),
-      cause,
-    ]);
-  return [
-    { kind: "table", columns, rows },
-    ...(rest === 0 ? [] : [{ kind: "text", text: `${rest} smaller incidents are not listed.` } as const]),
-  ];
-}
-
-/** Encodes an incident. Amounts, counts and heights are decimal strings. */
-export function incidentJson({
-  fromMs,
-  toMs,
-  blocks,
-  bad,
-  cause,
-  costCents: cost,
-}: CostedIncident): JsonObject {
-  return {
-    from: isoTime(fromMs),
-    to: isoTime(toMs),
-    blocks: blocks === undefined ? null : { from: String(blocks.from), to: String(blocks.to) },
-    misses: String(bad),
-    cost_cents: String(cost),
-    cost_per_hour_cents: String(costPerHour(cost, toMs - fromMs)),
-    cause,
-  };
-}
-
-/** Cost of an hour of an incident, rounded down. */
-function costPerHour(cents: bigint, timeMs: number): bigint {
-  return timeMs <= 0 ? cents : (cents * BigInt(HOUR_MS)) / BigInt(Math.round(timeMs));
 }
 
 function assign(

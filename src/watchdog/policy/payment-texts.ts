@@ -1,54 +1,8 @@
-import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { formatAmount, formatUnits } from "../../platform/base/display-unit.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { formatCount, formatTime } from "../../platform/base/text.ts";
-import type { SuccessRate } from "../policy/reward-tier.ts";
-import type { RevenueParams } from "../sources/observation.ts";
-import type { Coin, Payment, PaymentOutcome } from "../sources/payment.ts";
-
-/** What the formula of the revenue module needs besides the counts. Decimals have 18 places. */
-export interface PaymentTerms {
-  readonly params: RevenueParams;
-  /** Amount of a full period, base unit. */
-  readonly base: bigint;
-  /** Part of the month that the period has: 1 for a whole one. */
-  readonly progress: Dec18;
-  readonly inActiveSet: bigint;
-  readonly totalBlocks: bigint;
-}
-
-/**
- * Returns the amount that the revenue module pays for these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go): rating ×
- * amount of the period × share of the blocks in the set. All steps are rounded as there.
- */
-export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
-  const { params, base, progress, inActiveSet, totalBlocks } = terms;
-  if (totalBlocks === 0n) return 0n;
-  const period = (progress * base) / DEC18_ONE;
-  const rating = ratingOf(params, votes, blocks);
-  return (rating * period * inActiveSet) / totalBlocks / DEC18_ONE;
-}
-
-/** The performance rating, from 0 to 1. */
-function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate): Dec18 {
-  const used = [
-    bandUsed(blocks, params.blocksAllowedToMiss, params.blocksRequired),
-    bandUsed(votes, params.votesAllowedToMiss, params.votesRequired),
-  ];
-  const [ofBlocks, ofVotes] = used;
-  if (ofBlocks === undefined || ofVotes === undefined) return 0n;
-  const sum = DEC18_ONE - mulDec18(ofBlocks, ofBlocks) + (DEC18_ONE - mulDec18(ofVotes, ofVotes));
-  return mulDec18(DEC18_ONE / 2n, sum);
-}
-
-/** Part of the band between the allowed and the greatest share of misses; undefined above it. */
-function bandUsed({ good, total }: SuccessRate, allowed: Dec18, required: Dec18): Dec18 | undefined {
-  const missed = ((total - good) * DEC18_ONE) / total;
-  const most = DEC18_ONE - required;
-  if (missed > most) return undefined;
-  return missed <= allowed ? 0n : quoDec18(missed - allowed, most - allowed);
-}
+import type { Coin, Payment, PaymentOutcome } from "../sources/payment-result.ts";
 
 /** How a payment compares with the expected one. */
 export type PaymentState = "equal" | "differs" | "not-compared" | Exclude<PaymentOutcome, "paid">;

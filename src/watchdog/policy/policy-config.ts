@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import { issueText } from "../../platform/config/config-fields.ts";
-import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./assessment.ts";
+import type { ValidatorTarget } from "../sources/targets.ts";
 
 /** Section `policy`. */
 export const policy = z.strictObject({
@@ -63,4 +64,10 @@ export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
       : { ...configured, ...currency, source: "configuration" },
     fromChain: given.from_chain,
   };
+}
+
+/** One validator, and how it is paid. */
+export interface ValidatorConfig {
+  readonly target: ValidatorTarget;
+  readonly policy: PolicyChoice;
 }

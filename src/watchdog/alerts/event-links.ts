@@ -1,7 +1,7 @@
 import { DASHBOARDS, type PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
-import type { AlertEvent } from "./channels/alert-event.ts";
+import type { AlertEvent } from "./alert-event.ts";
 
 /** Where people find the pages that notifications lead to. */
 export interface LinkRoots extends PublicLinks {

@@ -1,54 +1,7 @@
-import type { JsonField, JsonObject } from "../../platform/base/json.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
-
-/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are whatever the proposal said, clipped. */
-export interface UpgradePlan {
-  readonly name: string;
-  /** The block before which every node needs the new version. */
-  readonly height: bigint;
-  /** What the plan says beside its name, such as a URL of the binaries. Empty: nothing. */
-  readonly info: string;
-}
-
-/** Response of the upgrade module. */
-export interface UpgradeView {
-  /** Undefined: no upgrade is planned. */
-  readonly plan: UpgradePlan | undefined;
-  /** False: the chain has no upgrade module. */
-  readonly hasModule: boolean;
-}
-
-/** A chain without the module. */
-export const NO_UPGRADE_MODULE: UpgradeView = { plan: undefined, hasModule: false };
-
-const MAX_NAME = 100;
-const MAX_INFO = 300;
-
-/** Reads `/cosmos/upgrade/v1beta1/current_plan`. A member that is not a plan's throws the field's error. */
-export function toUpgradeView(root: JsonField): UpgradeView {
-  const plan = root.member("plan");
-  if (!plan.isPresent()) return { plan: undefined, hasModule: true };
-  const height = plan.member("height").required();
-  if (height.asInt64() <= 0n) throw height.error(height.path, "a height");
-  return {
-    hasModule: true,
-    plan: {
-      name: clipped(plan.member("name").asText(), MAX_NAME) || "without a name",
-      height: height.asInt64(),
-      info: clipped(plan.member("info").asText(), MAX_INFO),
-    },
-  };
-}
-
-/** One line of at most so many characters. Controls, and marks that change the direction of text, become spaces. */
-function clipped(text: string, max: number): string {
-  const line = text
-    .slice(0, 4 * max)
-    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
-    .trim();
-  return line.length > max ? `${line.slice(0, max)}…` : line;
-}
+import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
 
 /** The plan that the polls last showed. It outlasts a chain that halts at its height, when nothing can be asked. */
 export interface SeenUpgrade extends UpgradePlan {

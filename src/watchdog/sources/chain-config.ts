@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { httpUrlField, issueText } from "../../platform/config/config-fields.ts";
-import { parseCoin } from "../payment/payment-events.ts";
+import { parseCoin } from "./payment-result.ts";
 
 /** Section `chain`. */
 export const chain = z.strictObject({

@@ -1,6 +1,17 @@
-import type { AlertEvent } from "./channels/alert-event.ts";
-import type { ChannelSettings } from "./channels/channel.ts";
-import { isAtLeast } from "../../platform/monitoring/severity.ts";
+import type { AlertEvent } from "./alert-event.ts";
+import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
+
+/** Settings that all channels have in common. */
+export interface ChannelSettings {
+  /** Unique. Identifies the channel in the state, the log and the metrics. */
+  readonly name: string;
+  /** Less severe alerts are not sent. */
+  readonly minSeverity: Severity;
+  readonly sendReminders: boolean;
+  readonly sendResolved: boolean;
+  /** Limit for one delivery. */
+  readonly deadlineMs: number;
+}
 
 /** An event that one channel has not accepted yet. */
 export interface Delivery {

@@ -5,7 +5,7 @@ import type { AlertRule } from "../conditions/condition.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
-import { type Delivery, pendingDeliveries } from "../notify/outbox.ts";
+import { type Delivery, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import {
@@ -13,18 +13,23 @@ import {
   comparisonsJson,
   type ComparedPrices,
   DEFAULT_MAX_AGE_MS,
-} from "../prices/price-comparison.ts";
-import { paymentJson } from "../payment/payment.ts";
-import type { Payment } from "../sources/payment.ts";
-import { countdownJson, countdownTo, headSeenMs, type UpgradeCountdown } from "../upgrade/upgrade-plan.ts";
+} from "../policy/price-comparison.ts";
+import { paymentJson } from "../policy/payment-texts.ts";
+import type { Payment } from "../sources/payment-result.ts";
+import {
+  countdownJson,
+  countdownTo,
+  headSeenMs,
+  type UpgradeCountdown,
+} from "../policy/upgrade-countdown.ts";
 import { type Standing, standingOf } from "../policy/standing.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import type { EndpointState, Observation } from "../sources/observation.ts";
 import type { SourceName } from "../sources/targets.ts";
 import type { WatchdogState } from "../state/state-store.ts";
-import type { ValidatorConfig } from "../config/validators-config.ts";
 import type { Evaluation } from "./evaluation.ts";
 import { type SeenSource, seenSources } from "./poller.ts";
+import type { ValidatorConfig } from "../policy/policy-config.ts";
 
 /** State of one source at the last poll. */
 export interface SourceStatus {

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { durationField, httpUrlField, issueText, secretField } from "../../platform/config/config-fields.ts";
-import type { PrometheusConnection, PrometheusCredentials } from "../prometheus-api/api-client.ts";
-import type { BackfillOptions } from "../prometheus-api/backfill.ts";
+import type { PrometheusConnection, PrometheusCredentials } from "./api-client.ts";
+import type { BackfillOptions } from "./backfill.ts";
 
 /** Section `prometheus`. */
 export interface PrometheusConfig {

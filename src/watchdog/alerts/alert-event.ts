@@ -1,4 +1,4 @@
-import type { Severity } from "../../../platform/monitoring/severity.ts";
+import type { Severity } from "../../platform/monitoring/severity.ts";
 
 /** Kinds of notifications. A reminder repeats a firing alert; "escalated" goes to others, since nobody acknowledged it. */
 export const EVENT_KINDS = ["firing", "reminder", "escalated", "resolved"] as const;
@@ -43,6 +43,16 @@ export interface AlertEvent {
   /** URL of the alert on the watchdog's page. Absent while that of the page is not configured. */
   readonly page?: string;
   readonly cost: AlertCost;
+}
+
+/** An alert as a receiver that follows alerts shows it now. */
+export interface CurrentAlert {
+  /** Its latest event. */
+  readonly event: AlertEvent;
+  /** Absent while it fires. */
+  readonly resolvedAtMs?: number;
+  /** Who works on it, and the note. */
+  readonly acknowledged?: string;
 }
 
 /** Returns the key of an alert, without spaces. */
