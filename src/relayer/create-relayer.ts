@@ -18,7 +18,7 @@ import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
 import { controlTokenOf } from "../platform/process/private-file.ts";
 import { registerReloadMetrics, type Reloader } from "../platform/process/reloadable.ts";
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
-import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
+import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
 import type { RelayerStatus } from "./health/status.ts";
@@ -44,7 +44,7 @@ import { createMarketView, createTransactionFee } from "./health/market-view.ts"
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
-import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
+import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./chain/registered-query.ts";
@@ -52,7 +52,7 @@ import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { attemptLimitsOf, openStore } from "./state/store.ts";
-import { createResubmissions } from "./tx/resubmissions.ts";
+import { createResubmissions } from "./state/resubmissions.ts";
 
 /** A complete relayer. */
 export interface Relayer {

@@ -4,7 +4,7 @@ import { registerIbcRelayerMetrics } from "../../localnet/ibc-relayer/metrics.ts
 import { registerTrafficMetrics } from "../../localnet/network/traffic.ts";
 import { METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
 import { registerReloadMetrics } from "../../platform/process/reloadable.ts";
-import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../relayer/result/relayer-metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerCostGauges } from "../../relayer/costs/cost-metrics.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";

@@ -24,7 +24,7 @@ import {
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
-import type { Resubmissions } from "../tx/resubmissions.ts";
+import type { Resubmissions } from "../state/resubmissions.ts";
 import { COST_GROUPS, costsJson } from "../costs/cost-json.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";

@@ -3,9 +3,9 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
-import type { RelayerMetrics } from "../api/metrics.ts";
+import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
-import type { PaymentSink } from "../costs/payment.ts";
+import type { PaymentSink } from "../result/paid-transaction.ts";
 import type { Market } from "../market/create-market.ts";
 import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
@@ -22,13 +22,19 @@ import {
   type GasMargin,
 } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
-import { type BatchLimits, capacityFor, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
+import { type BatchLimits, capacityFor } from "./plan.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import type { MarketBudget } from "../market/budget.ts";
 import type { Urgency, UrgencyRule } from "../market/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
+import type {
+  ClientUpdate,
+  ExpectedResult,
+  OutcomeListener,
+  ResultOutcome,
+} from "../result/proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
-import type { FundsWatch, SubmitGate, Upkeep } from "./submit-gate.ts";
+import type { FundsWatch, SubmitGate, Upkeep } from "../result/submit-gate.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */

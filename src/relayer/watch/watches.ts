@@ -3,7 +3,7 @@ import type { LightClientState } from "../../cosmos/light-client/client-queries.
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
-import type { FundsWatch } from "../submit/submit-gate.ts";
+import type { FundsWatch } from "../result/submit-gate.ts";
 import { createHeadWatch, type HeadWatch } from "./head-watch.ts";
 
 /** A connection and the chain at its other end. */

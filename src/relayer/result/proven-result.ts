@@ -61,3 +61,11 @@ export const MAX_AGE_MS = 10_000;
 export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
 }
+
+/** The failure of a result whose message exceeds the bytes of any transaction. */
+export function tooLarge(message: Uint8Array, limits: { readonly bytes: number }): QueryFailure {
+  return {
+    code: "too-large",
+    reason: `the result has ${message.length} bytes; a transaction may have ${limits.bytes}`,
+  };
+}
