@@ -11,7 +11,7 @@ import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
-import { controlRoutes } from "../platform/http/control-routes.ts";
+import { controlRoutes } from "../platform/http/daemon-control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
@@ -21,7 +21,7 @@ import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
 import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
-import type { RelayerStatus } from "./health/status.ts";
+import type { RelayerStatus } from "./health/relayer-status.ts";
 import {
   followLocalChain,
   gasPricePolicy,

@@ -1,4 +1,4 @@
-import type { ConnectionStatus, QueryView, RelayerStatus } from "../../src/relayer/health/status.ts";
+import type { ConnectionStatus, QueryView, RelayerStatus } from "../../src/relayer/health/relayer-status.ts";
 import type { ClientReading } from "../../src/relayer/watch/watches.ts";
 import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
 import type { HeadView } from "../../src/relayer/watch/head-watch.ts";

@@ -13,7 +13,7 @@ import {
   textReply,
 } from "../../platform/http/http-route.ts";
 import type { ServiceState } from "../../platform/process/service-manager.ts";
-import type { RelayerStatus } from "../health/status.ts";
+import type { RelayerStatus } from "../health/relayer-status.ts";
 import type { Registry } from "../registry/registry.ts";
 import {
   type Attempt,

@@ -10,7 +10,7 @@ import {
 import { registerMarketGauges } from "../market/market-outputs.ts";
 import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
-import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/status.ts";
+import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { blocksBehind } from "./status-json.ts";
 

@@ -1,7 +1,7 @@
 import type { EndpointPool } from "../../cosmos/client/endpoint-pool.ts";
 import type { Service } from "../../platform/base/service.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { type EndpointStatus, relayerStatus, type RelayerStatus, type StatusDeps } from "./status.ts";
+import { type EndpointStatus, relayerStatus, type RelayerStatus, type StatusDeps } from "./relayer-status.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createWatchPoller, type PolledChain } from "../watch/watch-poller.ts";
 import { createMarketLog } from "../market/market-outputs.ts";

@@ -11,7 +11,7 @@ import {
   type Tone,
   statusBanner,
 } from "../../platform/web/parts.ts";
-import type { QueryView, RelayerStatus } from "../health/status.ts";
+import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
 import type { HeadView } from "../watch/head-watch.ts";

@@ -2,7 +2,7 @@ import { DEC18_ONE, type Dec18 } from "../../../src/platform/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/platform/base/service.ts";
 import { createRelayerMetrics } from "../../../src/relayer/result/relayer-metrics.ts";
-import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import type { RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
 import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
 import { createHealth } from "../../../src/relayer/health/create-health.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
