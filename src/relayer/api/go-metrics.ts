@@ -1,6 +1,6 @@
 import type { Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
-import { registerStatusMetrics, series } from "../../platform/process/status-metrics.ts";
+import { registerStatusMetrics, series, type StatusMetric } from "../../platform/process/status-metrics.ts";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
@@ -79,20 +79,22 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
 }
 
 function registerGauges(registry: Registry, source: GoGaugeSource): void {
-  const row = (name: string, help: string, read: () => number) => ({
-    name,
-    help,
-    labelNames: [],
-    values: () => [series(read())],
-  });
   const rows = [
-    row("queries_to_process", "Served queries.", source.queries),
-    row(
+    goGauge("queries_to_process", "Served queries.", source.queries),
+    goGauge(
       "subscriber_task_queue_num_elements",
       "Proven results that are not in a transaction yet.",
       source.queued,
     ),
-    row("unsuccessful_txs", "Dead letters: remote transactions that are not sent again.", source.deadLetters),
+    goGauge(
+      "unsuccessful_txs",
+      "Dead letters: remote transactions that are not sent again.",
+      source.deadLetters,
+    ),
   ];
   registerStatusMetrics(registry, rows, () => source);
+}
+
+function goGauge(name: string, help: string, read: () => number): StatusMetric<GoGaugeSource> {
+  return { name, help, labelNames: [], values: () => [series(read())] };
 }

@@ -12,7 +12,7 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import { asAnswered } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Attempt, AttemptSink } from "../state/attempt.ts";
+import type { AttemptSink } from "../state/attempt.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
 import {
   createGasEstimates,
@@ -27,11 +27,12 @@ import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.
 import type { MarketBudget } from "../market/budget.ts";
 import type { Urgency, UrgencyRule } from "../market/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import type {
-  ClientUpdate,
-  ExpectedResult,
-  OutcomeListener,
-  ResultOutcome,
+import {
+  type ClientUpdate,
+  type ExpectedResult,
+  type OutcomeListener,
+  type ResultOutcome,
+  toAttempt,
 } from "../result/proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
 import type { FundsWatch, SubmitGate, Upkeep } from "../result/submit-gate.ts";
@@ -317,25 +318,6 @@ export function recordOutcome(
   ]);
   report(result, outcome);
 }
-
-function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
-  switch (outcome.kind) {
-    case "included":
-      return { outcome: "included", reason: undefined };
-    case "refused":
-      return { outcome: outcome.error.code, reason: outcome.error.reason };
-    case "dropped":
-      return { outcome: outcome.reason, reason: DROP_TEXTS[outcome.reason] };
-    case "unsent":
-      return { outcome: "not-broadcast", reason: outcome.reason };
-  }
-}
-
-const DROP_TEXTS = {
-  redundant: "the chain has a result of this remote height or a newer one",
-  superseded: undefined,
-  removed: undefined,
-} as const;
 
 /** The outcome of a TX result behind one that was not sent. */
 export const WITHDRAWN: ResultOutcome = {

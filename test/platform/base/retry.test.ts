@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { errorText } from "../../../src/platform/base/errors.ts";
 import { retry, type RetryOptions } from "../../../src/platform/base/retry.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -51,7 +52,7 @@ describe("retry", () => {
   it("chooses the backoff by the error", async () => {
     const short = { minMs: 1, baseMs: 1, maxMs: 1 };
     const { clock, options } = world({
-      backoff: (error) => (`${error}`.includes("short") ? short : BACKOFF),
+      backoff: (error) => (errorText(error).includes("short") ? short : BACKOFF),
     });
     const { atMs, work } = failing(["short", "long"], clock);
     const done = retry(work, options);
@@ -63,13 +64,16 @@ describe("retry", () => {
   it("reports each error before its pause, and does not count it yet", async () => {
     const tries = { failures: 0 };
     const seen: unknown[] = [];
-    const { clock, options } = world({ tries, onError: (error) => seen.push([`${error}`, tries.failures]) });
+    const { clock, options } = world({
+      tries,
+      onError: (error) => seen.push([errorText(error), tries.failures]),
+    });
     const done = retry(failing(["a", "b"], clock).work, options);
     await clock.advance(10_000);
     await done;
     expect(seen).toEqual([
-      ["Error: a", 0],
-      ["Error: b", 1],
+      ["a", 0],
+      ["b", 1],
     ]);
     expect(tries.failures).toBe(2);
   });
@@ -90,14 +94,14 @@ describe("retry", () => {
   it("rejects with a final error at once, and does not report it", async () => {
     const seen: unknown[] = [];
     const { clock, options } = world({
-      isFinal: (error) => `${error}`.includes("final"),
-      onError: (error) => seen.push(`${error}`),
+      isFinal: (error) => errorText(error).includes("final"),
+      onError: (error) => seen.push(errorText(error)),
     });
     const { atMs, work } = failing(["a", "final", "b"], clock);
     const done = expect(retry(work, options)).rejects.toThrow("final");
     await clock.advance(10_000);
     await done;
-    expect([atMs, seen]).toEqual([[0, 200], ["Error: a"]]);
+    expect([atMs, seen]).toEqual([[0, 200], ["a"]]);
   });
 
   it("ends a pause at the abort, and returns nothing", async () => {
