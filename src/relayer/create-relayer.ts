@@ -11,17 +11,17 @@ import { createRelayerPage } from "./page/relayer-page.ts";
 import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-context.ts";
 import { isLoopbackName } from "../platform/http/http-access.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
-import { controlRoutes } from "../platform/http/control-routes.ts";
+import { controlRoutes } from "../platform/http/daemon-control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
 import { controlTokenOf } from "../platform/process/private-file.ts";
 import { registerReloadMetrics, type Reloader } from "../platform/process/reloadable.ts";
 import { createGoMetrics, type GoMetrics } from "./api/go-metrics.ts";
-import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./api/metrics.ts";
+import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./result/relayer-metrics.ts";
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
-import type { RelayerStatus } from "./health/status.ts";
+import type { RelayerStatus } from "./health/relayer-status.ts";
 import {
   followLocalChain,
   gasPricePolicy,
@@ -44,7 +44,7 @@ import { createMarketView, createTransactionFee } from "./health/market-view.ts"
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
-import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./health/watches.ts";
+import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
 import { createHeightSignal } from "./registry/height-signal.ts";
 import type { QueryFilter } from "./chain/registered-query.ts";
@@ -52,7 +52,7 @@ import { createRegistry } from "./registry/registry.ts";
 import { createBlockHashReader, createLocalHistoryCheck, createRemoteHistoryCheck } from "./state/history.ts";
 import { placeOf } from "./state/store-config.ts";
 import { attemptLimitsOf, openStore } from "./state/store.ts";
-import { createResubmissions } from "./tx/resubmissions.ts";
+import { createResubmissions } from "./state/resubmissions.ts";
 
 /** A complete relayer. */
 export interface Relayer {

@@ -6,10 +6,9 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createCostLedger, type CostLedger } from "./costs/cost-ledger.ts";
 import { recoverPayments } from "./costs/recover-payments.ts";
 import { createProblemTimeline, type ProblemTimeline } from "./health/problem-timeline.ts";
-import { gasGuess } from "./kv/prove.ts";
+import { gasGuess, GAS_PER_CLIENT_UPDATE, GAS_PER_KEY } from "./result/gas-guess.ts";
 import type { Registry } from "./registry/registry.ts";
 import type { RelayerStore } from "./state/store.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_KEY } from "./submit/plan.ts";
 
 interface HistoryDeps {
   /** Bech32 addresses of the accounts that pay and sign. */

@@ -1,5 +1,4 @@
-import { pause } from "../platform/base/abort.ts";
-import { backoffMs } from "../platform/base/waits.ts";
+import { retry, type Tries } from "../platform/base/retry.ts";
 import { errorText } from "../platform/base/errors.ts";
 import { planKvCycle, recordKvOutcome, runKvCycle } from "./kv/kv-cycle.ts";
 import type { HeightSignal } from "./registry/height-signal.ts";
@@ -8,7 +7,7 @@ import type { RegisteredQuery } from "./chain/registered-query.ts";
 import { errorBackoff, errorKind } from "./chain/relay-error.ts";
 import { runTxCycle } from "./tx/tx-cycle.ts";
 import { createTxRelay, type TxDeps, type TxRelay } from "./tx/tx-relay.ts";
-import type { PipelineView } from "./submit/submitter.ts";
+import type { PipelineView } from "./result/result-submitter.ts";
 import type { ConnectionWorker } from "./connection/worker.ts";
 import type { Clock } from "../platform/base/clock.ts";
 
@@ -45,31 +44,33 @@ export async function runWorker(
     relay: subscribe(worker, deps),
     lookAhead: createLookAhead(worker.clock),
     cycles: createRunningCycles(deps.height.wake),
-    failures: 0,
+    tries: { failures: 0 },
     lastError: undefined,
   };
+  // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
+  await retry(() => runCycles(loop, signal), {
+    ...worker,
+    backoff: errorBackoff,
+    signal,
+    tries: loop.tries,
+    onError: (error) => recordCycleError(loop, error),
+  });
+  await loop.cycles.ended();
+}
+
+async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
+  const { worker, deps, cycles, lookAhead } = loop;
+  // Errors of cycles that started before the last pause.
+  cycles.takeError();
   while (!signal.aborted) {
     // Read before the cycle, so that a block that arrives during it starts the next cycle immediately.
     const version = deps.height.version();
-    try {
-      const error = worker.submission.take() ?? loop.cycles.takeError();
-      if (error !== undefined) throw error;
-      const ran = await runDue(loop, signal);
-      await deps.height.changedSince(
-        version,
-        ran === "no-new-block" ? loop.lookAhead.retryMs() : MAX_IDLE_MS,
-        signal,
-      );
-    } catch (error) {
-      if (signal.aborted) break;
-      recordCycleError(loop, error);
-      // The pause ignores new blocks: they come every few seconds and would cancel the backoff.
-      await pause(backoffMs(loop.failures++, errorBackoff(error), worker.random), worker.clock, signal);
-      // Of cycles that started before this error.
-      loop.cycles.takeError();
-    }
+    const error = worker.submission.take() ?? cycles.takeError();
+    if (error !== undefined) throw error;
+    const ran = await runDue(loop, signal);
+    const waitMs = ran === "no-new-block" ? lookAhead.retryMs() : MAX_IDLE_MS;
+    await deps.height.changedSince(version, waitMs, signal);
   }
-  await loop.cycles.ended();
 }
 
 /** Receives the outcomes of this worker's results. Returns the relay of a TX worker's transactions. */
@@ -90,7 +91,7 @@ interface Loop {
   readonly lookAhead: LookAhead;
   readonly cycles: RunningCycles;
   /** Errors of the connection since it worked. */
-  failures: number;
+  readonly tries: Tries;
   lastError: string | undefined;
 }
 
@@ -167,8 +168,8 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   // Only a cycle shows that the connection works. Without due queries the backoff keeps its length.
   if (startedMs === undefined) return;
   if (loop.lastError !== undefined)
-    worker.logger.info("connection has recovered", { ...labels, failures: loop.failures });
-  [loop.failures, loop.lastError] = [0, undefined];
+    worker.logger.info("connection has recovered", { ...labels, ...loop.tries });
+  [loop.tries.failures, loop.lastError] = [0, undefined];
 }
 
 /**
@@ -204,7 +205,7 @@ function withResult(
 }
 
 function recordCycleError(loop: Loop, error: unknown): void {
-  const { worker, deps, failures } = loop;
+  const { worker, deps, tries } = loop;
   const { connectionId } = worker;
   const isNew = errorKind(error) !== loop.lastError;
   loop.lastError = errorKind(error);
@@ -215,7 +216,7 @@ function recordCycleError(loop: Loop, error: unknown): void {
     connectionId,
     type: deps.type,
     reason: errorText(error),
-    failures,
+    ...tries,
   });
 }
 

@@ -14,7 +14,7 @@ import {
   type RouteRequest,
   textReply,
 } from "../platform/http/http-route.ts";
-import { reloadJson } from "../platform/http/control-routes.ts";
+import { reloadJson } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
 import { acknowledgementJson, alertJson, type AlertStatus, alertStatuses } from "./alerts/alert-status.ts";

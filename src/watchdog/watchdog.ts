@@ -6,7 +6,7 @@ import type { Logger, LogLevelControl } from "../platform/base/logger.ts";
 import { type Service, supervise } from "../platform/base/service.ts";
 import type { ListenAddress } from "../platform/config/config-fields.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
-import { controlRoutes } from "../platform/http/control-routes.ts";
+import { controlRoutes } from "../platform/http/daemon-control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";

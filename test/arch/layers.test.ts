@@ -126,6 +126,26 @@ describe("the house", () => {
     expect(left.map((file) => file.path)).toEqual([]);
   });
 
+  it("has no circle of the relayer's folders: each imports those below it only", () => {
+    const room = "src/relayer/";
+    // A file beside the folders is a place of its own.
+    const placeOf = (path: string): string => path.split("/").slice(0, 3).join("/");
+    const arrows = files.flatMap((file) =>
+      file.imports.map((target) => [placeOf(file.path), placeOf(target)] as const),
+    );
+    let left = arrows.filter(
+      ([from, to]) => from !== to && [from, to].every((place) => place.startsWith(room)),
+    );
+    expect(left.length).toBeGreaterThan(100);
+    for (;;) {
+      const importing = new Set(left.map(([from]) => from));
+      const next = left.filter(([, to]) => importing.has(to));
+      if (next.length === left.length) break;
+      left = next;
+    }
+    expect([...new Set(left.map((arrow) => arrow.join(" imports ")))]).toEqual([]);
+  });
+
   it("never joins signals with AbortSignal.any", () => {
     // Every call leaves an entry on its sources, and a signal of the process lives as long as the process.
     expect(files.filter((file) => file.code.includes("AbortSignal.any")).map((file) => file.path)).toEqual(

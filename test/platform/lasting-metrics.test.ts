@@ -5,7 +5,7 @@ import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { createLastingMetrics } from "../../src/platform/process/lasting-metrics.ts";
 import { controlTokenOf, readOrCreateToken } from "../../src/platform/process/private-file.ts";
-import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 
 describe("createLastingMetrics", () => {
   it("continues counters and histograms in the registry of the next services", async () => {

@@ -7,9 +7,9 @@ import type {
   FlightTx,
   TxDraft,
 } from "../../src/cosmos/client/tx/tx-types.ts";
-import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
-import type { Admission } from "../../src/relayer/submit/submit-gate.ts";
+import type { Admission } from "../../src/relayer/result/submit-gate.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 /** Client updates with these many bytes. */

@@ -8,7 +8,7 @@ import {
   toMessages,
   type TxFailure,
 } from "../../src/relayer/submit/apply-failure.ts";
-import type { ClientUpdate } from "../../src/relayer/submit/proven-result.ts";
+import type { ClientUpdate } from "../../src/relayer/result/proven-result.ts";
 import { sampleEntry, sampleQuery, sampleResult } from "./samples.ts";
 
 const update = (key: string): ClientUpdate => ({

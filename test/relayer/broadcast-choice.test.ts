@@ -5,9 +5,9 @@ import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.t
 import type { MarketBudget } from "../../src/relayer/market/budget.ts";
 import { createUrgency } from "../../src/relayer/market/urgency.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
-import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
+import type { ProvenResult } from "../../src/relayer/result/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";
-import type { Admission, AdmissionRequest } from "../../src/relayer/submit/submit-gate.ts";
+import type { Admission, AdmissionRequest } from "../../src/relayer/result/submit-gate.ts";
 import { gasInFlight, resolve, type SubmitterDeps } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
-import { GAS_PER_TRANSACTION } from "../../src/relayer/submit/plan.ts";
+import { GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
 import { createGasMargin } from "../../src/relayer/submit/gas-estimates.ts";
 import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";

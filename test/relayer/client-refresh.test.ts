@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createClientRefresh } from "../../src/relayer/connection/client-refresh.ts";
 import type { LightClientState } from "../../src/cosmos/light-client/client-queries.ts";
-import type { ClientReading } from "../../src/relayer/health/watches.ts";
+import type { ClientReading } from "../../src/relayer/watch/watches.ts";
 import { failed, sampleAccount, updates } from "./account-samples.ts";
 import { sampleReading } from "./status-samples.ts";
 

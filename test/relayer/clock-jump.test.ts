@@ -1,7 +1,7 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 import { recordFailure } from "../../src/relayer/connection/worker.ts";
 import { isDue, type QueryState } from "../../src/relayer/registry/query-state.ts";
 import { createManualClock } from "../support/manual-clock.ts";

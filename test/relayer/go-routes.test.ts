@@ -4,7 +4,7 @@ import { Secret } from "../../src/platform/base/secret.ts";
 import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { goRelayerRoutes } from "../../src/relayer/api/routes.ts";
 import type { DeadLetter } from "../../src/relayer/state/journal.ts";
-import { createResubmissions, type ResubmissionOutcome } from "../../src/relayer/tx/resubmissions.ts";
+import { createResubmissions, type ResubmissionOutcome } from "../../src/relayer/state/resubmissions.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 
 const letter: DeadLetter = { queryId: 6n, hash: "ab", remoteHeight: 9n, reason: "no", atMs: 0 };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { createHeightMarks } from "../../src/relayer/health/head-watch.ts";
+import { createHeightMarks } from "../../src/relayer/watch/head-watch.ts";
 import { latenessOf, latestOf, lateText, type Present } from "../../src/relayer/health/lateness.ts";
 import { answered, failed, handedOver, unchangedBy } from "../../src/relayer/registry/query-state.ts";
 import { sampleState } from "./samples.ts";

@@ -1,6 +1,6 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { createRelayerMetrics, createRpcObserver } from "../../src/relayer/api/metrics.ts";
+import { createRelayerMetrics, createRpcObserver } from "../../src/relayer/result/relayer-metrics.ts";
 import { QUERY_FAILURE_CODES } from "../../src/relayer/registry/query-state.ts";
 
 describe("the relayer's metrics", () => {

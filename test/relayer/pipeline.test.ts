@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { createPipeline, type Entry, type Pipeline } from "../../src/relayer/submit/pipeline.ts";
-import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
+import type { ProvenResult } from "../../src/relayer/result/proven-result.ts";
 import { sampleQuery, sampleResult } from "./samples.ts";
 
 const at = (id: bigint, height: bigint, fields: Partial<ProvenResult> = {}): ProvenResult =>

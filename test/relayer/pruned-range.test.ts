@@ -1,7 +1,7 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../src/platform/base/logger.ts";
-import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 import { skipPruned } from "../../src/relayer/tx/tx-cycle.ts";
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { Registry as MetricsRegistry } from "prom-client";
 import { describe, expect, it } from "vitest";
 import { type ApiDeps, relayerRoutes } from "../../src/relayer/api/routes.ts";
-import type { RelayerStatus } from "../../src/relayer/health/status.ts";
+import type { RelayerStatus } from "../../src/relayer/health/relayer-status.ts";
 import { matchRoute } from "../../src/platform/http/route-server.ts";
 import { sampleCosts } from "./costs/cost-samples.ts";
 import { sampleState } from "./samples.ts";

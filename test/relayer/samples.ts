@@ -1,6 +1,6 @@
 import type { RegisteredQuery } from "../../src/relayer/chain/registered-query.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
-import type { ProvenResult } from "../../src/relayer/submit/proven-result.ts";
+import type { ProvenResult } from "../../src/relayer/result/proven-result.ts";
 import type { Entry } from "../../src/relayer/submit/pipeline.ts";
 import { type QueryState, refreshed } from "../../src/relayer/registry/query-state.ts";
 

@@ -3,11 +3,11 @@ import { createManualClock } from "../support/manual-clock.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import type { FinalTx, TxDraft } from "../../src/cosmos/client/tx/tx-types.ts";
-import { createRelayerMetrics } from "../../src/relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../src/relayer/result/relayer-metrics.ts";
 import type { QueryState } from "../../src/relayer/registry/query-state.ts";
 import type { Attempt } from "../../src/relayer/state/attempt.ts";
 import type { Entry, Stage } from "../../src/relayer/submit/pipeline.ts";
-import type { ProvenResult, ResultOutcome } from "../../src/relayer/submit/proven-result.ts";
+import type { ProvenResult, ResultOutcome } from "../../src/relayer/result/proven-result.ts";
 import {
   createSubmitterState,
   type SubmitterDeps,

@@ -3,7 +3,7 @@ import { answered, handedOver, unchangedBy } from "../../src/relayer/registry/qu
 import { startAttempt } from "../../src/relayer/state/attempt.ts";
 import { requeue, resolve } from "../../src/relayer/submit/submitter-state.ts";
 import { submitterOf } from "../../src/relayer/submit/submitter.ts";
-import type { ProvenResult, ResultOutcome } from "../../src/relayer/submit/proven-result.ts";
+import type { ProvenResult, ResultOutcome } from "../../src/relayer/result/proven-result.ts";
 import { sampleQuery, sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
 

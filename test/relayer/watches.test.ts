@@ -1,8 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
-import { createAccountWatch, createWatches, createClientWatch } from "../../src/relayer/health/watches.ts";
-import { createHeadWatch } from "../../src/relayer/health/head-watch.ts";
-import { createWatchPoller } from "../../src/relayer/health/create-health.ts";
+import {
+  createAccountWatch,
+  createWatches,
+  createClientWatch,
+  createWatchPoller,
+} from "../../src/relayer/watch/watches.ts";
+import { createHeadWatch } from "../../src/relayer/watch/head-watch.ts";
 import { createProblemLog } from "../../src/relayer/health/health-log.ts";
 import type { Problem } from "../../src/relayer/health/problems.ts";
 import { createManualClock } from "../support/manual-clock.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createCostLedger, SPANS } from "../../src/relayer/costs/cost-ledger.ts";
-import type { PaidTransaction } from "../../src/relayer/costs/payment.ts";
+import type { PaidTransaction } from "../../src/relayer/result/paid-transaction.ts";
 import { createProblemTimeline } from "../../src/relayer/health/problem-timeline.ts";
 import { LOCAL_CHAIN } from "../../src/relayer/state/journal.ts";
 import { dayOf } from "../../src/relayer/state/attempt.ts";

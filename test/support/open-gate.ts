@@ -1,4 +1,4 @@
-import type { SubmitGate } from "../../src/relayer/submit/submit-gate.ts";
+import type { SubmitGate } from "../../src/relayer/result/submit-gate.ts";
 
 /** A gate that admits every transaction. */
 export const openGate: SubmitGate = {

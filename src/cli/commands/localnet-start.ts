@@ -7,7 +7,7 @@ import { EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { daemonContext, ownProcess } from "../../platform/cli/daemon-context.ts";
+import { daemonContext, ownProcess } from "../../platform/cli/process-context.ts";
 import {
   accessOf,
   type AccessOptions,

@@ -4,7 +4,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createConfigReloads } from "../../platform/config/config-reloads.ts";
-import { ownProcess, printOnce } from "../../platform/cli/daemon-context.ts";
+import { ownProcess, printOnce } from "../../platform/cli/process-context.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import {
   addRelayerConfigOptions,

@@ -13,7 +13,7 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { daemonContext } from "../../platform/cli/daemon-context.ts";
+import { daemonContext } from "../../platform/cli/process-context.ts";
 import type { LiveScreen } from "../../platform/cli/live-screen.ts";
 import {
   accessOf,

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { daemonContext, ownProcess, printOnce } from "../../platform/cli/daemon-context.ts";
+import { daemonContext, ownProcess, printOnce } from "../../platform/cli/process-context.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
 import { readConfigText } from "../../platform/config/config.ts";
 import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";

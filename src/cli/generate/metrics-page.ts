@@ -6,7 +6,7 @@ import { createSidecarFamilies } from "../../localnet/sidecar/sidecar-families.t
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { createMetricsRegistry, METRIC_QUESTIONS } from "../../platform/process/metrics.ts";
 import { registerReloadMetrics } from "../../platform/process/reloadable.ts";
-import { createRelayerMetrics } from "../../relayer/api/metrics.ts";
+import { createRelayerMetrics } from "../../relayer/result/relayer-metrics.ts";
 import { registerStatusGauges } from "../../relayer/api/status-gauges.ts";
 import { registerCostGauges } from "../../relayer/costs/cost-metrics.ts";
 import { registerGateMetrics } from "../../relayer/gate/gate-metrics.ts";

@@ -1,9 +1,10 @@
-import { pause, withDeadline } from "../../platform/base/abort.ts";
+import { retry } from "../../platform/base/retry.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
+import { type BackoffOptions } from "../../platform/base/waits.ts";
 import { planChannels, planTransferChannel } from "./channel-work.ts";
 import { type ClientRefresh, createClientRefresh, deliver } from "./deliver.ts";
 import { CYCLE_FAILURES, cycleFailureOf } from "./errors.ts";
@@ -69,23 +70,18 @@ export function createIbcRelayer(chains: readonly [IbcChain, IbcChain], deps: Ib
     lastCycleMs = deps.clock.nowMs();
   };
   const run = async (signal: AbortSignal): Promise<void> => {
-    let failed = 0;
-    while (!signal.aborted) {
-      try {
+    const tries = { failures: 0 };
+    const runCycles = async (): Promise<void> => {
+      while (!signal.aborted) {
         const seen = await withDeadline("a cycle of the IBC relayer", CYCLE_DEADLINE_MS, signal, (inner) =>
           runCycle(sides, cycleDeps, inner),
         );
         recordCycle();
-        failed = 0;
+        tries.failures = 0;
         if (seen !== undefined) await untilNewBlock(sides, seen, deps.clock, signal);
-      } catch (thrown) {
-        // At shutdown the chains may stop first, which fails a pending call.
-        if (signal.aborted) return;
-        recordError(thrown);
-        await pause(backoffMs(failed, ERROR_BACKOFF, deps.random), deps.clock, signal);
-        failed += 1;
       }
-    }
+    };
+    await retry(runCycles, { ...deps, backoff: ERROR_BACKOFF, signal, tries, onError: recordError });
   };
   return {
     name: "IBC relayer",

@@ -13,38 +13,51 @@ export function createLastingMetrics(): LastingMetrics {
   return { byName: new Map(), begun: new WeakMap() };
 }
 
-type Definition<L extends string> = Omit<MetricDefinition<L>, "question"> &
-  Partial<Pick<MetricDefinition, "question">>;
+/** One row of a table of metrics. */
+type Row<L extends string> = Omit<MetricDefinition<L>, "question"> &
+  Partial<Pick<MetricDefinition, "question">> & {
+    /** Values of labels that are known before the first event. */
+    readonly zeros?: Readonly<Partial<Record<L, readonly string[]>>>;
+  };
 
-/** Creates metrics in a registry, or adds those that exist with their values. */
+/**
+ * Creates metrics in a registry, or adds those that exist with their values. A counter or histogram whose label values are
+ * all known begins at 0, so that its first event is visible as an increase.
+ */
 export interface MetricFactory {
-  readonly counter: <L extends string>(definition: Definition<L>) => Counter<L>;
-  readonly gauge: <L extends string>(definition: Definition<L>) => Gauge<L>;
+  readonly counter: <L extends string>(row: Row<L>) => Counter<L>;
+  readonly gauge: <L extends string>(row: Row<L>) => Gauge<L>;
   readonly histogram: <L extends string>(
-    definition: Definition<L> & { readonly buckets: readonly number[] },
+    row: Row<L> & { readonly buckets: readonly number[] },
   ) => Histogram<L>;
-  /** Shows a series of a histogram that has no observation yet. */
-  readonly begin: <L extends string>(
-    histogram: Histogram<L>,
-    labels: Readonly<Partial<Record<L, string>>>,
-  ) => void;
 }
 
-/** Creates a factory for one generation of services. Without `lasting`, all metrics are new. */
-export function createMetricFactory(registry: Registry, lasting = createLastingMetrics()): MetricFactory {
-  const { byName, begun } = lasting;
+/** Creates a factory for one generation of services. `known` has label values that the rows share. */
+export function createMetricFactory(
+  registry: Registry,
+  { byName, begun } = createLastingMetrics(),
+  known: Readonly<Record<string, readonly string[]>> = {},
+): MetricFactory {
   const added = <M extends Metric>(name: string, metric: M): M => {
     registry.registerMetric(metric);
     byName.set(name, metric);
     return metric;
   };
+  const beginHistogram = <L extends string>(histogram: Histogram<L>, labels: Labels<L>): void => {
+    const all = begun.get(histogram) ?? new Set();
+    begun.set(histogram, all);
+    const key = JSON.stringify(labels);
+    // A second zero would erase the observations.
+    if (!all.has(key)) histogram.zero(labels);
+    all.add(key);
+  };
   return {
-    counter: (definition) => {
+    counter: ({ zeros, ...definition }) => {
       const found = byName.get(definition.name);
-      return added(
-        definition.name,
-        found instanceof Counter ? found : new Counter({ ...definition, registers: [] }),
-      );
+      const counter = found instanceof Counter ? found : new Counter({ ...definition, registers: [] });
+      for (const labels of combinations(definition.labelNames, { ...known, ...zeros }))
+        counter.inc(labels, 0);
+      return added(definition.name, counter);
     },
     gauge: (definition) => {
       const found = byName.get(definition.name);
@@ -53,18 +66,28 @@ export function createMetricFactory(registry: Registry, lasting = createLastingM
         found instanceof Gauge ? found : new Gauge({ ...definition, registers: [] }),
       );
     },
-    histogram: (definition) => {
+    histogram: ({ zeros, ...definition }) => {
       const found = byName.get(definition.name);
       const options = { ...definition, buckets: [...definition.buckets], registers: [] };
-      return added(definition.name, found instanceof Histogram ? found : new Histogram(options));
-    },
-    begin: (histogram, labels) => {
-      const series = begun.get(histogram) ?? new Set();
-      begun.set(histogram, series);
-      const key = JSON.stringify(labels);
-      // A second zero would erase the observations.
-      if (!series.has(key)) histogram.zero(labels);
-      series.add(key);
+      const histogram = found instanceof Histogram ? found : new Histogram(options);
+      for (const labels of combinations(definition.labelNames, { ...known, ...zeros }))
+        beginHistogram(histogram, labels);
+      return added(definition.name, histogram);
     },
   };
+}
+
+type Labels<L extends string> = Partial<Record<L, string>>;
+
+/** Returns all combinations of the labels' values; none when values of a label are not known. */
+function combinations<L extends string>(
+  names: readonly L[] = [],
+  values: Readonly<Partial<Record<string, readonly string[]>>>,
+): readonly Labels<L>[] {
+  if (names.length === 0) return [];
+  return names.reduce<readonly Labels<L>[]>(
+    (all, name) =>
+      all.flatMap((labels) => (values[name] ?? []).map((value) => ({ ...labels, [name]: value }))),
+    [{}],
+  );
 }

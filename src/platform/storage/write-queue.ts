@@ -1,5 +1,5 @@
-import { pause } from "../base/abort.ts";
-import { type BackoffOptions, backoffMs, createWakeSignal } from "../base/waits.ts";
+import { retry, type Tries } from "../base/retry.ts";
+import { type BackoffOptions, createWakeSignal } from "../base/waits.ts";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
@@ -61,6 +61,11 @@ interface PendingWrite {
   readonly mayDrop: boolean;
 }
 
+interface BatchTries extends Tries {
+  /** Writes of the next transaction, at most. */
+  size: number;
+}
+
 /** Creates an empty queue. It starts to write when the first write is added. */
 export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   const stopped = new AbortController();
@@ -97,25 +102,30 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     }
     return undefined;
   };
-  const run = async (): Promise<void> => {
-    let failures = 0;
-    let size = MAX_BATCH;
+  const writeAll = async (tries: BatchTries): Promise<void> => {
     while (writes.length > 0 && !stopped.signal.aborted) {
-      const batch = writes.slice(0, size);
+      const batch = writes.slice(0, tries.size);
       const thrown = await tryWrite(batch);
       recordError(thrown === undefined ? undefined : errorText(thrown));
       if (thrown === undefined) {
         remove(batch);
-        [failures, size] = [0, Math.min(MAX_BATCH, size * 2)];
+        [tries.failures, tries.size] = [0, Math.min(MAX_BATCH, tries.size * 2)];
       } else if (deps.isFinal?.(thrown) === true) discard();
-      else if (isUnacceptable(thrown) && batch.length > 1) size = 1;
+      else if (isUnacceptable(thrown) && batch.length > 1) tries.size = 1;
       else if (isUnacceptable(thrown) && batch[0]?.mayDrop === true) {
         // It would fail for ever and block all later writes.
         dropped += 1;
         remove(batch);
-      } else await pause(backoffMs(failures++, RETRY, deps.random), deps.clock, stopped.signal);
+      } else throw thrown;
     }
+    // At once: a write that is added from now on starts the next run.
     isRunning = false;
+  };
+  const run = (): Promise<void> => {
+    const tries = { failures: 0, size: MAX_BATCH };
+    const { clock, random } = deps;
+    const { signal } = stopped;
+    return retry(() => writeAll(tries), { backoff: RETRY, clock, random, signal, tries });
   };
   const add = (write: PendingWrite): void => {
     writes.push(write);

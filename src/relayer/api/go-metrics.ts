@@ -1,5 +1,6 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
+import { registerStatusMetrics, series, type StatusMetric } from "../../platform/process/status-metrics.ts";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
 import { type AttemptSink, type EndedAttempt, NOT_NEEDED } from "../state/attempt.ts";
 
@@ -32,7 +33,8 @@ const HEADER_STEPS = ["TrustedHeaderFetcher", "GetIBCUpdateHeader", "GetUpdateCl
  */
 export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): GoMetrics {
   const factory = createMetricFactory(registry, lasting);
-  const counter = (name: string, help: string) => factory.counter({ name, help, labelNames: ["type"] });
+  const counter = (name: string, help: string) =>
+    factory.counter({ name, help, labelNames: ["type"], zeros: { type: ["success", "failed"] } });
   const requests = counter("relayer_requests", "Attempts to answer a query.");
   const proofs = counter("relayer_proofs", "Proven results that were included in a block, or not.");
   const submitted = counter("submitted_txs", "Results of TX queries that were included in a block, or not.");
@@ -44,8 +46,6 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
   );
   const proofTime = histogram("proof_neutron_time", "Time of a broadcast to the local chain.");
   const actions = histogram("action_durations", "Time of a read of a remote block, for an update header.");
-  for (const type of ["success", "failed"])
-    for (const one of [requests, proofs, submitted]) one.inc({ type }, 0);
   const record = (attempt: EndedAttempt): void => {
     if (NOT_NEEDED.has(attempt.outcome)) return;
     const type = attempt.outcome === "included" ? "success" : "failed";
@@ -79,14 +79,22 @@ export function createGoMetrics(registry: Registry, lasting?: LastingMetrics): G
 }
 
 function registerGauges(registry: Registry, source: GoGaugeSource): void {
-  const gauge = (name: string, help: string, read: () => number): void => {
-    const one: Gauge = new Gauge({ name, help, registers: [registry], collect: () => one.set(read()) });
-  };
-  gauge("queries_to_process", "Served queries.", source.queries);
-  gauge(
-    "subscriber_task_queue_num_elements",
-    "Proven results that are not in a transaction yet.",
-    source.queued,
-  );
-  gauge("unsuccessful_txs", "Dead letters: remote transactions that are not sent again.", source.deadLetters);
+  const rows = [
+    goGauge("queries_to_process", "Served queries.", source.queries),
+    goGauge(
+      "subscriber_task_queue_num_elements",
+      "Proven results that are not in a transaction yet.",
+      source.queued,
+    ),
+    goGauge(
+      "unsuccessful_txs",
+      "Dead letters: remote transactions that are not sent again.",
+      source.deadLetters,
+    ),
+  ];
+  registerStatusMetrics(registry, rows, () => source);
+}
+
+function goGauge(name: string, help: string, read: () => number): StatusMetric<GoGaugeSource> {
+  return { name, help, labelNames: [], values: () => [series(read())] };
 }

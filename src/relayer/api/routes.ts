@@ -13,7 +13,7 @@ import {
   textReply,
 } from "../../platform/http/http-route.ts";
 import type { ServiceState } from "../../platform/process/service-manager.ts";
-import type { RelayerStatus } from "../health/status.ts";
+import type { RelayerStatus } from "../health/relayer-status.ts";
 import type { Registry } from "../registry/registry.ts";
 import {
   type Attempt,
@@ -24,7 +24,7 @@ import {
   MAX_ATTEMPTS_READ,
 } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
-import type { Resubmissions } from "../tx/resubmissions.ts";
+import type { Resubmissions } from "../state/resubmissions.ts";
 import { COST_GROUPS, costsJson } from "../costs/cost-json.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";

@@ -1,9 +1,16 @@
-import { Gauge, type Registry } from "prom-client";
-import type { MetricDefinition } from "../../platform/process/metrics.ts";
+import type { Registry } from "prom-client";
+import {
+  answering,
+  knownSeries,
+  registerStatusMetrics,
+  secondsSeries,
+  type Series,
+  series,
+} from "../../platform/process/status-metrics.ts";
 import { registerMarketGauges } from "../market/market-outputs.ts";
 import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
-import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/status.ts";
+import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { blocksBehind } from "./status-json.ts";
 
@@ -12,301 +19,240 @@ const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
 
-/** A gauge with values from the status. */
-interface StatusGauge extends MetricDefinition {
-  readonly labelNames: readonly string[];
-  /** Returns all series. A series that is not returned is absent, for instance before its first reading. */
-  readonly values: (status: RelayerStatus) => readonly Series[];
-}
-
-interface Series {
-  readonly labels: Readonly<Record<string, string>>;
-  readonly value: number;
-}
-
-const STATUS_GAUGES: readonly StatusGauge[] = [
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_ready",
-    help: "1 when the relayer has no problem, as GET /readyz, else 0.",
-    labelNames: [],
-    values: ({ problems }) => [series(problems.length === 0 ? 1 : 0)],
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_problems",
-    help: "Present problems by code: the reasons of GET /readyz. connection_id is empty for those of the whole relayer.",
-    labelNames: ["code", "connection_id"],
-    values: problemSeries,
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_queries",
-    help: "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
-    labelNames: ["connection_id", "state"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) =>
-        QUERY_STATUSES.map((state) =>
-          series(queries.filter((query) => query.state === state).length, { state }),
-        ),
-      ),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_overdue_queries",
-    help: "Queries that are later than health.overdue_blocks, without those that have a failure of their own. Without a newer remote block, when the remote chain has stopped.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) => [
-        series(queries.filter(({ lateness }) => lateness.isOverdue).length),
-      ]),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_unanswerable_queries",
-    help: "Due queries without a possible result, by reason: a failure of their own, or no newer remote block.",
-    labelNames: ["connection_id", "reason"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) =>
-        UNANSWERABLE.map((reason) =>
-          series(
-            queries.filter(({ lateness }) => lateness.blocks > 0n && lateness.unanswerable === reason).length,
-            { reason },
+const STATUS_GAUGES = [
+  ...answering<RelayerStatus>("Is it current?", [
+    {
+      name: "relaywatch_relayer_ready",
+      help: "1 when the relayer has no problem, as GET /readyz, else 0.",
+      labelNames: [],
+      values: ({ problems }) => [series(problems.length === 0 ? 1 : 0)],
+    },
+    {
+      name: "relaywatch_relayer_problems",
+      help: "Present problems by code: the reasons of GET /readyz. connection_id is empty for those of the whole relayer.",
+      labelNames: ["code", "connection_id"],
+      values: problemSeries,
+    },
+    {
+      name: "relaywatch_relayer_queries",
+      help: "Served queries by state: answered, pending (no result yet), or backing_off (after a failure).",
+      labelNames: ["connection_id", "state"],
+      values: (status) =>
+        perConnection(status, (_connection, queries) =>
+          QUERY_STATUSES.map((state) =>
+            series(queries.filter((query) => query.state === state).length, { state }),
           ),
         ),
-      ),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_most_late_blocks",
-    help: "Local blocks since the result of the connection's latest query was due, without queries that have a failure of their own. 0 when none is late.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) => [
-        series(Number(latestOf(queries)?.lateness.blocks ?? 0n)),
-      ]),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_most_late_seconds",
-    help: "Time of the local blocks in relaywatch_relayer_most_late_blocks, by the chain's block time where this process did not see them. Absent until that is known.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) => [...seconds(latestOf(queries)?.lateness ?? { ms: 0 })]),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_query_late_blocks",
-    help: `Local blocks since the query's result was due, or since its registration while it has none, for the first ${MAX_QUERY_SERIES} queries.`,
-    labelNames: ["query_id"],
-    values: ({ queries }) =>
-      queries
-        .slice(0, MAX_QUERY_SERIES)
-        .map(({ id, lateness }) => series(Number(lateness.blocks), { query_id: `${id}` })),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_local_height",
-    help: "Latest height of the local chain. Absent before the first block.",
-    labelNames: [],
-    values: ({ local }) => (local.height === undefined ? [] : [series(Number(local.height))]),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_local_block_timestamp_seconds",
-    help: "Time in the header of the latest block of the local chain.",
-    labelNames: [],
-    values: ({ local }) => (local.blockTimeMs === undefined ? [] : [series(local.blockTimeMs / 1_000)]),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_local_last_block_seen_timestamp_seconds",
-    help: "Time at which the relayer saw the latest block of the local chain.",
-    labelNames: [],
-    values: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_remote_height",
-    help: "Latest height of the connection's remote chain. Absent before the first block.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ remote }) =>
-        remote.height === undefined ? [] : [series(Number(remote.height))],
-      ),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_remote_block_timestamp_seconds",
-    help: "Time in the header of the latest block of the connection's remote chain.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ remote }) =>
-        remote.blockTimeMs === undefined ? [] : [series(remote.blockTimeMs / 1_000)],
-      ),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_remote_last_block_seen_timestamp_seconds",
-    help: "Time at which the relayer saw the latest block of the connection's remote chain.",
-    labelNames: ["connection_id"],
-    values: (status) => perConnection(status, ({ remote }) => seenAt(remote.sinceBlockMs, status.nowMs)),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_consensus_height",
-    help: "Remote height of the newest consensus state of the connection's light client.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client: { reading } }) =>
-        reading === undefined ? [] : [series(Number(reading.latestHeight.height))],
-      ),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_consensus_lag_blocks",
-    help: "Remote blocks after the newest consensus state of the connection's light client.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client, remote }) => {
-        const behind = blocksBehind(client, remote);
-        return behind === undefined ? [] : [series(Number(behind))];
-      }),
-  },
-  {
-    question: "Is it current?",
-    name: "relaywatch_relayer_subscription_connected",
-    help: "1 while the WebSocket to the local chain is connected, else 0.",
-    labelNames: [],
-    values: ({ connected }) => [series(connected ? 1 : 0)],
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_account_balance",
-    help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
-    labelNames: ["denom"],
-    values: ({ account: { balance, denom } }) =>
-      balance === undefined ? [] : [series(Number(balance), { denom })],
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_account_left_seconds",
-    help: "Time until the balance is spent at the rate of this process's fees of the last day. Absent while it paid none.",
-    labelNames: [],
-    values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_client_expiry_timestamp_seconds",
-    help: "Time at which the connection's client expires without an update. Absent before the first read.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client: { reading } }) =>
-        reading === undefined ? [] : [series(reading.expiresAtMs / 1_000)],
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_client_trusting_period_seconds",
-    help: "Time after its last update at which the connection's client expires. Absent before the first read.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client: { reading } }) =>
-        reading === undefined ? [] : [series(Number(reading.trustingPeriodNs) / 1e9)],
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_client_active",
-    help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
-    labelNames: ["connection_id"],
-    values: (status) =>
-      perConnection(status, ({ client: { reading } }) =>
-        reading === undefined ? [] : [series(reading.status === "Active" ? 1 : 0)],
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_backing_off_queries",
-    help: "Queries that are backing off, by the code of their last failure.",
-    labelNames: ["connection_id", "code"],
-    values: (status) =>
-      perConnection(status, (_connection, queries) =>
-        QUERY_FAILURE_CODES.map((code) =>
-          series(queries.filter(({ error }) => error?.code === code).length, { code }),
+    },
+    {
+      name: "relaywatch_relayer_overdue_queries",
+      help: "Queries that are later than health.overdue_blocks, without those that have a failure of their own. Without a newer remote block, when the remote chain has stopped.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, (_connection, queries) => [
+          series(queries.filter(({ lateness }) => lateness.isOverdue).length),
+        ]),
+    },
+    {
+      name: "relaywatch_relayer_unanswerable_queries",
+      help: "Due queries without a possible result, by reason: a failure of their own, or no newer remote block.",
+      labelNames: ["connection_id", "reason"],
+      values: (status) =>
+        perConnection(status, (_connection, queries) =>
+          UNANSWERABLE.map((reason) =>
+            series(
+              queries.filter(({ lateness }) => lateness.blocks > 0n && lateness.unanswerable === reason)
+                .length,
+              { reason },
+            ),
+          ),
         ),
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_dead_letters",
-    help: "Stored remote transactions that are not sent again, as GET /unsuccessful-txs lists them.",
-    labelNames: [],
-    values: ({ deadLetters }) => [series(deadLetters)],
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_endpoint_up",
-    help: "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.flatMap(({ chainId, name, state }) =>
-        state === "unchecked"
-          ? []
-          : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_endpoint_distrusted",
-    help: "1 while other endpoints are preferred since a response was proven to be wrong, else 0.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.map(({ chainId, name, distrusted }) =>
-        series(distrusted === undefined ? 0 : 1, { chain_id: chainId, endpoint: name }),
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_endpoint_lag_blocks",
-    help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.flatMap(({ chainId, name, lagBlocks }) =>
-        lagBlocks === undefined ? [] : [series(Number(lagBlocks), { chain_id: chainId, endpoint: name })],
-      ),
-  },
-  {
-    question: "Is it safe?",
-    name: "relaywatch_relayer_endpoint_latency_seconds",
-    help: "Time that the last status of the endpoint took. Absent before the first one.",
-    labelNames: ["chain_id", "endpoint"],
-    values: ({ endpoints }) =>
-      endpoints.flatMap(({ chainId, name, latencyMs }) =>
-        latencyMs === undefined ? [] : [series(latencyMs / 1_000, { chain_id: chainId, endpoint: name })],
-      ),
-  },
+    },
+    {
+      name: "relaywatch_relayer_most_late_blocks",
+      help: "Local blocks since the result of the connection's latest query was due, without queries that have a failure of their own. 0 when none is late.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, (_connection, queries) => [
+          series(Number(latestOf(queries)?.lateness.blocks ?? 0n)),
+        ]),
+    },
+    {
+      name: "relaywatch_relayer_most_late_seconds",
+      help: "Time of the local blocks in relaywatch_relayer_most_late_blocks, by the chain's block time where this process did not see them. Absent until that is known.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, (_connection, queries) =>
+          secondsSeries((latestOf(queries)?.lateness ?? { ms: 0 }).ms),
+        ),
+    },
+    {
+      name: "relaywatch_relayer_query_late_blocks",
+      help: `Local blocks since the query's result was due, or since its registration while it has none, for the first ${MAX_QUERY_SERIES} queries.`,
+      labelNames: ["query_id"],
+      values: ({ queries }) =>
+        queries
+          .slice(0, MAX_QUERY_SERIES)
+          .map(({ id, lateness }) => series(Number(lateness.blocks), { query_id: `${id}` })),
+    },
+    {
+      name: "relaywatch_relayer_local_height",
+      help: "Latest height of the local chain. Absent before the first block.",
+      labelNames: [],
+      values: ({ local }) => knownSeries(local.height),
+    },
+    {
+      name: "relaywatch_relayer_local_block_timestamp_seconds",
+      help: "Time in the header of the latest block of the local chain.",
+      labelNames: [],
+      values: ({ local }) => secondsSeries(local.blockTimeMs),
+    },
+    {
+      name: "relaywatch_relayer_local_last_block_seen_timestamp_seconds",
+      help: "Time at which the relayer saw the latest block of the local chain.",
+      labelNames: [],
+      values: ({ local, nowMs }) => seenAt(local.sinceBlockMs, nowMs),
+    },
+    {
+      name: "relaywatch_relayer_remote_height",
+      help: "Latest height of the connection's remote chain. Absent before the first block.",
+      labelNames: ["connection_id"],
+      values: (status) => perConnection(status, ({ remote }) => knownSeries(remote.height)),
+    },
+    {
+      name: "relaywatch_relayer_remote_block_timestamp_seconds",
+      help: "Time in the header of the latest block of the connection's remote chain.",
+      labelNames: ["connection_id"],
+      values: (status) => perConnection(status, ({ remote }) => secondsSeries(remote.blockTimeMs)),
+    },
+    {
+      name: "relaywatch_relayer_remote_last_block_seen_timestamp_seconds",
+      help: "Time at which the relayer saw the latest block of the connection's remote chain.",
+      labelNames: ["connection_id"],
+      values: (status) => perConnection(status, ({ remote }) => seenAt(remote.sinceBlockMs, status.nowMs)),
+    },
+    {
+      name: "relaywatch_relayer_consensus_height",
+      help: "Remote height of the newest consensus state of the connection's light client.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, ({ client: { reading } }) => knownSeries(reading?.latestHeight.height)),
+    },
+    {
+      name: "relaywatch_relayer_consensus_lag_blocks",
+      help: "Remote blocks after the newest consensus state of the connection's light client.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, ({ client, remote }) => knownSeries(blocksBehind(client, remote))),
+    },
+    {
+      name: "relaywatch_relayer_subscription_connected",
+      help: "1 while the WebSocket to the local chain is connected, else 0.",
+      labelNames: [],
+      values: ({ connected }) => [series(connected ? 1 : 0)],
+    },
+  ]),
+  ...answering<RelayerStatus>("Is it safe?", [
+    {
+      name: "relaywatch_relayer_account_balance",
+      help: "Balance of the relayer's account in units of the denom. Absent before the first read.",
+      labelNames: ["denom"],
+      values: ({ account: { balance, denom } }) => knownSeries(balance, { denom }),
+    },
+    {
+      name: "relaywatch_relayer_account_left_seconds",
+      help: "Time until the balance is spent at the rate of this process's fees of the last day. Absent while it paid none.",
+      labelNames: [],
+      values: ({ account: { daysLeft } }) => (daysLeft === undefined ? [] : [series(daysLeft * 86_400)]),
+    },
+    {
+      name: "relaywatch_relayer_client_expiry_timestamp_seconds",
+      help: "Time at which the connection's client expires without an update. Absent before the first read.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, ({ client: { reading } }) => secondsSeries(reading?.expiresAtMs)),
+    },
+    {
+      name: "relaywatch_relayer_client_trusting_period_seconds",
+      help: "Time after its last update at which the connection's client expires. Absent before the first read.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, ({ client: { reading } }) =>
+          reading === undefined ? [] : [series(Number(reading.trustingPeriodNs) / 1e9)],
+        ),
+    },
+    {
+      name: "relaywatch_relayer_client_active",
+      help: "1 while the connection's client is active, 0 when it is expired or frozen. Absent before the first read.",
+      labelNames: ["connection_id"],
+      values: (status) =>
+        perConnection(status, ({ client: { reading } }) =>
+          reading === undefined ? [] : [series(reading.status === "Active" ? 1 : 0)],
+        ),
+    },
+    {
+      name: "relaywatch_relayer_backing_off_queries",
+      help: "Queries that are backing off, by the code of their last failure.",
+      labelNames: ["connection_id", "code"],
+      values: (status) =>
+        perConnection(status, (_connection, queries) =>
+          QUERY_FAILURE_CODES.map((code) =>
+            series(queries.filter(({ error }) => error?.code === code).length, { code }),
+          ),
+        ),
+    },
+    {
+      name: "relaywatch_relayer_dead_letters",
+      help: "Stored remote transactions that are not sent again, as GET /unsuccessful-txs lists them.",
+      labelNames: [],
+      values: ({ deadLetters }) => [series(deadLetters)],
+    },
+    {
+      name: "relaywatch_relayer_endpoint_up",
+      help: "1 while the last call to the endpoint succeeded, else 0. Absent before the first call.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.flatMap(({ chainId, name, state }) =>
+          state === "unchecked"
+            ? []
+            : [series(state === "good" ? 1 : 0, { chain_id: chainId, endpoint: name })],
+        ),
+    },
+    {
+      name: "relaywatch_relayer_endpoint_distrusted",
+      help: "1 while other endpoints are preferred since a response was proven to be wrong, else 0.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.map(({ chainId, name, distrusted }) =>
+          series(distrusted === undefined ? 0 : 1, { chain_id: chainId, endpoint: name }),
+        ),
+    },
+    {
+      name: "relaywatch_relayer_endpoint_lag_blocks",
+      help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.flatMap(({ chainId, name, lagBlocks }) =>
+          knownSeries(lagBlocks, { chain_id: chainId, endpoint: name }),
+        ),
+    },
+    {
+      name: "relaywatch_relayer_endpoint_latency_seconds",
+      help: "Time that the last status of the endpoint took. Absent before the first one.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.flatMap(({ chainId, name, latencyMs }) =>
+          secondsSeries(latencyMs, { chain_id: chainId, endpoint: name }),
+        ),
+    },
+  ]),
 ];
 
-/**
- * Registers gauges that take their values from the status when they are scraped, so that a loop that hangs cannot leave
- * them as they were.
- */
+/** Registers the gauges of the status and of the fee market. */
 export function registerStatusGauges(registry: Registry, status: () => RelayerStatus): void {
   const scraped = oncePerTurn(status);
   registerMarketGauges(registry, () => scraped().market);
-  for (const { values, ...definition } of STATUS_GAUGES) {
-    const gauge: Gauge<string> = new Gauge({
-      ...definition,
-      registers: [registry],
-      collect: () => {
-        gauge.reset();
-        // A reset sets a gauge without labels to 0, which would be a wrong value when there is none.
-        if (definition.labelNames.length === 0) gauge.remove();
-        for (const { labels, value } of values(scraped())) gauge.set({ ...labels }, value);
-      },
-    });
-  }
+  registerStatusMetrics(registry, STATUS_GAUGES, scraped);
 }
 
 /** One scrape reads all gauges in one turn of the event loop, so they share one status. */
@@ -323,7 +269,7 @@ function oncePerTurn(status: () => RelayerStatus): () => RelayerStatus {
 }
 
 /** Every problem that there can be, with 0 for those that there are not. */
-function problemSeries({ problems, connections }: RelayerStatus): ReturnType<StatusGauge["values"]> {
+function problemSeries({ problems, connections }: RelayerStatus): readonly Series[] {
   const ids = connections.map(({ id }) => id);
   return PROBLEM_CODES.flatMap((code) =>
     (OF_CONNECTIONS.has(code) ? ids : code === "starting" ? ["", ...ids] : [""]).map((id) =>
@@ -350,14 +296,5 @@ function perConnection(
 
 /** Returns the time of an event `sinceMs` ago, in seconds; none when it is unknown. */
 function seenAt(sinceMs: number | undefined, nowMs: number): readonly Series[] {
-  return sinceMs === undefined ? [] : [series((nowMs - sinceMs) / 1_000)];
-}
-
-function seconds({ ms }: { readonly ms: number | undefined }): readonly Series[] {
-  return ms === undefined ? [] : [series(ms / 1_000)];
-}
-
-/** Returns one series. */
-function series(value: number, labels: Series["labels"] = {}): Series {
-  return { value, labels };
+  return sinceMs === undefined ? [] : secondsSeries(nowMs - sinceMs);
 }

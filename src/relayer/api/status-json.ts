@@ -1,9 +1,9 @@
 import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { reloadJson } from "../../platform/http/control-routes.ts";
+import { reloadJson } from "../../platform/http/daemon-control-routes.ts";
 import { namedOwners } from "../gate/spending.ts";
-import type { ClientView } from "../health/watches.ts";
-import type { HeadView } from "../health/head-watch.ts";
+import type { ClientView } from "../watch/watches.ts";
+import type { HeadView } from "../watch/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import { latestOf } from "../health/lateness.ts";
 import { marketJson } from "../market/market-outputs.ts";
@@ -13,7 +13,7 @@ import type {
   EndpointStatus,
   QueryView,
   RelayerStatus,
-} from "../health/status.ts";
+} from "../health/relayer-status.ts";
 
 /** Converts a status to the JSON of `GET /api/status`. Ids and heights are strings; absent values are null. */
 export function statusJson(status: RelayerStatus): JsonObject {

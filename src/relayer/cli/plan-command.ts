@@ -20,7 +20,7 @@ import {
   type Remedy,
 } from "../market/forecast.ts";
 import { forecastJson, priceText } from "../market/market-outputs.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { openPreview, previewUnit } from "../preview/open-preview.ts";
 import { configuredCosts } from "../health/market-view.ts";
 import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";

@@ -6,7 +6,7 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../../platform/base/read-text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { daemonContext } from "../../platform/cli/daemon-context.ts";
+import { daemonContext } from "../../platform/cli/process-context.ts";
 import { parseUint64, portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken } from "../../platform/cli/state-home.ts";
 import type { Secret } from "../../platform/base/secret.ts";

@@ -12,7 +12,7 @@ import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../platform/process/metrics.ts";
 import { createRelayer, type Relayer } from "../create-relayer.ts";
-import type { QueryView } from "../health/status.ts";
+import type { QueryView } from "../health/relayer-status.ts";
 import {
   addRelayerConfigOptions,
   queryIdsOption,

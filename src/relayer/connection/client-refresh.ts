@@ -14,13 +14,13 @@ import { upperHex } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { RelayerMetrics } from "../api/metrics.ts";
+import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import { isPaid, type PaymentSink } from "../costs/payment.ts";
-import type { ClientReading, ClientWatch } from "../health/watches.ts";
+import { isPaid, type PaymentSink } from "../result/paid-transaction.ts";
+import type { ClientReading, ClientWatch } from "../watch/watches.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
-import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "../submit/submit-gate.ts";
+import { type FundsWatch, isLackOfFunds, type SubmitGate, type Upkeep } from "../result/submit-gate.ts";
 import { createClientOfConnection, viewConnection, type ViewDeps } from "./connection-view.ts";
 import { createDryIntermediateHeaders } from "./intermediate-headers.ts";
 

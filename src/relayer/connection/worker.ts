@@ -2,7 +2,7 @@ import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import type { RelayerMetrics } from "../api/metrics.ts";
+import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
 import {
@@ -16,8 +16,8 @@ import type { Registry } from "../registry/registry.ts";
 import type { Urgency } from "../market/urgency.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Attempt, AttemptSink, AttemptStart } from "../state/attempt.ts";
-import type { ResultOutcome } from "../submit/proven-result.ts";
-import type { Submitter } from "../submit/submitter.ts";
+import type { ResultOutcome } from "../result/proven-result.ts";
+import type { ResultSubmitter } from "../result/result-submitter.ts";
 import { type IntermediateHeaders, createIntermediateHeaders } from "./intermediate-headers.ts";
 import type { ClientRefresh } from "./client-refresh.ts";
 import type { ClientOfConnection, ViewDeps } from "./connection-view.ts";
@@ -27,7 +27,7 @@ export interface ConnectionWorker {
   readonly connectionId: string;
   readonly remote: ChainClient;
   readonly local: LocalQueries;
-  readonly submitter: Submitter;
+  readonly submitter: ResultSubmitter;
   readonly registry: Registry;
   readonly attempts: AttemptSink;
   readonly clock: Clock;

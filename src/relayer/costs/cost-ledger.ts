@@ -8,13 +8,8 @@ import {
 } from "../../platform/storage/sql-database.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import type { RelayerStore } from "../state/store.ts";
-import {
-  attributeCost,
-  type CostPart,
-  type PaidTransaction,
-  type PaymentSink,
-  type SharingQuery,
-} from "./payment.ts";
+import { attributeCost, type CostPart, type SharingQuery } from "./payment.ts";
+import { type PaidTransaction, type PaymentSink } from "../result/paid-transaction.ts";
 
 /** Lengths of the stored spans, ms. */
 export const SPANS = { minutes: 5 * MINUTE_MS, hour: HOUR_MS, day: DAY_MS } as const;

@@ -9,7 +9,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { CostLedger } from "./cost-ledger.ts";
-import type { PaidResult, PaidTransaction, PaidUpdate } from "./payment.ts";
+import type { PaidResult, PaidTransaction, PaidUpdate } from "../result/paid-transaction.ts";
 
 /** A transaction as a search returns it. */
 interface FoundTransaction {

@@ -8,7 +8,7 @@ import { maxInt } from "../../platform/base/integers.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { readAllowance } from "../costs/fee-allowance.ts";
 import { transactionFee } from "../health/market-view.ts";
-import { gasGuess } from "../kv/prove.ts";
+import { gasGuess } from "../result/gas-guess.ts";
 import { adviseOnPrices, ceilingOf, type Forecast } from "../market/forecast.ts";
 import { type Preview, previewUnit, servedQueries } from "../preview/open-preview.ts";
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";

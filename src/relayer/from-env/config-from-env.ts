@@ -1,9 +1,9 @@
+import { retry } from "../../platform/base/retry.ts";
 import { stringify } from "yaml";
 import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { withTimeout } from "../../platform/base/abort.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
-import { backoffMs } from "../../platform/base/waits.ts";
 import type { SecretSource } from "../../platform/config/config-fields.ts";
 import {
   ConfigError,
@@ -128,18 +128,14 @@ async function readChainId(
   );
   let last: unknown;
   try {
-    const id = await withTimeout(waitMs, clock, signal, async (inner) => {
-      for (let failures = 0; ; failures++) {
-        try {
-          return (await client.status(inner)).chainId;
-        } catch (error) {
-          inner.throwIfAborted();
-          last = error;
-          await clock.sleep(backoffMs(failures, errorBackoff(error), random), inner);
-        }
-      }
-    });
-    if (id !== undefined) return id;
+    const onError = (error: unknown): void => {
+      last = error;
+    };
+    const status = await withTimeout(waitMs, clock, signal, (inner) =>
+      retry(() => client.status(inner), { backoff: errorBackoff, clock, random, signal: inner, onError }),
+    );
+    signal.throwIfAborted();
+    if (status !== undefined) return status.chainId;
   } finally {
     client.close();
   }

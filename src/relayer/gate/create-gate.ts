@@ -14,7 +14,7 @@ import type { FollowDeps } from "../registry/follow-chain.ts";
 import type { Registry } from "../registry/registry.ts";
 import { payerOf, signingKey } from "../config/signer-config.ts";
 import type { RelayerStore } from "../state/store.ts";
-import type { Admission, AdmissionRequest, SubmitGate } from "../submit/submit-gate.ts";
+import type { Admission, AdmissionRequest, SubmitGate } from "../result/submit-gate.ts";
 import {
   createLeadership,
   type Leadership,

@@ -1,3 +1,4 @@
+import { retry } from "../../platform/base/retry.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
@@ -7,7 +8,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
-import { backoffMs, createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
+import { createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
 import { errorBackoff } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
@@ -175,29 +176,29 @@ async function prepareTerms(
   acquired: WakeSignal,
   signal: AbortSignal,
 ): Promise<void> {
-  let failures = 0;
-  while (!signal.aborted) {
-    const { term } = state;
-    if (term === undefined || term === state.preparedTerm) {
-      await acquired.next(signal).catch(() => undefined);
-      continue;
-    }
-    try {
+  const tries = { failures: 0 };
+  const prepareNext = async (): Promise<void> => {
+    while (!signal.aborted) {
+      const { term } = state;
+      if (term === undefined || term === state.preparedTerm) {
+        await acquired.next(signal).catch(() => undefined);
+        continue;
+      }
       await deps.prepare(signal);
       // Another process may have had the lease in between.
       if (state.term !== term) continue;
-      [state.preparedTerm, state.startError, failures] = [term, undefined, 0];
+      [state.preparedTerm, state.startError, tries.failures] = [term, undefined, 0];
       deps.logger.info("this process now submits");
       deps.onLead();
-    } catch (error) {
-      if (signal.aborted) return;
-      state.startError = errorText(error);
-      deps.logger[failures === 0 ? "warn" : "debug"]("this process cannot submit yet", {
-        reason: state.startError,
-      });
-      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
     }
-  }
+  };
+  const onError = (error: unknown): void => {
+    state.startError = errorText(error);
+    deps.logger[tries.failures === 0 ? "warn" : "debug"]("this process cannot submit yet", {
+      reason: state.startError,
+    });
+  };
+  await retry(prepareNext, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
 /** One page of a transaction search. */

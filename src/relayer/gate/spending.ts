@@ -4,7 +4,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import { bigintOf, type SqlSession, textOf } from "../../platform/storage/sql-database.ts";
 import { dayOf } from "../state/attempt.ts";
 import type { RelayerStore } from "../state/store.ts";
-import type { AdmissionRequest } from "../submit/submit-gate.ts";
+import type { AdmissionRequest } from "../result/submit-gate.ts";
 
 /** Limits of one UTC day; undefined without a limit. */
 export interface SpendingLimits {

@@ -6,7 +6,7 @@ import type { Service } from "../../platform/base/service.ts";
 import { formatDuration } from "../../platform/base/text.ts";
 import { latestOf } from "./lateness.ts";
 import type { Problem, ProblemCode } from "./problems.ts";
-import type { RelayerStatus } from "./status.ts";
+import type { RelayerStatus } from "./relayer-status.ts";
 
 interface ProblemLogDeps {
   readonly problems: () => readonly Problem[];

@@ -5,7 +5,7 @@ import {
   requiredHeight,
   unchangedReadOf,
 } from "../registry/query-state.ts";
-import type { HeightMark } from "./head-watch.ts";
+import type { HeightMark } from "../watch/head-watch.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 

@@ -4,14 +4,13 @@ import { type Dec18, mulDec18, parseDec18, truncateDec18 } from "../../platform/
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import { gasGuess } from "../kv/prove.ts";
+import { gasGuess, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import type { Market } from "../market/create-market.ts";
 import { ceilingOf, forecast, type ForecastInput, type QueryLoad } from "../market/forecast.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import { type QueryState, unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
-import type { Watches } from "./watches.ts";
+import type { Watches } from "../watch/watches.ts";
 
 /**
  * Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together,

@@ -6,9 +6,9 @@ import type { LeadershipStatus } from "../gate/leadership.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import type { QueryFailure } from "../registry/query-state.ts";
-import type { HeadView, ListView } from "./head-watch.ts";
+import type { HeadView, ListView } from "../watch/head-watch.ts";
 import { latestOf, lateText, type Lateness } from "./lateness.ts";
-import type { AccountView, ClientReading, ClientView } from "./watches.ts";
+import type { AccountView, ClientReading, ClientView } from "../watch/watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
 export const PROBLEM_CODES = [

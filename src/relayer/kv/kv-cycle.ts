@@ -34,15 +34,16 @@ import {
 } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { type AttemptStart, startAttempt } from "../state/attempt.ts";
-import { tooLarge } from "../submit/plan.ts";
 import {
+  tooLarge,
   type ClientUpdate,
   MAX_AGE_MS,
   type ProvenResult,
   type ResultOutcome,
-} from "../submit/proven-result.ts";
-import type { Reservation } from "../submit/submitter.ts";
-import { gasGuess, type KeyAnswers, type ProvenValues, proveResults, readKeys } from "./prove.ts";
+} from "../result/proven-result.ts";
+import type { Reservation } from "../result/result-submitter.ts";
+import { type KeyAnswers, type ProvenValues, proveResults, readKeys } from "./prove.ts";
+import { gasGuess } from "../result/gas-guess.ts";
 
 /** Queries that are read together, and at which height. */
 export interface KvCycle {

@@ -6,9 +6,8 @@ import type { StorageValue } from "../../cosmos/proto/gen/neutron/interchainquer
 import { toHex } from "../../platform/base/bytes.ts";
 import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
 import type { QueryFailure, QueryState } from "../registry/query-state.ts";
-import type { QueryKey, RegisteredQuery } from "../chain/registered-query.ts";
-import { GAS_PER_KEY } from "../submit/plan.ts";
-import { submitMessage } from "../submit/proven-result.ts";
+import type { QueryKey } from "../chain/registered-query.ts";
+import { submitMessage } from "../result/proven-result.ts";
 
 /** The remote state that all proofs refer to. */
 export interface ProofPoint {
@@ -38,14 +37,6 @@ export interface ProvenValues {
 export interface ProofOutcome {
   readonly state: QueryState;
   readonly result: Result<ProvenValues, QueryFailure>;
-}
-
-/** Measured on the localnet: 77,000 gas for a contract that stores its result. */
-const GAS_PER_CALLBACK = 90_000n;
-
-/** A cautious estimate of the gas of a query's result, while nothing is learned about it. */
-export function gasGuess({ keys }: RegisteredQuery, allowKvCallbacks: boolean): bigint {
-  return GAS_PER_KEY * BigInt(keys.length) + (allowKvCallbacks ? GAS_PER_CALLBACK : 0n);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { Gauge, type Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { type Dec18, dec18ToNumber, formatDec18 } from "../../platform/base/decimal.ts";
@@ -6,7 +6,13 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { formatDuration } from "../../platform/base/text.ts";
-import type { MetricDefinition } from "../../platform/process/metrics.ts";
+import {
+  answering,
+  knownSeries,
+  registerStatusMetrics,
+  series,
+  seriesBy,
+} from "../../platform/process/status-metrics.ts";
 import type { Forecast, Remedy } from "./forecast.ts";
 import { MARKET_PHASES, type MarketStatus } from "./market-status.ts";
 
@@ -112,97 +118,78 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** A gauge with values from the fee market, one for each value of its label. */
-interface MarketGauge extends Omit<MetricDefinition, "question"> {
-  /** Values by label value. A gauge without a label has one entry, of any name. */
-  readonly values: (market: MarketStatus) => Readonly<Record<string, number | undefined>>;
-}
-
 /** Blocks in the mean of this relayer's gas: about those of one scrape interval. */
 const OWN_BLOCKS = 10;
 
-const MARKET_GAUGES: readonly MarketGauge[] = [
+const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   {
     name: "relaywatch_relayer_gas_price",
     help: "Price of one unit of gas in the fee denom: the price of the next block, the minimum of the chain, the ceiling (gas.price.comfortable), and the cap (gas.max_price).",
     labelNames: ["kind"],
-    values: ({ price, minimum, ceiling, cap }) => ({
-      price: dec18ToNumber(price),
-      minimum: dec18ToNumber(minimum),
-      ceiling: dec18ToNumber(ceiling),
-      cap: dec18ToNumber(cap),
-    }),
+    values: ({ price, minimum, ceiling, cap }) =>
+      seriesBy("kind", {
+        price: dec18ToNumber(price),
+        minimum: dec18ToNumber(minimum),
+        ceiling: dec18ToNumber(ceiling),
+        cap: dec18ToNumber(cap),
+      }),
   },
   {
     name: "relaywatch_relayer_market_gas",
     help: `Gas of a block: target at which the price stays, others (smoothed), own (mean of the last ${OWN_BLOCKS} blocks), budget of the relayer for the next block, sustainable (target less others), and demand (if every result were on time).`,
     labelNames: ["kind"],
-    values: (market) => {
-      const own = meanOwnGas(market, OWN_BLOCKS);
-      return {
-        target: Number(market.targetGas),
-        others: Number(market.othersGas),
-        own: own === undefined ? undefined : Number(own),
-        budget: Number(market.budgetGas),
-        sustainable: Number(market.forecast.sustainableGas),
-        demand: Number(market.forecast.demandGas),
-      };
-    },
+    values: (market) =>
+      seriesBy("kind", {
+        target: market.targetGas,
+        others: market.othersGas,
+        own: meanOwnGas(market, OWN_BLOCKS),
+        budget: market.budgetGas,
+        sustainable: market.forecast.sustainableGas,
+        demand: market.forecast.demandGas,
+      }),
   },
   {
     name: "relaywatch_relayer_market_results",
     help: "Results of a block: sustainable (those that the fee market bears at its present price), and demand (if every result were on time).",
     labelNames: ["kind"],
-    values: ({ forecast }) => ({
-      sustainable: forecast.sustainableResults,
-      demand: forecast.demandResults,
-    }),
+    values: ({ forecast }) =>
+      seriesBy("kind", { sustainable: forecast.sustainableResults, demand: forecast.demandResults }),
   },
   {
     name: "relaywatch_relayer_market_phase",
     help: "1 for the phase of the budget: steady, burst, recovering, above-ceiling or unlimited; 0 for the others.",
     labelNames: ["phase"],
-    values: ({ phase }) => Object.fromEntries(MARKET_PHASES.map((known) => [known, known === phase ? 1 : 0])),
+    values: ({ phase }) => MARKET_PHASES.map((known) => series(known === phase ? 1 : 0, { phase: known })),
   },
   {
     name: "relaywatch_relayer_demand_above_market",
     help: "1 while timely results would need more gas than the fee market bears at its present price, else 0.",
-    values: (market) => ({ state: isDemandAboveMarket(market) ? 1 : 0 }),
+    labelNames: [],
+    values: (market) => [series(isDemandAboveMarket(market) ? 1 : 0)],
   },
   {
     name: "relaywatch_relayer_expected_late_blocks",
     help: "Local blocks by which each result will be late in the steady state. 0 when the fee market bears the demand, infinite when others use the whole target.",
-    values: ({ forecast }) => ({ blocks: forecast.lateBlocks }),
+    labelNames: [],
+    values: ({ forecast }) => [series(forecast.lateBlocks)],
   },
   {
     name: "relaywatch_relayer_forecast_daily_fees",
     help: "Fees that the served queries will cost in a day at the present fee market, in units of the fee denom.",
-    values: ({ forecast }) => ({ fees: Number(forecast.costPerDay) }),
+    labelNames: [],
+    values: ({ forecast }) => knownSeries(forecast.costPerDay),
   },
-];
+]);
 
 /**
- * Registers the gauges of the fee market. They are read when they are scraped. All are absent on a chain without a fee market,
- * and while the newest reading is older than a minute.
+ * Registers the gauges of the fee market. All are absent on a chain without a fee market, and while the newest reading is older
+ * than a minute.
  */
 export function registerMarketGauges(registry: Registry, market: () => MarketStatus | undefined): void {
-  for (const { values, ...rest } of MARKET_GAUGES) {
-    const definition: MetricDefinition = { ...rest, question: "What does it cost?" };
-    const [label] = definition.labelNames ?? [];
-    const gauge: Gauge<string> = new Gauge({
-      ...definition,
-      registers: [registry],
-      collect: () => {
-        // A reset would set a gauge without labels to 0, which would be a wrong value.
-        if (label === undefined) gauge.remove();
-        else gauge.reset();
-        const present = market();
-        if (present === undefined || !isFresh(present)) return;
-        for (const [name, value] of Object.entries(values(present)))
-          if (value !== undefined) gauge.set(label === undefined ? {} : { [label]: name }, value);
-      },
-    });
-  }
+  registerStatusMetrics(registry, MARKET_GAUGES, () => {
+    const present = market();
+    return present !== undefined && isFresh(present) ? present : undefined;
+  });
 }
 
 interface MarketLogDeps {

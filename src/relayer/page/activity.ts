@@ -1,4 +1,4 @@
-import type { QueryCost } from "../health/status.ts";
+import type { QueryCost } from "../health/relayer-status.ts";
 import { type Attempt, type AttemptSink, NOT_NEEDED } from "../state/attempt.ts";
 
 /** Attempts and transactions of one minute. */

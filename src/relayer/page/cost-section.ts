@@ -5,7 +5,7 @@ import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { namedOwners } from "../gate/spending.ts";
-import type { QueryView, RelayerStatus } from "../health/status.ts";
+import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import type { Remedy } from "../market/forecast.ts";
 import {
   isDemandAboveMarket,

@@ -11,10 +11,10 @@ import {
   type Tone,
   statusBanner,
 } from "../../platform/web/parts.ts";
-import type { QueryView, RelayerStatus } from "../health/status.ts";
+import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
-import type { HeadView } from "../health/head-watch.ts";
+import type { HeadView } from "../watch/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";

@@ -2,7 +2,7 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { lateText } from "../health/lateness.ts";
-import type { QueryView } from "../health/status.ts";
+import type { QueryView } from "../health/relayer-status.ts";
 import { ascending } from "../../platform/base/order.ts";
 
 /** Sort columns of the table. Each puts the most important first. */

@@ -9,7 +9,7 @@ import { type PageContent, timeText } from "../../platform/web/page-shell.ts";
 import { ago, badge, type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { blocksBehind } from "../api/status-json.ts";
-import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/status.ts";
+import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Activity, ActivitySample } from "./activity.ts";
 import type { CostsView } from "../costs/create-costs.ts";

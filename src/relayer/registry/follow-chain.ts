@@ -1,5 +1,5 @@
-import { onAbort, pause, waitAtMost } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/waits.ts";
+import { retry } from "../../platform/base/retry.ts";
+import { onAbort, waitAtMost } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -55,19 +55,19 @@ export interface FollowDeps {
 export async function followChain(deps: FollowDeps, signal: AbortSignal): Promise<void> {
   const { clock, logger } = deps;
   let reloadAtMs = clock.monotonicMs();
-  let failures = 0;
+  const tries = { failures: 0 };
   let lastError: string | undefined;
   // Whether the chain has blocks that no notice announced. Events of queries may then be missing too.
   let isStreamBehind = false;
   const list: ListState = { height: 0n, hasStreamBlock: false, waiting: [] };
-  while (!signal.aborted) {
-    try {
+  const follow = async (): Promise<void> => {
+    while (!signal.aborted) {
       if (clock.monotonicMs() >= reloadAtMs) {
         await reload(deps, list, signal);
         reloadAtMs = clock.monotonicMs() + deps.reloadMs;
       }
-      if (lastError !== undefined) logger.info("local chain can be read again", { failures });
-      [failures, lastError] = [0, undefined];
+      if (lastError !== undefined) logger.info("local chain can be read again", { ...tries });
+      [tries.failures, lastError] = [0, undefined];
       const hasStream: boolean = deps.subscription.isConnected() && !isStreamBehind;
       const notice: ChainNotice | undefined =
         list.waiting.shift() ?? (await nextNotice(deps, hasStream, signal));
@@ -77,19 +77,19 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
       // It stays behind until a notice shows that the stream's node makes progress.
       isStreamBehind = notice === undefined && (isStreamBehind || nextMs === 0);
       reloadAtMs = Math.min(reloadAtMs, clock.monotonicMs() + nextMs);
-    } catch (error) {
-      if (signal.aborted) return;
-      deps.onLocalError(error);
-      // The failed notice cannot be applied again, so the whole list must be read.
-      reloadAtMs = clock.monotonicMs();
-      const kind = errorKind(error);
-      const fields = { reason: errorText(error), failures };
-      const isQuiet = kind === lastError || (isHeightUnavailable(error) && failures < MAX_READS_BEHIND);
-      logger[isQuiet ? "debug" : "warn"]("local chain cannot be read", fields);
-      lastError = isQuiet ? lastError : kind;
-      await pause(backoffMs(failures++, errorBackoff(error), deps.random), clock, signal);
     }
-  }
+  };
+  const onError = (error: unknown): void => {
+    deps.onLocalError(error);
+    // The failed notice cannot be applied again, so the whole list must be read.
+    reloadAtMs = clock.monotonicMs();
+    const kind = errorKind(error);
+    const { failures } = tries;
+    const isQuiet = kind === lastError || (isHeightUnavailable(error) && failures < MAX_READS_BEHIND);
+    logger[isQuiet ? "debug" : "warn"]("local chain cannot be read", { reason: errorText(error), failures });
+    lastError = isQuiet ? lastError : kind;
+  };
+  await retry(follow, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
 /** Waits for a notice, and not for long. The height of a block is stored immediately. */

@@ -1,5 +1,5 @@
 import { maxInt } from "../../platform/base/integers.ts";
-import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 
 /**
  * Gas that the chain itself uses for one key of a result, without a call of the contract: message, proof and storage. Measured on a

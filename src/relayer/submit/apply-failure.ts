@@ -5,8 +5,8 @@ import { errorText } from "../../platform/base/errors.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { type QueryFailure, wasRejected } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
-import type { ClientUpdate, ResultOutcome } from "./proven-result.ts";
-import { isLackOfFunds } from "./submit-gate.ts";
+import type { ClientUpdate, ResultOutcome } from "../result/proven-result.ts";
+import { isLackOfFunds } from "../result/submit-gate.ts";
 import {
   entriesOf,
   gasItem,

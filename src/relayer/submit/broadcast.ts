@@ -6,8 +6,8 @@ import { admit, type AdmittedTransaction, cutTo } from "./admit.ts";
 import { applyFailure, groupOf } from "./apply-failure.ts";
 import { evaluateResult, isAboveCeiling, isTooOld, TOO_OLD } from "./evaluate-result.ts";
 import type { Entry } from "./pipeline.ts";
-import { GAS_PER_TRANSACTION } from "./plan.ts";
-import { isLackOfFunds } from "./submit-gate.ts";
+import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
+import { isLackOfFunds } from "../result/submit-gate.ts";
 import {
   byNeed,
   entriesOf,

@@ -1,7 +1,8 @@
 import type { BlockLimits } from "../chain/local-queries.ts";
 import type { MarketBudget } from "../market/budget.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import { type BatchLimits, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
+import { type BatchLimits } from "./plan.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 
 /** What the transactions in flight may use of one block together. */
 export interface BlockBudget {

@@ -1,8 +1,8 @@
 import type { FinalTx } from "../../cosmos/client/tx/tx-types.ts";
-import { isPaid } from "../costs/payment.ts";
+import { isPaid } from "../result/paid-transaction.ts";
 import { applyFailure, attributeError, failureText, isOutOfGas } from "./apply-failure.ts";
 import type { Entry } from "./pipeline.ts";
-import { GAS_PER_TRANSACTION } from "./plan.ts";
+import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import {
   entriesOf,
   gasItem,

@@ -1,7 +1,7 @@
 import { isNewer } from "../../cosmos/comet/ibc-height.ts";
 import { isDue, type QueryState, sameQuestion } from "../registry/query-state.ts";
 import type { Entry } from "./pipeline.ts";
-import { MAX_AGE_MS, type ResultOutcome } from "./proven-result.ts";
+import { MAX_AGE_MS, type ResultOutcome } from "../result/proven-result.ts";
 import { type SubmitterState, urgentRule, WITHDRAWN } from "./submitter-state.ts";
 
 /** A result may wait this many blocks until its query is due. */

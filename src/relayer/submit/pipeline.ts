@@ -1,6 +1,5 @@
 import { isNewer, type RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import type { RegisteredQuery } from "../chain/registered-query.ts";
-import type { ExpectedResult, ProvenResult, ResultOutcome } from "./proven-result.ts";
+import type { ExpectedResult, ProvenResult, ResultOutcome } from "../result/proven-result.ts";
 
 /** Where a result is. Each result is in one stage, and each is resolved once. */
 export type Stage =
@@ -279,6 +278,3 @@ export function unsentOf({ planned, queued, expected }: QueryEntries): {
   const newest = expected.at(-1) ?? queued.at(-1) ?? planned.at(-1);
   return { count: planned.length + queued.length + expected.length, newest: newest?.result.at };
 }
-
-/** A query, as far as the pipeline needs it. */
-export type QueryKey = Pick<RegisteredQuery, "id" | "type">;

@@ -1,4 +1,4 @@
-import type { QueryFailure } from "../registry/query-state.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { type Entry, type ExpectedEntry, isProven } from "./pipeline.ts";
 import { ascending } from "../../platform/base/order.ts";
 
@@ -10,13 +10,6 @@ export interface BatchLimits {
   /** Number of results. */
   readonly results: number;
 }
-
-/** Fixed gas of a transaction: signature, fee, sequence. Measured on a real chain. */
-export const GAS_PER_TRANSACTION = 110_000n;
-/** First guess for a client update: a header with one or two signatures. */
-export const GAS_PER_CLIENT_UPDATE = 85_000n;
-/** First guess for a result with one key and its two proof operators. */
-export const GAS_PER_KEY = 30_000n;
 
 /** What may be planned now, and how. */
 export interface PlanOptions {
@@ -157,12 +150,4 @@ function oneTransactionPerQuery(planned: readonly (readonly Entry[])[]): readonl
       return fresh;
     })
     .filter((entries) => entries.length > 0);
-}
-
-/** The failure of a result whose message exceeds the bytes of any transaction. */
-export function tooLarge(message: Uint8Array, limits: Pick<BatchLimits, "bytes">): QueryFailure {
-  return {
-    code: "too-large",
-    reason: `the result has ${message.length} bytes; a transaction may have ${limits.bytes}`,
-  };
 }

@@ -3,7 +3,8 @@ import { cutTo } from "./admit.ts";
 import { applyFailure, groupOf, layOut, rereadQueries, toMessages } from "./apply-failure.ts";
 import { isAboveCeiling } from "./evaluate-result.ts";
 import type { Entry, ExpectedEntry } from "./pipeline.ts";
-import { GAS_PER_TRANSACTION, planTransactions } from "./plan.ts";
+import { planTransactions } from "./plan.ts";
+import { GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import {
   byNeed,
   gasInFlight,

@@ -1,13 +1,13 @@
+import { retry } from "../../platform/base/retry.ts";
 import { pause, waitAtMost } from "../../platform/base/abort.ts";
-import { backoffMs } from "../../platform/base/waits.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { confirm, recordComplete } from "./confirm.ts";
 import { dropOld, isPriceGood, broadcastPrepared } from "./broadcast.ts";
 import { sentAtOf } from "./pipeline.ts";
-import { GAS_PER_KEY } from "./plan.ts";
+import { GAS_PER_KEY } from "../result/gas-guess.ts";
 import { prepare } from "./prepare.ts";
-import type { ExpectedResult } from "./proven-result.ts";
+import type { ExpectedResult } from "../result/proven-result.ts";
 import { rereadQueries } from "./apply-failure.ts";
 import { isDue } from "../registry/query-state.ts";
 import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
@@ -50,32 +50,32 @@ export async function runPreparing(state: SubmitterState, signal: AbortSignal): 
 export async function runSending(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { deps } = state;
   const rhythm: Rhythm = { height: 0n, lookUps: 0, lookAtMs: 0, limitsAtMs: 0, areLimitsOld: false };
-  let failures = 0;
+  const tries = { failures: 0 };
   let lastError: string | undefined;
-  while (!signal.aborted) {
-    // Read before the step, so that a block that arrives during it starts the next step immediately.
-    const seen = versions(state);
-    try {
+  const runSteps = async (): Promise<void> => {
+    while (!signal.aborted) {
+      // Read before the step, so that a block that arrives during it starts the next step immediately.
+      const seen = versions(state);
       await step(state, rhythm, signal);
-      failures = 0;
+      tries.failures = 0;
       // A step without anything to send says nothing. The node has accepted a transaction when there is no reason any more.
       if (lastError !== undefined && state.pace.stopped === undefined) {
         deps.logger.info("transactions can be sent again");
         lastError = undefined;
       }
       await changedSince(state, seen, pauseMs(state, rhythm), signal);
-    } catch (error) {
-      if (signal.aborted) return;
-      const kind = errorKind(error);
-      deps.logger[kind === lastError ? "debug" : "warn"]("transactions cannot be sent", {
-        reason: errorText(error),
-      });
-      lastError = kind;
-      state.pace.stopped = errorText(error);
-      unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
-      await pause(backoffMs(failures++, errorBackoff(error), deps.random), deps.clock, signal);
     }
-  }
+  };
+  const onError = (error: unknown): void => {
+    const kind = errorKind(error);
+    deps.logger[kind === lastError ? "debug" : "warn"]("transactions cannot be sent", {
+      reason: errorText(error),
+    });
+    lastError = kind;
+    state.pace.stopped = errorText(error);
+    unsendAll(state, error instanceof Error ? error : new Error("failed", { cause: error }));
+  };
+  await retry(runSteps, { ...deps, backoff: errorBackoff, signal, tries, onError });
 }
 
 interface Versions {

@@ -3,16 +3,16 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits.ts";
-import type { RelayerMetrics } from "../api/metrics.ts";
+import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
-import type { PaymentSink } from "../costs/payment.ts";
+import type { PaymentSink } from "../result/paid-transaction.ts";
 import type { Market } from "../market/create-market.ts";
 import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
 import { asAnswered } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Attempt, AttemptSink } from "../state/attempt.ts";
+import type { AttemptSink } from "../state/attempt.ts";
 import { type BatchBudget, type BlockBudget, createBatchBudget, createBlockBudget } from "./budgets.ts";
 import {
   createGasEstimates,
@@ -22,13 +22,20 @@ import {
   type GasMargin,
 } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
-import { type BatchLimits, capacityFor, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
+import { type BatchLimits, capacityFor } from "./plan.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import type { MarketBudget } from "../market/budget.ts";
 import type { Urgency, UrgencyRule } from "../market/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
-import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
+import {
+  type ClientUpdate,
+  type ExpectedResult,
+  type OutcomeListener,
+  type ResultOutcome,
+  toAttempt,
+} from "../result/proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";
-import type { FundsWatch, SubmitGate, Upkeep } from "./submit-gate.ts";
+import type { FundsWatch, SubmitGate, Upkeep } from "../result/submit-gate.ts";
 
 export interface SubmitterOptions {
   /** Type URL of `MsgSubmitQueryResult`; it holds the chain's own name. */
@@ -311,25 +318,6 @@ export function recordOutcome(
   ]);
   report(result, outcome);
 }
-
-function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
-  switch (outcome.kind) {
-    case "included":
-      return { outcome: "included", reason: undefined };
-    case "refused":
-      return { outcome: outcome.error.code, reason: outcome.error.reason };
-    case "dropped":
-      return { outcome: outcome.reason, reason: DROP_TEXTS[outcome.reason] };
-    case "unsent":
-      return { outcome: "not-broadcast", reason: outcome.reason };
-  }
-}
-
-const DROP_TEXTS = {
-  redundant: "the chain has a result of this remote height or a newer one",
-  superseded: undefined,
-  removed: undefined,
-} as const;
 
 /** The outcome of a TX result behind one that was not sent. */
 export const WITHDRAWN: ResultOutcome = {

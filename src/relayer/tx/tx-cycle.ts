@@ -15,7 +15,7 @@ import {
 import { type QueryFailure, type QueryState, searched } from "../registry/query-state.ts";
 import { startAttempt } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
-import { submitMessage } from "../submit/proven-result.ts";
+import { submitMessage } from "../result/proven-result.ts";
 import { parseTxFilter } from "./tx-filter.ts";
 import { txFinderOf } from "./tx-finder.ts";
 import type { FoundTx } from "./tx-proof.ts";

@@ -10,9 +10,14 @@ import { type QueryFailure, type QueryState, searched } from "../registry/query-
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { AttemptStart } from "../state/attempt.ts";
 import type { Journal } from "../state/journal.ts";
-import { GAS_PER_KEY, tooLarge } from "../submit/plan.ts";
-import type { OutcomeListener, ProvenResult, ResultOutcome } from "../submit/proven-result.ts";
-import type { Resubmissions } from "./resubmissions.ts";
+import { GAS_PER_KEY } from "../result/gas-guess.ts";
+import {
+  tooLarge,
+  type OutcomeListener,
+  type ProvenResult,
+  type ResultOutcome,
+} from "../result/proven-result.ts";
+import type { Resubmissions } from "../state/resubmissions.ts";
 
 /** Dependencies of TX cycles besides the worker. */
 export interface TxDeps {

@@ -212,16 +212,17 @@ export function createWatchdogMetrics(
         },
       }),
     );
-  const scrapes = factory.counter(SCRAPES);
+  const scrapes = factory.counter({
+    ...SCRAPES,
+    zeros: { source: SOURCE_NAMES, outcome: ["success", "failure"] },
+  });
   const duration = factory.histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS });
   const restarts = factory.counter(NODE_RESTARTS);
   const ping = factory.gauge(DEAD_MAN_PING);
-  const attempts = factory.counter(NOTIFICATION_ATTEMPTS);
-  // Zero from the start: Prometheus' rate() and increase() do not count the first appearance of a series.
-  for (const source of SOURCE_NAMES)
-    for (const outcome of ["success", "failure"]) scrapes.inc({ source, outcome }, 0);
-  for (const channel of channels)
-    for (const outcome of DELIVERY_OUTCOMES) attempts.inc({ channel, outcome }, 0);
+  const attempts = factory.counter({
+    ...NOTIFICATION_ATTEMPTS,
+    zeros: { channel: channels, outcome: DELIVERY_OUTCOMES },
+  });
   return {
     recordPoll: (observation, restartedNodes) => {
       for (const { source, seen } of seenSources(observation)) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
-import type { AdmissionRequest, SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
+import type { AdmissionRequest, SubmitGate } from "../../../src/relayer/result/submit-gate.ts";
 import type { SimBlock, SimMarket } from "./sim-node.ts";
 import { bankKey } from "./sim-remote.ts";
 import { type SimOptions, type SimWorld, startWorld } from "./sim-world.ts";

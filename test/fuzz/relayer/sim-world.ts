@@ -1,14 +1,14 @@
 import { DEC18_ONE, type Dec18 } from "../../../src/platform/base/decimal.ts";
 import { Registry as MetricsRegistry } from "prom-client";
 import { supervise } from "../../../src/platform/base/service.ts";
-import { createRelayerMetrics } from "../../../src/relayer/api/metrics.ts";
-import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import { createRelayerMetrics } from "../../../src/relayer/result/relayer-metrics.ts";
+import type { RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
 import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
 import { createHealth } from "../../../src/relayer/health/create-health.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { createClientRefresh } from "../../../src/relayer/connection/client-refresh.ts";
 import { createEngine, type Engine } from "../../../src/relayer/engine.ts";
-import { watchedClient, createWatches } from "../../../src/relayer/health/watches.ts";
+import { watchedClient, createWatches } from "../../../src/relayer/watch/watches.ts";
 import { createUrgency, type UrgencyRule } from "../../../src/relayer/market/urgency.ts";
 import { createMarket } from "../../../src/relayer/market/create-market.ts";
 import { createHeightSignal } from "../../../src/relayer/registry/height-signal.ts";
@@ -16,7 +16,7 @@ import { createRegistry, type Registry } from "../../../src/relayer/registry/reg
 import type { EndedAttempt } from "../../../src/relayer/state/attempt.ts";
 import { createLocalHistoryCheck } from "../../../src/relayer/state/history.ts";
 import { createJournal, type Journal } from "../../../src/relayer/state/journal.ts";
-import type { SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
+import type { SubmitGate } from "../../../src/relayer/result/submit-gate.ts";
 import { openGate } from "../../support/open-gate.ts";
 import { createManualClock, type ManualClock } from "../../support/manual-clock.ts";
 import { createRandom, type Random } from "../random.ts";

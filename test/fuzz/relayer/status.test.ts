@@ -1,6 +1,6 @@
 import type { Registry as MetricsRegistry } from "prom-client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import type { QueryView, RelayerStatus } from "../../../src/relayer/health/status.ts";
+import type { QueryView, RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
 import { statusJson } from "../../../src/relayer/api/status-json.ts";
 import { QUERY_STATUSES } from "../../../src/relayer/registry/query-state.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import type { SubmitGate } from "../../../src/relayer/submit/submit-gate.ts";
+import type { SubmitGate } from "../../../src/relayer/result/submit-gate.ts";
 import { bankKey } from "./sim-remote.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 import { stale } from "./simulate.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createCostLedger, SPANS } from "../../../src/relayer/costs/cost-ledger.ts";
-import type { PaidTransaction } from "../../../src/relayer/costs/payment.ts";
+import type { PaidTransaction } from "../../../src/relayer/result/paid-transaction.ts";
 import type { RelayerStore } from "../../../src/relayer/state/store.ts";
 import { openTestStore } from "../../support/relayer-store.ts";
 

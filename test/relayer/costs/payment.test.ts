@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { attributeCost, type CostPart, type PaidTransaction } from "../../../src/relayer/costs/payment.ts";
+import { attributeCost, type CostPart } from "../../../src/relayer/costs/payment.ts";
+import { type PaidTransaction } from "../../../src/relayer/result/paid-transaction.ts";
 
 const result = (queryId: bigint, gas: bigint, connectionId = "connection-0") => ({
   queryId,

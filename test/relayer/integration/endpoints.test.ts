@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import type { EndpointStatus } from "../../../src/relayer/health/status.ts";
+import type { EndpointStatus } from "../../../src/relayer/health/relayer-status.ts";
 import type { ProxyFault } from "../../support/fault-proxy.ts";
 import { withWrongProof } from "../../support/json-rpc-bodies.ts";
 import { type FaultyLocalnet, startFaultyLocalnet, WAIT } from "../../support/faulty-localnet.ts";

@@ -3,7 +3,7 @@ import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/par
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
-import { createHeadWatch } from "../../../src/relayer/health/head-watch.ts";
+import { createHeadWatch } from "../../../src/relayer/watch/head-watch.ts";
 import { createMarketView, createTransactionFee } from "../../../src/relayer/health/market-view.ts";
 import {
   answered,

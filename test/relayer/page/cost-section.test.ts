@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
-import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import type { RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
 import type { MarketStatus } from "../../../src/relayer/market/market-status.ts";
 import { costSection } from "../../../src/relayer/page/cost-section.ts";
 import { summarize } from "../../../src/relayer/page/overview-section.ts";

@@ -6,7 +6,7 @@ import {
   SORTS,
   viewHref,
 } from "../../../src/relayer/page/query-section.ts";
-import type { QueryView } from "../../../src/relayer/health/status.ts";
+import type { QueryView } from "../../../src/relayer/health/relayer-status.ts";
 import { sampleLateness, sampleView } from "../status-samples.ts";
 
 const view = (text = "") => parseQueriesView(new URLSearchParams(text));

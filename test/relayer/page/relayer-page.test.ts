@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { RelayerStatus } from "../../../src/relayer/health/status.ts";
+import type { RelayerStatus } from "../../../src/relayer/health/relayer-status.ts";
 import { problemRunbook } from "../../../src/relayer/monitoring/relayer-runbooks.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../../../src/relayer/health/problems.ts";
 import { type RelayerPageInput, relayerPage } from "../../../src/relayer/page/relayer-page.ts";

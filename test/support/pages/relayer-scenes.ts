@@ -2,7 +2,7 @@ import type { ActivitySample } from "../../../src/relayer/page/activity.ts";
 import type { RelayerPageInput } from "../../../src/relayer/page/relayer-page.ts";
 import type { ProblemSpan } from "../../../src/relayer/health/problem-timeline.ts";
 import type { ProblemCode } from "../../../src/relayer/health/problems.ts";
-import type { QueryView } from "../../../src/relayer/health/status.ts";
+import type { QueryView } from "../../../src/relayer/health/relayer-status.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import type { MarketStatus } from "../../../src/relayer/market/market-status.ts";
 import { sampleCosts } from "../../relayer/costs/cost-samples.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
-import { controlRoutes } from "../../../../src/platform/http/control-routes.ts";
+import { controlRoutes } from "../../../../src/platform/http/daemon-control-routes.ts";
 import { getRoute, type HttpRoute, textReply } from "../../../../src/platform/http/http-route.ts";
 import { createLastingServer, type LastingServer } from "../../../../src/platform/http/lasting-server.ts";
 

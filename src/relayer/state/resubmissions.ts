@@ -1,7 +1,7 @@
 import { withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Journal, DeadLetter } from "../state/journal.ts";
+import type { Journal, DeadLetter } from "./journal.ts";
 
 export interface ResubmissionDeps {
   readonly journal: Pick<Journal, "deadLetters">;

@@ -16,7 +16,7 @@ import type { Registry } from "../registry/registry.ts";
 import { expectedLateBlocks } from "../market/market-outputs.ts";
 import type { MarketStatus } from "../market/market-status.ts";
 import type { Journal } from "../state/journal.ts";
-import type { HeadView, ListView } from "./head-watch.ts";
+import type { HeadView, ListView } from "../watch/head-watch.ts";
 import { type Lateness, latenessOf } from "./lateness.ts";
 import {
   hasNoNewBlock,
@@ -26,7 +26,7 @@ import {
   type HealthLimits,
   type Problem,
 } from "./problems.ts";
-import type { AccountView, ClientView, Watches } from "./watches.ts";
+import type { AccountView, ClientView, Watches } from "../watch/watches.ts";
 
 /** The state of the relayer at one instant. */
 export interface RelayerStatus {

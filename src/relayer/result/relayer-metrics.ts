@@ -1,48 +1,26 @@
-import type { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { Registry } from "prom-client";
 import type { RpcObserver } from "../../cosmos/client/rpc-caller.ts";
-import {
-  createMetricFactory,
-  type LastingMetrics,
-  type MetricFactory,
-} from "../../platform/process/lasting-metrics.ts";
+import { createMetricFactory, type LastingMetrics } from "../../platform/process/lasting-metrics.ts";
 import { QUERY_FAILURE_CODES } from "../registry/query-state.ts";
 
 /** Counters and histograms of the relayer. Its gauges are in `status-gauges.ts`; `docs/metrics.md` lists all. */
-export interface RelayerMetrics {
-  /** Each ends as an attempt with an outcome. */
-  readonly proven: Counter<"connection_id">;
-  readonly results: Counter<"connection_id" | "outcome">;
-  /** Timestamp of the last result in a block. */
-  readonly lastIncluded: Gauge<"connection_id">;
-  readonly clientUpdates: Counter<"connection_id">;
-  readonly cycles: Counter<"connection_id" | "outcome">;
-  readonly transactions: Counter<"outcome">;
-  readonly simulations: Counter<string>;
-  readonly lateBlocks: Histogram<"connection_id">;
-  readonly batchSize: Histogram<"connection_id">;
-  readonly gasUsed: Counter<"connection_id">;
-  readonly fees: Counter<"connection_id">;
-  readonly txBytes: Counter<"connection_id">;
-  readonly queryListReloads: Counter<string>;
-  readonly prunedBlocks: Counter<"connection_id">;
-  readonly rpcCalls: Counter<"chain_id" | "method" | "outcome">;
-  readonly rpcBytes: Counter<"chain_id" | "direction">;
-}
+export type RelayerMetrics = ReturnType<typeof createRelayerMetrics>;
 
-/** Registers the metrics. The counters of a connection start at 0, so that its first event is visible as an increase. */
+/** Registers the metrics, one row each. */
 export function createRelayerMetrics(
   registry: Registry,
   connectionIds: readonly string[],
   lasting?: LastingMetrics,
-): RelayerMetrics {
-  const factory = createMetricFactory(registry, lasting);
-  const { counter, gauge, histogram } = factory;
-  const metrics: RelayerMetrics = {
+) {
+  const known = { connection_id: connectionIds };
+  const { counter, gauge, histogram } = createMetricFactory(registry, lasting, known);
+  return {
     results: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_results_total",
       help: "Query results by outcome: included in a block of the local chain, redundant since another relayer was faster, unchanged and not sent (`queries.skip_unchanged`), or the code of the failure.",
       labelNames: ["connection_id", "outcome"],
+      zeros: { outcome: ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES] },
     }),
     proven: counter({
       question: "Is it active?",
@@ -67,12 +45,14 @@ export function createRelayerMetrics(
       name: "relaywatch_relayer_cycles_total",
       help: "Cycles over the due queries. Outcome failed: an error of the connection, not of a query.",
       labelNames: ["connection_id", "outcome"],
+      zeros: { outcome: ["done", "failed"] },
     }),
     transactions: counter({
       question: "Is it active?",
       name: "relaywatch_relayer_transactions_total",
       help: "Transactions by outcome: included, failed in a block, refused by the node, or not included in any block. The results of the last three are sent again.",
       labelNames: ["outcome"],
+      zeros: { outcome: ["included", "failed", "refused", "not-included"] },
     }),
     simulations: counter({
       question: "What does it cost?",
@@ -135,28 +115,6 @@ export function createRelayerMetrics(
       labelNames: ["chain_id", "direction"],
     }),
   };
-  for (const outcome of ["included", "failed", "refused", "not-included"])
-    metrics.transactions.inc({ outcome }, 0);
-  for (const connection_id of connectionIds) startAtZero(metrics, connection_id, factory);
-  return metrics;
-}
-
-function startAtZero(
-  metrics: RelayerMetrics,
-  connection_id: string,
-  { begin }: Pick<MetricFactory, "begin">,
-): void {
-  for (const outcome of ["included", "redundant", "unchanged", ...QUERY_FAILURE_CODES])
-    metrics.results.inc({ connection_id, outcome }, 0);
-  for (const outcome of ["done", "failed"]) metrics.cycles.inc({ connection_id, outcome }, 0);
-  metrics.proven.inc({ connection_id }, 0);
-  metrics.clientUpdates.inc({ connection_id }, 0);
-  metrics.prunedBlocks.inc({ connection_id }, 0);
-  metrics.gasUsed.inc({ connection_id }, 0);
-  metrics.fees.inc({ connection_id }, 0);
-  metrics.txBytes.inc({ connection_id }, 0);
-  begin(metrics.batchSize, { connection_id });
-  begin(metrics.lateBlocks, { connection_id });
 }
 
 /** Creates an observer that counts the RPC traffic with one chain. */

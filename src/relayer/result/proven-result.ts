@@ -6,7 +6,7 @@ import {
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RemoteHeight } from "../../cosmos/comet/ibc-height.ts";
-import type { AttemptStart } from "../state/attempt.ts";
+import type { Attempt, AttemptStart } from "../state/attempt.ts";
 
 /** A result that is being read and proven. */
 export interface ExpectedResult {
@@ -60,4 +60,32 @@ export const MAX_AGE_MS = 10_000;
 /** Encodes a `MsgSubmitQueryResult`. `sender` is a bech32 address. */
 export function submitMessage(queryId: bigint, result: QueryResult, sender: string): Uint8Array {
   return MsgSubmitQueryResult.encode({ queryId, sender, clientId: "", result }).finish();
+}
+
+/** The failure of a result whose message exceeds the bytes of any transaction. */
+export function tooLarge(message: Uint8Array, limits: { readonly bytes: number }): QueryFailure {
+  return {
+    code: "too-large",
+    reason: `the result has ${message.length} bytes; a transaction may have ${limits.bytes}`,
+  };
+}
+
+const DROP_TEXTS = {
+  redundant: "the chain has a result of this remote height or a newer one",
+  superseded: undefined,
+  removed: undefined,
+} as const;
+
+/** What an attempt with this outcome says about it. */
+export function toAttempt(outcome: ResultOutcome): Pick<Attempt, "outcome" | "reason"> {
+  switch (outcome.kind) {
+    case "included":
+      return { outcome: "included", reason: undefined };
+    case "refused":
+      return { outcome: outcome.error.code, reason: outcome.error.reason };
+    case "dropped":
+      return { outcome: outcome.reason, reason: DROP_TEXTS[outcome.reason] };
+    case "unsent":
+      return { outcome: "not-broadcast", reason: outcome.reason };
+  }
 }

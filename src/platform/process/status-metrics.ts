@@ -1,0 +1,99 @@
+import { Counter, Gauge, type Registry } from "prom-client";
+import type { MetricDefinition } from "./metrics.ts";
+
+/** One value of a metric. */
+export interface Series {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
+
+/** A metric with values from a status. */
+export interface StatusMetric<S> extends Omit<MetricDefinition, "question"> {
+  readonly question?: MetricDefinition["question"];
+  /** Absent: a gauge. */
+  readonly type?: "counter";
+  readonly labelNames: readonly string[];
+  /** Returns all series. A series that is not returned is absent from the page, for instance before its first reading. */
+  readonly values: (status: S) => readonly Series[];
+}
+
+/** Returns one series. */
+export function series(value: number, labels: Series["labels"] = {}): Series {
+  return { value, labels };
+}
+
+/** Returns one series, or none while the value is unknown. */
+export function knownSeries(
+  value: bigint | number | undefined,
+  labels: Series["labels"] = {},
+): readonly Series[] {
+  return value === undefined ? [] : [series(Number(value), labels)];
+}
+
+/** As {@link knownSeries}, for milliseconds that the page shows in seconds. */
+export function secondsSeries(ms: number | undefined, labels: Series["labels"] = {}): readonly Series[] {
+  return ms === undefined ? [] : [series(ms / 1_000, labels)];
+}
+
+/** Returns one series for each known value, labelled with its name. */
+export function seriesBy(
+  label: string,
+  values: Readonly<Record<string, bigint | number | undefined>>,
+): readonly Series[] {
+  return Object.entries(values).flatMap(([name, value]) => knownSeries(value, { [label]: name }));
+}
+
+/** Returns the rows of one section of `docs/metrics.md`. */
+export function answering<S>(
+  question: MetricDefinition["question"],
+  rows: readonly Omit<StatusMetric<S>, "question">[],
+): readonly StatusMetric<S>[] {
+  return rows.map((row) => ({ ...row, question }));
+}
+
+/**
+ * Registers metrics that take their values from the status when they are scraped, so that a loop that hangs cannot leave
+ * them as they were. All series are absent while the status is undefined.
+ */
+export function registerStatusMetrics<S>(
+  registry: Registry,
+  rows: readonly StatusMetric<S>[],
+  status: () => S | undefined,
+): void {
+  for (const { type, values, ...definition } of rows) {
+    const options = { ...definition, labelNames: [...definition.labelNames], registers: [registry] };
+    const present = (): readonly Series[] => {
+      const current = status();
+      return current === undefined ? [] : values(current);
+    };
+    if (type === "counter") registerCounter(options, present);
+    else registerGauge(options, present);
+  }
+}
+
+type Options = Omit<MetricDefinition, "question" | "labelNames"> & {
+  readonly labelNames: string[];
+  readonly registers: Registry[];
+};
+
+function registerGauge(options: Options, present: () => readonly Series[]): void {
+  const gauge: Gauge<string> = new Gauge({
+    ...options,
+    collect: () => {
+      gauge.reset();
+      // A reset sets a gauge without labels to 0, which would be a wrong value when there is none.
+      if (options.labelNames.length === 0) gauge.remove();
+      for (const { labels, value } of present()) gauge.set({ ...labels }, value);
+    },
+  });
+}
+
+function registerCounter(options: Options, present: () => readonly Series[]): void {
+  const counter: Counter<string> = new Counter({
+    ...options,
+    collect: () => {
+      counter.reset();
+      for (const { labels, value } of present()) counter.inc({ ...labels }, value);
+    },
+  });
+}
