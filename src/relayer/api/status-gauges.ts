@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from "prom-client";
 import type { MetricDefinition } from "../../platform/process/metrics.ts";
-import { registerMarketGauges } from "../market/market-outputs.ts";
+import { registerMarketGauges } from "../forecast/market-outputs.ts";
 import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/status.ts";

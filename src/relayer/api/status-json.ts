@@ -6,7 +6,7 @@ import type { ClientView } from "../health/watches.ts";
 import type { HeadView } from "../health/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import { latestOf } from "../health/lateness.ts";
-import { marketJson } from "../market/market-outputs.ts";
+import { marketJson } from "../forecast/market-outputs.ts";
 import type {
   AccountStatus,
   ConnectionStatus,

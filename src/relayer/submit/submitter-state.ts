@@ -6,7 +6,7 @@ import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits
 import type { RelayerMetrics } from "../api/metrics.ts";
 import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
 import type { PaymentSink } from "../costs/payment.ts";
-import type { Market } from "../market/create-market.ts";
+import type { Market } from "../gas-budget/create-market.ts";
 import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
@@ -23,8 +23,8 @@ import {
 } from "./gas-estimates.ts";
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, capacityFor, GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "./plan.ts";
-import type { MarketBudget } from "../market/budget.ts";
-import type { Urgency, UrgencyRule } from "../market/urgency.ts";
+import type { MarketBudget } from "../gas-budget/budget.ts";
+import type { Urgency, UrgencyRule } from "../gas-budget/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import type { ClientUpdate, ExpectedResult, OutcomeListener, ResultOutcome } from "./proven-result.ts";
 import { createServiceOrder, type Need, type ServiceOrder, sortByNeed } from "./service-order.ts";

@@ -16,7 +16,6 @@ import { sampleMarket } from "../status-samples.ts";
 
 /** 2027-01-15T08:00:00Z */
 const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
 const METADATA = QueryDenomMetadataResponse.encode({
   metadata: {
     description: "",
@@ -98,7 +97,18 @@ async function setUp(config: RelayerConfig, asked: string[] = []) {
       balance: 1_000_000n,
       reserve: 400_000n,
     }),
-    queries: () => [{ id: 1n, owner: "neutron1owner", intervalMs: 60_000, ageMs: 50 * HOUR, gas: 40_000n }],
+    loads: () => [
+      {
+        id: 1n,
+        owner: "neutron1owner",
+        queries: 1,
+        updatePeriod: 60n,
+        ageBlocks: BigInt(50 * 3_600),
+        gas: 40_000n,
+        gasWithoutCallback: 40_000n,
+      },
+    ],
+    blockMs: () => 1_000,
     market: () => sampleMarket(),
     runs: () => [{ fromMs: START, untilMs: clock.nowMs() }],
     clock,
