@@ -254,6 +254,13 @@ describe("remedies", () => {
       }),
     ));
 
+  it("longer periods: with the fixed gas of each block, also when it holds hardly more than one result", () => {
+    const of = input({ loads: [load({ queries: 100, gas: 8_000_000n })] });
+    expect(remedy(of, "longer-periods")?.factor).toBeCloseTo(800 / 14.805, 9);
+    const larger = input({ loads: [load({ queries: 100, gas: 20_000_000n })] });
+    expect(remedy(larger, "longer-periods")?.factor).toBeCloseTo((100 * 20.195) / 15, 9);
+  });
+
   it("fewer callbacks: the forecast without them, and only when that saves gas", () => {
     const busy = load({ queries: 300, gas: 93_000n, gasWithoutCallback: 28_500n });
     const of = input({ loads: [busy, load({ queries: 50 })] });

@@ -165,6 +165,15 @@ describe("forecastSpending", () => {
     expect(at({ updatePeriod: undefined, ageBlocks: 60n })).toBe(48_000n);
     // With the measured gas of its own result, at its period.
     expect(at({ updatePeriod: blocks(HOUR / 4), ageBlocks: blocks(HOUR / 4) })).toBe(96_000n);
+    // That of the owner's other results is another one, and that of other owners too.
+    queries.push(
+      sampleSum(3n, 0n, { owner: "a", gas: 5_000n, results: 1 }),
+      sampleSum(4n, 0n, { owner: "b", gas: 90_000n, results: 1 }),
+    );
+    const young = { updatePeriod: blocks(HOUR / 4), ageBlocks: blocks(HOUR / 4) };
+    expect(at(young)).toBe(96_000n);
+    expect(at({ ...young, id: 5n })).toBe(288_000n);
+    expect(at({ ...young, id: 5n, owner: "c" })).toBe(3_072_000n);
   });
 
   it("knows no period of a new query without a block time, and takes the stretch for one that was measured", () => {
