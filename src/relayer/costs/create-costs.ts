@@ -18,8 +18,8 @@ import {
   type RegisteredLoad,
   type SpendingForecast,
 } from "../forecast/forecast.ts";
-import { FEE_FACTOR } from "../forecast/loads.ts";
 import { isFresh, type MarketStatus } from "../forecast/market-view.ts";
+import { FEE_FACTOR } from "../forecast/steady-state.ts";
 import { coveredMs, type Span } from "../health/problem-timeline.ts";
 import { type ContractName, createContractNames } from "./contract-names.ts";
 import { type CostLedger, SPANS } from "./cost-ledger.ts";

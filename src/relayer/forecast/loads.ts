@@ -1,22 +1,17 @@
 import type { MarketParams } from "../../cosmos/fee-market/market.ts";
 import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
-import { type Dec18, mulDec18, parseDec18, truncateDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, mulDec18, truncateDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import type { MarketReading } from "../gas-budget/create-market.ts";
+import type { Market, MarketReading } from "../gas-budget/create-market.ts";
 import { gasGuess } from "../kv/prove.ts";
 import { unchangedReadOf } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../submit/plan.ts";
-import type { RegisteredLoad } from "./forecast.ts";
-import type { MarketFacts } from "./steady-state.ts";
-
-/**
- * Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together,
- * while none was measured.
- */
-export const FEE_FACTOR = parseDec18("1.05");
+import { forecast, type RegisteredLoad } from "./forecast.ts";
+import type { MarketStatus } from "./market-view.ts";
+import { FEE_FACTOR, type MarketFacts } from "./steady-state.ts";
 
 /** Returns the price above which only urgent results are sent. */
 export function ceilingOf(
@@ -51,7 +46,7 @@ export function adviseOnPrices(
 }
 
 /** Settings that decide what a transaction costs. */
-export type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
+type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
 
 /** Returns the part of a forecast's input that the configuration decides. */
 export function configuredCosts(
@@ -141,6 +136,35 @@ export function createLoads(
       const remoteMs = remotes.get(query.connectionId) ?? 0;
       return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
     });
+  };
+}
+
+interface MarketViewDeps {
+  readonly market: Pick<Market, "status" | "params">;
+  readonly loads: () => readonly RegisteredLoad[];
+  /** Time between two local blocks, ms; undefined while it is not known. */
+  readonly blockMs: () => number | undefined;
+  readonly clock: { readonly monotonicMs: () => number };
+}
+
+/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without one. */
+export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
+  // Several readers ask for the status of one block.
+  let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
+  return () => {
+    const status = deps.market.status();
+    const params = deps.market.params();
+    const blockMs = deps.blockMs();
+    if (status === undefined || params === undefined || blockMs === undefined) return undefined;
+    const { readAtMs, ...market } = status;
+    const { readAtHeight, othersGas } = market;
+    if (last?.readAtHeight !== readAtHeight || last.othersGas !== othersGas) {
+      const costs = configuredCosts(config, params);
+      const feeFactor = market.feeFactor ?? costs.feeFactor;
+      const input = { ...costs, feeFactor, loads: deps.loads(), blockMs, othersGas };
+      last = { readAtHeight, othersGas, feeFactor, forecast: forecast(input) };
+    }
+    return { ...market, ...last, sinceReadMs: deps.clock.monotonicMs() - readAtMs };
   };
 }
 

@@ -1,7 +1,6 @@
 import { type Dec18, dec18ToNumber } from "../../platform/base/decimal.ts";
-import type { Market, MarketReading } from "../gas-budget/create-market.ts";
-import { type Forecast, forecast, type RegisteredLoad } from "./forecast.ts";
-import { configuredCosts, type FeeConfig } from "./loads.ts";
+import type { MarketReading } from "../gas-budget/create-market.ts";
+import type { Forecast } from "./forecast.ts";
 
 /** The fee market as the relayer sees it, at one instant, and what the served queries cost there. */
 export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
@@ -10,35 +9,6 @@ export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
   /** The measured one, or an estimate without own transactions in the last blocks. */
   readonly feeFactor: Dec18;
   readonly forecast: Forecast;
-}
-
-export interface MarketViewDeps {
-  readonly market: Pick<Market, "status" | "params">;
-  readonly loads: () => readonly RegisteredLoad[];
-  /** Time between two local blocks, ms; undefined while it is not known. */
-  readonly blockMs: () => number | undefined;
-  readonly clock: { readonly monotonicMs: () => number };
-}
-
-/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without one. */
-export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
-  // Several readers ask for the status of one block.
-  let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
-  return () => {
-    const status = deps.market.status();
-    const params = deps.market.params();
-    const blockMs = deps.blockMs();
-    if (status === undefined || params === undefined || blockMs === undefined) return undefined;
-    const { readAtMs, ...market } = status;
-    const { readAtHeight, othersGas } = market;
-    if (last?.readAtHeight !== readAtHeight || last.othersGas !== othersGas) {
-      const costs = configuredCosts(config, params);
-      const feeFactor = market.feeFactor ?? costs.feeFactor;
-      const input = { ...costs, feeFactor, loads: deps.loads(), blockMs, othersGas };
-      last = { readAtHeight, othersGas, feeFactor, forecast: forecast(input) };
-    }
-    return { ...market, ...last, sinceReadMs: deps.clock.monotonicMs() - readAtMs };
-  };
 }
 
 /** A reading of the fee market that is older says nothing about the present, ms. */

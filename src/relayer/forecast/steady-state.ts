@@ -1,5 +1,5 @@
 import { type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
-import { type Dec18, DEC18_ONE, mulDec18 } from "../../platform/base/decimal.ts";
+import { type Dec18, DEC18_ONE, mulDec18, parseDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 
@@ -13,6 +13,12 @@ export interface QueryLoad {
   /** The same, when the chain does not call the contract. Equal to `gas` for a query without a callback. */
   readonly gasWithoutCallback: bigint;
 }
+
+/**
+ * Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together,
+ * while none was measured.
+ */
+export const FEE_FACTOR = parseDec18("1.05");
 
 /** What results cost at a market, besides the queries themselves. */
 export interface MarketFacts {

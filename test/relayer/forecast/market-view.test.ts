@@ -4,8 +4,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
 import { createHeadWatch } from "../../../src/relayer/health/head-watch.ts";
-import { createLoads, createTransactionFee } from "../../../src/relayer/forecast/loads.ts";
-import { createMarketView } from "../../../src/relayer/forecast/market-view.ts";
+import { createLoads, createMarketView, createTransactionFee } from "../../../src/relayer/forecast/loads.ts";
 import {
   answered,
   handedOver,
