@@ -34,13 +34,12 @@ import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
 import { registerCostGauges } from "./costs/cost-metrics.ts";
 import { createCosts } from "./costs/create-costs.ts";
-import { createForecastQueries } from "./costs/forecast-queries.ts";
 import { createHistory } from "./relayer-history.ts";
 import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
-import { createMarket } from "./market/create-market.ts";
-import { createUrgency } from "./market/urgency.ts";
-import { createMarketView, createTransactionFee } from "./health/market-view.ts";
+import { createMarket } from "./gas-budget/create-market.ts";
+import { createUrgency } from "./gas-budget/urgency.ts";
+import { createLoads, createMarketView, createTransactionFee } from "./forecast/loads.ts";
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
@@ -219,8 +218,9 @@ export async function createRelayer(
   });
   const { isConnected } = subscription;
   const { costOf } = activity;
-  const marketDeps = { market, gasOf: engine.gasOf, registry, watches, clock };
-  const marketView = createMarketView(config, marketDeps);
+  const blockMs = () => watches.local.view().blockMs;
+  const loads = createLoads(config, { gasOf: engine.gasOf, registry, watches, localHeight: height.now });
+  const marketView = createMarketView(config, { market, loads, blockMs, clock });
   const costs = createCosts(config, {
     ledger,
     client: chains.local.client,
@@ -230,7 +230,8 @@ export async function createRelayer(
       balance: watches.account.view().balance,
       reserve: config.spending.reserve,
     }),
-    queries: createForecastQueries(config, { ...marketDeps, localHeight: height.now }),
+    loads,
+    blockMs,
     market: marketView,
     runs: timeline.runs,
     clock,
@@ -245,7 +246,7 @@ export async function createRelayer(
     isConnected,
     market: marketView,
     unit: costs.unit,
-    transactionFee: createTransactionFee(config, marketDeps),
+    transactionFee: createTransactionFee(config, loads, market.status),
     gate: gate.status,
     config: () => lasting.reloader?.status(),
   };

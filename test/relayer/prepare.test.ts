@@ -7,7 +7,7 @@ import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { sampleQuery, sampleResult } from "./samples.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { createUrgency } from "../../src/relayer/market/urgency.ts";
+import { createUrgency } from "../../src/relayer/gas-budget/urgency.ts";
 import { place, type SampleSubmitter, sampleSubmitter } from "./submitter-samples.ts";
 
 const signal = new AbortController().signal;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
 import { findProblems, type HealthFacts, type HealthLimits } from "../../src/relayer/health/problems.ts";
-import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
+import type { MarketStatus } from "../../src/relayer/forecast/market-view.ts";
 import {
   NOW_MS,
   sampleConnection,

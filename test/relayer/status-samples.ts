@@ -1,6 +1,6 @@
 import type { ConnectionStatus, QueryView, RelayerStatus } from "../../src/relayer/health/relayer-status.ts";
 import type { ClientReading } from "../../src/relayer/watch/watches.ts";
-import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
+import type { MarketStatus } from "../../src/relayer/forecast/market-view.ts";
 import type { HeadView } from "../../src/relayer/watch/head-watch.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
 import type { Lateness } from "../../src/relayer/health/lateness.ts";

@@ -13,8 +13,8 @@ import {
   type SubmitterDeps,
   type SubmitterState,
 } from "../../src/relayer/submit/submitter-state.ts";
-import { createUrgency } from "../../src/relayer/market/urgency.ts";
-import { createMarket } from "../../src/relayer/market/create-market.ts";
+import { createUrgency } from "../../src/relayer/gas-budget/urgency.ts";
+import { createMarket } from "../../src/relayer/gas-budget/create-market.ts";
 import { createHeightSignal } from "../../src/relayer/registry/height-signal.ts";
 
 /** The state of a submitter whose surroundings the test controls. */

@@ -20,7 +20,7 @@ import { pageText } from "../support/watchdog/page-text.ts";
 import { fieldNames } from "../support/field-names.ts";
 import { healthyFrame } from "../support/watchdog/frames.ts";
 import type { Seen } from "../../src/watchdog/sources/observation.ts";
-import type { Payment } from "../../src/watchdog/sources/payment.ts";
+import type { Payment } from "../../src/watchdog/sources/payment-result.ts";
 
 const NOW = Date.UTC(2026, 10, 21, 12);
 const HOUR = 3_600_000;

@@ -25,8 +25,8 @@ import {
 } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Resubmissions } from "../state/resubmissions.ts";
-import { COST_GROUPS, costsJson } from "../costs/cost-json.ts";
 import type { CostsView } from "../costs/create-costs.ts";
+import { COST_GROUPS, encodeSpending, spendingView } from "../costs/spending-view.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 
 export interface ApiDeps extends GoRouteDeps {
@@ -251,7 +251,7 @@ function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpRepl
   const wanted = query.get("by") ?? "owner";
   const group = COST_GROUPS.find((one) => one === wanted);
   if (group === undefined) return errorReply(400, "bad-parameter", `by is one of ${COST_GROUPS.join(", ")}`);
-  return jsonReply(200, costsJson(costs(), group));
+  return jsonReply(200, encodeSpending(spendingView(costs(), group)));
 }
 
 interface GoRouteDeps {

@@ -7,7 +7,7 @@ import {
   type Series,
   series,
 } from "../../platform/process/status-metrics.ts";
-import { registerMarketGauges } from "../market/market-outputs.ts";
+import { registerMarketGauges } from "../forecast/market-outputs.ts";
 import { latestOf, UNANSWERABLE } from "../health/lateness.ts";
 import { CONNECTION_PROBLEM_CODES, PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";

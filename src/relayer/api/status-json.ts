@@ -6,7 +6,7 @@ import type { ClientView } from "../watch/watches.ts";
 import type { HeadView } from "../watch/head-watch.ts";
 import type { Problem } from "../health/problems.ts";
 import { latestOf } from "../health/lateness.ts";
-import { marketJson } from "../market/market-outputs.ts";
+import { marketJson } from "../forecast/market-outputs.ts";
 import type {
   AccountStatus,
   ConnectionStatus,

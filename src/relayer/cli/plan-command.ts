@@ -7,23 +7,26 @@ import { EXIT } from "../../platform/base/errors.ts";
 import { type JsonObject, stringifyJson } from "../../platform/base/json.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
-import { formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
+import { formatCount } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration, parseGas, parseUint64 } from "../../platform/cli/options.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
-import {
-  type Forecast,
-  forecast,
-  type ForecastInput,
-  type QueryLoad,
-  type Remedy,
-} from "../market/forecast.ts";
-import { forecastJson, priceText } from "../market/market-outputs.ts";
+import { type Forecast, forecast, type ForecastInput } from "../forecast/forecast.ts";
+import { configuredCosts } from "../forecast/loads.ts";
+import { forecastJson } from "../forecast/market-outputs.ts";
+import { priceText } from "../forecast/market-view.ts";
+import type { QueryLoad } from "../forecast/steady-state.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
 import { openPreview, previewUnit } from "../preview/open-preview.ts";
-import { configuredCosts } from "../health/market-view.ts";
 import { type MarketPreview, presentLoads, previewMarket } from "../preview/preview-market.ts";
+import {
+  decimalText,
+  type ForecastStyle,
+  lateText,
+  remedyText,
+  secondsText,
+} from "../report/forecast-text.ts";
 import { readRelayer, urlOption } from "./relayer-api-options.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
 
@@ -284,7 +287,8 @@ function planText(made: Plan): readonly string[] {
   const { source, denom, unit, input, forecast: found } = made;
   const month = found.costPerDay * DAYS_PER_MONTH;
   const { params, othersGas, blockMs } = input;
-  const late = lateText(found.lateBlocks, blockMs);
+  const style: ForecastStyle = { denom, blockMs, separator: "," };
+  const late = lateText(found.lateBlocks, style);
   const rows: readonly (readonly [label: string, figure: string, text: string])[] = [
     [
       "the market bears",
@@ -306,7 +310,7 @@ function planText(made: Plan): readonly string[] {
   return [
     ...rows.map(([label, figure, text]) => `${label.padEnd(16)}  ${figure.padStart(width)}  ${text}`),
     ...(found.remedies.length === 0 ? [] : ["", "remedies"]),
-    ...found.remedies.map((remedy) => `  ${remedyText(remedy, made)}`),
+    ...found.remedies.map((remedy) => `  ${remedyText(remedy, style)}`),
     "",
     marketText(made),
     ...(made.isOthersGasKnown
@@ -318,13 +322,6 @@ function planText(made: Plan): readonly string[] {
       ? "Market, blocks and others' gas are those of the chain, unless an option replaces them."
       : "Without --config: the fee market of the deployed chain at its minimum.",
   ];
-}
-
-function lateText(lateBlocks: number, blockMs: number): { readonly figure: string; readonly text: string } {
-  if (lateBlocks === 0) return { figure: "0", text: "blocks: every result is on time" };
-  if (lateBlocks === Infinity) return { figure: "∞", text: "blocks: others use the whole target" };
-  const text = `blocks (${secondsText(lateBlocks * blockMs)}): each result, in the steady state`;
-  return { figure: decimalText(lateBlocks), text };
 }
 
 /** How often a query has a result. */
@@ -341,35 +338,11 @@ function freshTexts({
   ];
 }
 
-/** Formats a duration: seconds with one digit below a minute. */
-function secondsText(durationMs: number): string {
-  return durationMs < 60_000 ? `${decimalText(durationMs / 1_000)} s` : formatRoundedDuration(durationMs);
-}
-
-function remedyText(remedy: Remedy, { denom, input: { blockMs } }: Plan): string {
-  const cost = `${formatCount(remedy.costPerDay)} ${denom}`;
-  switch (remedy.kind) {
-    case "longer-periods":
-      return `longer periods: each × ${(Math.ceil(remedy.factor * 100) / 100).toFixed(2)} is on time, for ${cost} a day`;
-    case "higher-ceiling":
-      return `higher ceiling: up to ${priceText(remedy.ceiling)} ${denom}, one burst sends ${formatCount(remedy.burstResults)} results for ${cost}; the steady state stays`;
-    case "fewer-callbacks": {
-      const { figure, text } = lateText(remedy.lateBlocks, blockMs);
-      return `no callbacks: late by ${figure} ${text}, for ${cost} a day`;
-    }
-  }
-}
-
 function marketText({ denom, price, cap, input: { params, ceiling, feeFactor, blockMs } }: Plan): string {
   const unlimited =
     ceiling < cap ? "" : "; the ceiling is not below the cap, so that the price may rise to the cap";
   const prices = `price ${priceText(price)} ${denom}, minimum ${priceText(params.minBaseGasPrice)}, ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`;
   return `${prices}; fees are ${priceText(feeFactor)} × gas × minimum; one block in ${formatCount(Math.round(blockMs))} ms${unlimited}`;
-}
-
-/** Formats a number with one digit after the point: "1,234.5". */
-function decimalText(value: number): string {
-  return value.toLocaleString("en-US", { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 }
 
 const MAX_QUERIES = 1_000_000n;

@@ -3,9 +3,8 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { parseDuration, portOffsetOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
-import { COST_GROUPS, type CostGroup } from "../costs/cost-json.ts";
+import { COST_GROUPS, type CostGroup, parseSpending, unitOf } from "../costs/spending-view.ts";
 import { relayerReport } from "../report/relayer-report.ts";
-import { parseSpending, spendingJson, unitOf } from "../report/spending-data.ts";
 import { spendingReport } from "../report/spending-report.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { httpUrl } from "../../platform/config/config-fields.ts";
@@ -58,7 +57,7 @@ export function relayerReportCommand(context: CliContext): Command {
 
 async function printSpending(options: ReportOptions, by: CostGroup, context: CliContext): Promise<void> {
   const response = await asker(options, context)(`/api/spending?by=${by}`);
-  printReport(spendingReport(parseSpending(response), spendingJson(response)), options, context);
+  printReport(spendingReport(parseSpending(response)), options, context);
 }
 
 /** Options that select a relayer. */

@@ -15,7 +15,7 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
-import { urgencySchema } from "../market/urgency.ts";
+import { urgencySchema } from "../gas-budget/urgency.ts";
 import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
 import {

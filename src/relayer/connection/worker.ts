@@ -13,7 +13,7 @@ import {
   sameQuestion,
 } from "../registry/query-state.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Urgency } from "../market/urgency.ts";
+import type { Urgency } from "../gas-budget/urgency.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Attempt, AttemptSink, AttemptStart } from "../state/attempt.ts";
 import type { ResultOutcome } from "../result/proven-result.ts";

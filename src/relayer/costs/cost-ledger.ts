@@ -25,7 +25,7 @@ const STORED_MS: readonly (readonly [span: number, ms: number])[] = [
 export interface QuerySum extends CostPart {}
 
 /** What all queries cost in one span. */
-export interface SpanSum {
+interface SpanSum {
   readonly startMs: number;
   readonly fee: bigint;
   readonly gas: bigint;

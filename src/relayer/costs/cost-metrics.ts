@@ -7,9 +7,9 @@ import {
   type Series,
   series,
 } from "../../platform/process/status-metrics.ts";
+import { FORECAST_PRICES } from "../forecast/forecast.ts";
 import { byOwner } from "./cost-windows.ts";
 import type { CostsView } from "./create-costs.ts";
-import { FORECAST_PRICES } from "./spending-forecast.ts";
 
 /** Owners with a series of their own: those with the greatest fees of the month. The others are "other". */
 const MAX_OWNERS = 20;

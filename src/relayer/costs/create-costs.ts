@@ -12,21 +12,22 @@ import type { Service } from "../../platform/base/service.ts";
 import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
 import { budgetOf, configuredPrice, configuredUnit } from "../config/amount-config.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
+import {
+  forecastSpending,
+  type Regime,
+  type RegisteredLoad,
+  type SpendingForecast,
+} from "../forecast/forecast.ts";
+import { isFresh, type MarketStatus } from "../forecast/market-view.ts";
+import { FEE_FACTOR } from "../forecast/steady-state.ts";
 import { coveredMs, type Span } from "../health/problem-timeline.ts";
-import type { MarketStatus } from "../market/market-status.ts";
 import { type ContractName, createContractNames } from "./contract-names.ts";
 import { type CostLedger, SPANS } from "./cost-ledger.ts";
 import { byOwner, type CostWindow, readWindows } from "./cost-windows.ts";
 import { type FeeAllowance, readAllowance } from "./fee-allowance.ts";
-import {
-  type ForecastQuery,
-  forecastSpending,
-  type Regime,
-  type SpendingForecast,
-} from "./spending-forecast.ts";
 
 /** The account that pays, and what it has left. */
-export interface PayerView {
+interface PayerView {
   /** Bech32 address that pays the fees. */
   readonly address: string;
   /** Bech32 address that signs; another one with a fee grant. */
@@ -72,8 +73,10 @@ export interface CostsDeps {
   readonly ledger: CostLedger;
   readonly client: Pick<ChainClient, "grpcQuery">;
   readonly payer: () => Omit<PayerView, "grant">;
-  /** The registered queries, as the forecast needs them. */
-  readonly queries: () => readonly ForecastQuery[];
+  /** The registered queries. */
+  readonly loads: () => readonly RegisteredLoad[];
+  /** Time between two local blocks, ms; undefined while it is not known. */
+  readonly blockMs: () => number | undefined;
   readonly market: () => MarketStatus | undefined;
   /** Times in which a process ran. */
   readonly runs: () => readonly Span[];
@@ -199,23 +202,26 @@ async function readAll(config: RelayerConfig, deps: CostsDeps, payer: PayerView)
   const nowMs = deps.clock.nowMs();
   const sinceMs = await ledger.sinceMs();
   const windows = await readWindows(ledger, nowMs, sinceMs);
-  const queries = deps.queries();
+  const loads = deps.loads();
+  const market = deps.market();
   const month = windows.find(({ name }) => name === "month");
   const forecast =
     month === undefined || sinceMs === undefined
       ? undefined
       : forecastSpending({
-          queries,
+          loads,
+          blockMs: deps.blockMs(),
+          lateBlocks: market?.forecast.lateBlocks ?? 0,
           regimes: await readRegimes(deps, windows, { nowMs, sinceMs }),
           hours: await wholeHours(ledger, { nowMs, sinceMs }),
-          price: pricesOf(config, deps, windows),
+          price: pricesOf(config, market, windows),
           month: month.queries,
           monthLeftMs: nextMonthMs(nowMs) - nowMs,
           available: availableOf(payer),
         });
   const owners = new Set([
     ...windows.flatMap((window) => byOwner(window.queries).map(({ owner }) => owner)),
-    ...queries.map(({ owner }) => owner),
+    ...loads.map(({ owner }) => owner),
   ]);
   return { readAtMs: nowMs, sinceMs, windows, forecast, owners: [...owners] };
 }
@@ -263,26 +269,22 @@ async function wholeHours(
   });
 }
 
-/** A price that was read longer ago says nothing about now. */
-const FRESH_MS = MINUTE_MS;
-
 /** Prices of one unit of used gas: fees are paid for gas limits, with a margin. */
 function pricesOf(
   { gas }: RelayerConfig,
-  { market }: CostsDeps,
+  market: MarketStatus | undefined,
   windows: readonly CostWindow[],
-): Record<"now" | "cap", Dec18> {
-  const present = market();
-  const paid = paidPrice(windows);
-  if (present !== undefined && present.sinceReadMs <= FRESH_MS)
-    return {
-      now: mulDec18(present.price, present.feeFactor),
-      cap: mulDec18(present.cap, present.feeFactor),
-    };
-  // Without a market the price is constant.
-  const now = paid ?? mulDec18(gas.fallback_price, gas.adjustment);
-  return { now, cap: present === undefined ? now : maxInt(now, mulDec18(present.cap, present.feeFactor)) };
+): SpendingPrices {
+  const cap = market && mulDec18(market.cap, market.feeFactor);
+  // Without a market the price is constant, and one that was read long ago says nothing about now.
+  const now =
+    market !== undefined && isFresh(market)
+      ? mulDec18(market.price, market.feeFactor)
+      : (paidPrice(windows) ?? mulDec18(gas.fallback_price, FEE_FACTOR));
+  return { now, cap: cap === undefined ? now : maxInt(now, cap) };
 }
+
+type SpendingPrices = Parameters<typeof forecastSpending>[0]["price"];
 
 /** What a unit of gas cost in the newest window with costs. */
 function paidPrice(windows: readonly CostWindow[]): Dec18 | undefined {

@@ -13,8 +13,7 @@ import {
 } from "../registry/query-state.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { Registry } from "../registry/registry.ts";
-import { expectedLateBlocks } from "../market/market-outputs.ts";
-import type { MarketStatus } from "../market/market-status.ts";
+import { expectedLateBlocks, type MarketStatus } from "../forecast/market-view.ts";
 import type { Journal } from "../state/journal.ts";
 import type { HeadView, ListView } from "../watch/head-watch.ts";
 import { type Lateness, latenessOf } from "./lateness.ts";

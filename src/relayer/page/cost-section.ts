@@ -1,106 +1,59 @@
 import { dec18ToNumber, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
-import { type DisplayUnit, formatAmount } from "../../platform/base/display-unit.ts";
+import { formatAmount } from "../../platform/base/display-unit.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
 import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
-import type { Remedy } from "../market/forecast.ts";
 import {
   isDemandAboveMarket,
   isFresh,
-  meanOwnGas,
+  type MarketStatus,
   meanOthersGas,
+  meanOwnGas,
   priceText,
-} from "../market/market-outputs.ts";
+} from "../forecast/market-view.ts";
+import type { MarketPhase } from "../gas-budget/budget.ts";
 import { callbackGas, overheadGas } from "../report/callback-gas.ts";
+import { remedyText } from "../report/forecast-text.ts";
 import type { ActivitySample } from "./activity.ts";
 import { pricePlot } from "./price-plot.ts";
 import { ownerCell } from "./query-section.ts";
-import type { MarketPhase, MarketStatus } from "../market/market-status.ts";
 
-/** A market with the unit in which people read its amounts. */
-type PricedMarket = MarketStatus & { readonly unit: DisplayUnit | undefined };
-
-/** What results cost: the fee market with its price and gas, the forecast, today's fees and gas, and the cost by owner. */
+/** What results use: the fee market with its price and gas, the demand, today's fees, and the gas by owner. */
 export function costSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
-  const market = status.market && { ...status.market, unit: status.account.unit };
+  const { market } = status;
   if (market === undefined)
     return html`<h2>Cost</h2><p>The chain has no fee market, or it was not read yet.</p>${factGrid(
       resultFacts(status),
     )}${ownerTable(status, samples)}`;
-  return html`<h2>Cost</h2>${isFresh(market) ? demandText(market) : staleText(market)}${factGrid([
-    ...marketFacts(market),
-    ...resultFacts(status),
-    ...forecastFacts(market),
-  ])}<div class="plots">${pricePlot(market, status.nowMs)}${gasPlot(market)}</div>${ownerTable(status, samples)}`;
+  return html`<h2>Cost</h2>${isFresh(market) ? demandText(market, status.local.blockMs) : staleText(market)}${factGrid(
+    [...marketFacts(market), ...resultFacts(status)],
+  )}<div class="plots">${pricePlot(market, status.nowMs)}${gasPlot(market)}</div>${ownerTable(status, samples)}`;
 }
 
 function staleText({ sinceReadMs }: MarketStatus): Html {
   return html`<p>${badge("unknown", "not current")} The fee market was last read ${formatDuration(sinceReadMs)} ago.</p>`;
 }
 
-/** Whether the market bears the demand; otherwise what follows, and what each remedy costs. */
-function demandText(market: PricedMarket): Html {
-  const { demandResults, sustainableResults, lateBlocks, remedies } = market.forecast;
+/** Whether the market bears the demand; otherwise what follows, and what would change that. */
+function demandText(market: MarketStatus, blockMs = 1_000): Html {
+  const { demandResults, sustainableResults, lateBlocks, costPerDay, remedies } = market.forecast;
   const [demand, sustainable] = [resultsText(demandResults), resultsText(sustainableResults)];
   if (!isDemandAboveMarket(market))
     return html`<p>${badge("good", "demand within the market")} With every result on time, a block has ${demand} results. The fee market bears ${sustainable} at its present price.</p>`;
-  const columns: readonly Column<Remedy>[] = [
-    { name: "change", cell: remedyText },
-    { name: "effect", cell: effectText },
-    { name: "cost of a day", isNumber: true, cell: (remedy) => amount(dailyCost(remedy, market), market) },
-    {
-      name: "compared to now",
-      isNumber: true,
-      cell: (remedy) => differenceText(dailyCost(remedy, market) - market.forecast.costPerDay),
-    },
-  ];
+  const { denom } = market;
   return html`<p>${badge("warn", "demand above the market")} With every result on time, a block would have ${demand} results. The fee market bears ${sustainable} at its present price, so in the steady state ${
     lateBlocks === Infinity
       ? "no result is on time: others use the whole target"
-      : html`each result is ${blocksText(lateBlocks)} late`
+      : html`each result is ${blocksText(lateBlocks)} late, for ${grouped(costPerDay)} ${denom} a day at the lowest price`
   }.</p>${
     remedies.length > 0 &&
-    dataTable({ caption: "What would change that, at the present market", columns, rows: remedies })
+    html`<p>What would change that (the ceiling is <code>gas.price.comfortable</code>):</p><ul>${remedies.map(
+      (remedy) => html`<li>${remedyText(remedy, { denom, blockMs, separator: "\u202f" })}</li>`,
+    )}</ul>`
   }`;
-}
-
-function remedyText(remedy: Remedy): Html {
-  switch (remedy.kind) {
-    case "longer-periods":
-      return html`all update periods × ${Math.ceil(remedy.factor * 100) / 100}`;
-    case "higher-ceiling":
-      return html`<code>gas.price.comfortable: "${priceText(remedy.ceiling)}"</code>`;
-    case "fewer-callbacks":
-      return html`no result calls its contract`;
-  }
-}
-
-function effectText(remedy: Remedy): string {
-  switch (remedy.kind) {
-    case "longer-periods":
-      return "results are on time";
-    case "higher-ceiling":
-      return `one burst a day has ${counted(remedy.burstResults, "result")}; the steady state is the same`;
-    case "fewer-callbacks":
-      return remedy.lateBlocks === 0
-        ? "results are on time"
-        : remedy.lateBlocks === Infinity
-          ? "no result is on time"
-          : `results are ${blocksText(remedy.lateBlocks)} late`;
-  }
-}
-
-/** Cost of a day with the remedy. That of a higher ceiling is the cost of its burst alone. */
-function dailyCost({ kind, costPerDay }: Remedy, { forecast }: MarketStatus): bigint {
-  return kind === "higher-ceiling" ? forecast.costPerDay + costPerDay : costPerDay;
-}
-
-function differenceText(difference: bigint): string {
-  if (difference === 0n) return "the same";
-  return difference > 0n ? `+${grouped(difference)}` : `−${grouped(-difference)}`;
 }
 
 const PHASES: Readonly<Record<MarketPhase, string>> = {
@@ -131,32 +84,20 @@ function marketFacts(market: MarketStatus): readonly Fact[] {
 }
 
 function resultFacts({ queries, spending, account }: RelayerStatus): readonly Fact[] {
-  const { results, gas, fee } = [...costByOwner(queries).values()].reduce(add, NO_COST);
-  return [
-    { name: "Fees of today (UTC)", value: amount(spending.fee, unitOf(account)), isWide: true },
-    {
-      name: "One result since the start",
-      value: results === 0 ? "–" : amount(fee / BigInt(results), unitOf(account)),
-      detail: results === 0 ? "no result yet" : `${grouped(gas / BigInt(results))} gas`,
-    },
-  ];
-}
-
-function unitOf({ denom, unit }: RelayerStatus["account"]): Pick<PricedMarket, "denom" | "unit"> {
-  return { denom, unit };
-}
-
-/** Days of a month in the forecast. */
-const MONTH_DAYS = 30n;
-
-function forecastFacts(market: PricedMarket): readonly Fact[] {
-  const { costPerDay, costPerResult } = market.forecast;
+  const { results, gas } = [...costByOwner(queries).values()].reduce(add, NO_COST);
+  const { dailyFee } = spending.limits;
+  const text = (amount: bigint): string => formatAmount(amount, account.denom, account.unit, "\u202f");
   return [
     {
-      name: "Forecast of a month",
-      value: amount(costPerDay * MONTH_DAYS, market),
-      detail: `${MONTH_DAYS} days of ${amount(costPerDay, market)}; a result costs ${priceText(costPerResult)} ${market.denom}`,
+      name: "Fees of today (UTC)",
+      value: text(spending.fee),
+      detail: dailyFee === undefined ? "no daily limit" : `of ${text(dailyFee)}`,
       isWide: true,
+    },
+    {
+      name: "Gas of a result",
+      value: results === 0 ? "–" : grouped(gas / BigInt(results)),
+      detail: results === 0 ? "no result yet" : "since the start",
     },
   ];
 }
@@ -166,27 +107,25 @@ interface Cost {
   /** Keys of all results; one for a result of a TX query. */
   readonly keys: number;
   readonly gas: bigint;
-  readonly fee: bigint;
 }
 
-/** Adds up the cost of queries since the start, by owner. */
+/** Adds up the gas of queries since the start, by owner. */
 function costByOwner(queries: readonly QueryView[]): ReadonlyMap<string, Cost> {
   const costs = new Map<string, Cost>();
   for (const { owner, results, keyCount, cost } of queries) {
     const keys = results * Math.max(1, keyCount);
-    costs.set(owner, add(costs.get(owner) ?? NO_COST, { results, keys, gas: 0n, fee: 0n, ...cost }));
+    costs.set(owner, add(costs.get(owner) ?? NO_COST, { results, keys, gas: cost?.gas ?? 0n }));
   }
   return costs;
 }
 
-const NO_COST: Cost = { results: 0, keys: 0, gas: 0n, fee: 0n };
+const NO_COST: Cost = { results: 0, keys: 0, gas: 0n };
 
 function add(a: Cost, b: Cost): Cost {
   return {
     results: a.results + b.results,
     keys: a.keys + b.keys,
     gas: a.gas + b.gas,
-    fee: a.fee + b.fee,
   };
 }
 
@@ -208,15 +147,14 @@ function createCallbackGas(
     });
 }
 
-/** Cost by owner: today's gas with its budget and share of the fees, and one result since the start. */
+/** Gas by owner: today's with its budget, and that of one result since the start. The fees are in the section "Spending". */
 function ownerTable(
-  { spending, queries, account }: RelayerStatus,
+  { spending, queries }: RelayerStatus,
   samples: readonly (ActivitySample | undefined)[],
 ): Html {
-  const { gasByOwner, limits, fee } = spending;
+  const { gasByOwner, limits } = spending;
   const { dailyGasPerOwner: limit } = limits;
   const owners = namedOwners(gasByOwner);
-  const total = owners.reduce((sum, [, gas]) => sum + gas, 0n);
   const costs = costByOwner(queries);
   const callbackGasOf = createCallbackGas(samples);
   const isUsedUp = (gas: bigint): boolean => limit !== undefined && gas >= limit;
@@ -232,18 +170,8 @@ function ownerTable(
       isNumber: true,
       cell: ([, gas]) => `${grouped(gas)}${limit === undefined ? "" : ` of ${grouped(limit)}`}`,
     },
-    {
-      name: `fees today (${account.denom})`,
-      isNumber: true,
-      cell: ([, gas]) => grouped(total === 0n ? 0n : (fee * gas) / total),
-    },
     { name: "gas of a result", isNumber: true, cell: ([owner]) => perResult(owner, ({ gas }) => gas) },
     { name: "its callback", isNumber: true, cell: ([owner]) => perResult(owner, callbackGasOf) },
-    {
-      name: `fee of a result (${account.denom})`,
-      isNumber: true,
-      cell: ([owner]) => perResult(owner, (cost) => cost.fee),
-    },
     {
       name: "budget",
       cell: ([, gas]) =>
@@ -286,10 +214,6 @@ function gasPlot(market: MarketStatus): Html {
 /** "11.6 M", with a narrow space, from a tenth of a million on. */
 function gasText(gas: bigint): string {
   return gas < 100_000n ? grouped(gas) : `${Number(gas / 100_000n) / 10}\u202fM`;
-}
-
-function amount(value: bigint, { denom, unit }: Pick<PricedMarket, "denom" | "unit">): string {
-  return formatAmount(value, denom, unit, "\u202f");
 }
 
 function resultsText(results: number): string {

@@ -13,7 +13,7 @@ import {
 } from "../../platform/web/parts.ts";
 import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
-import { isDemandAboveMarket, isFresh } from "../market/market-outputs.ts";
+import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
 import type { HeadView } from "../watch/head-watch.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";

@@ -3,8 +3,8 @@ import { maxInt } from "../../platform/base/integers.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { short, unknownArea } from "../../platform/web/plots.ts";
-import { priceText } from "../market/market-outputs.ts";
-import type { MarketStatus, PricePoint } from "../market/market-status.ts";
+import { type MarketStatus, priceText } from "../forecast/market-view.ts";
+import type { PricePoint } from "../gas-budget/create-market.ts";
 
 const WIDTH = 360;
 const HEIGHT = 150;

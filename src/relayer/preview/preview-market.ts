@@ -5,8 +5,9 @@ import { raceAbort } from "../../platform/base/abort.ts";
 import type { Dec18 } from "../../platform/base/decimal.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import { configuredCosts, loadOf } from "../health/market-view.ts";
-import { type Forecast, forecast, type QueryLoad } from "../market/forecast.ts";
+import { type Forecast, forecast } from "../forecast/forecast.ts";
+import { configuredCosts, loadOf } from "../forecast/loads.ts";
+import type { QueryLoad } from "../forecast/steady-state.ts";
 import { readMarketParams, readMarketState } from "../chain/read-market.ts";
 import { type Preview, servedQueries } from "./open-preview.ts";
 
@@ -117,7 +118,7 @@ export async function presentLoads(
     const remoteMs = await meanBlockMs(remote, signal).catch(() => 0);
     signal.throwIfAborted();
     for (const query of queries)
-      loads.push(loadOf(query, preview.config, { blockMs, remoteMs }, measured.get(query.id)));
+      loads.push(loadOf(query, preview.config, { blockMs, remoteMs, gas: measured.get(query.id) }));
   }
   return loads;
 }

@@ -1,5 +1,5 @@
 import type { BlockLimits } from "../chain/local-queries.ts";
-import type { MarketBudget } from "../market/budget.ts";
+import type { MarketBudget } from "../gas-budget/budget.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { type BatchLimits } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";

@@ -6,7 +6,7 @@ import { type ChangeSignal, createChangeSignal } from "../../platform/base/waits
 import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { BlockLimits, LocalQueries } from "../chain/local-queries.ts";
 import type { PaymentSink } from "../result/paid-transaction.ts";
-import type { Market } from "../market/create-market.ts";
+import type { Market } from "../gas-budget/create-market.ts";
 import type { GasPricePolicy } from "../../cosmos/client/tx/tx-queries.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { HeightSignal } from "../registry/height-signal.ts";
@@ -24,8 +24,8 @@ import {
 import { createPipeline, type Entry, type Pipeline, sentAtOf } from "./pipeline.ts";
 import { type BatchLimits, capacityFor } from "./plan.ts";
 import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION } from "../result/gas-guess.ts";
-import type { MarketBudget } from "../market/budget.ts";
-import type { Urgency, UrgencyRule } from "../market/urgency.ts";
+import type { MarketBudget } from "../gas-budget/budget.ts";
+import type { Urgency, UrgencyRule } from "../gas-budget/urgency.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import {
   type ClientUpdate,

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
-import { costsJson } from "../../../src/relayer/costs/cost-json.ts";
+import { encodeSpending, spendingView } from "../../../src/relayer/costs/spending-view.ts";
 import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { controlToken } from "../../../src/platform/cli/state-home.ts";
@@ -627,7 +627,10 @@ describe("report relayer", () => {
             method: "GET",
             path: "/api/spending",
             handle: ({ query }) =>
-              jsonReply(200, costsJson(costs, query.get("by") === "query" ? "query" : "owner")),
+              jsonReply(
+                200,
+                encodeSpending(spendingView(costs, query.get("by") === "query" ? "query" : "owner")),
+              ),
           },
         ],
       },

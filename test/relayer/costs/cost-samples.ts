@@ -1,7 +1,7 @@
 import type { CostsView } from "../../../src/relayer/costs/create-costs.ts";
 import type { QuerySum } from "../../../src/relayer/costs/cost-ledger.ts";
 import { COST_WINDOWS, windowStart } from "../../../src/relayer/costs/cost-windows.ts";
-import type { Range } from "../../../src/relayer/costs/spending-forecast.ts";
+import type { Range } from "../../../src/relayer/forecast/forecast.ts";
 
 /** What a query cost. */
 export const sampleSum = (queryId: bigint, fee: bigint, more: Partial<QuerySum> = {}): QuerySum => ({

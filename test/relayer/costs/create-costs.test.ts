@@ -4,19 +4,19 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { QueryDenomMetadataResponse } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/query.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { RelayerConfig } from "../../../src/relayer/config/relayer-config.ts";
 import { relayerConfigSchema } from "../../../src/relayer/config/relayer-config.ts";
 import { createCostLedger } from "../../../src/relayer/costs/cost-ledger.ts";
-import { createCosts } from "../../../src/relayer/costs/create-costs.ts";
+import { createCosts, type CostsDeps } from "../../../src/relayer/costs/create-costs.ts";
 import type { RelayerStore } from "../../../src/relayer/state/store.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { openTestStore } from "../../support/relayer-store.ts";
-import { sampleMarket } from "../status-samples.ts";
+import { sampleMarket, sampleMarketWithoutCapacity } from "../status-samples.ts";
 
 /** 2027-01-15T08:00:00Z */
 const START = 1_800_000_000_000;
-const HOUR = 3_600_000;
 const METADATA = QueryDenomMetadataResponse.encode({
   metadata: {
     description: "",
@@ -32,6 +32,16 @@ const METADATA = QueryDenomMetadataResponse.encode({
     ],
   },
 }).finish();
+
+const OLD_QUERY = {
+  id: 1n,
+  owner: "neutron1owner",
+  queries: 1,
+  updatePeriod: 60n,
+  ageBlocks: BigInt(50 * 3_600),
+  gas: 40_000n,
+  gasWithoutCallback: 40_000n,
+};
 
 let folder = "";
 let store: RelayerStore;
@@ -53,7 +63,7 @@ function configOf(more: object = {}): RelayerConfig {
   });
 }
 
-async function setUp(config: RelayerConfig, asked: string[] = []) {
+async function setUp(config: RelayerConfig, asked: string[] = [], more: Partial<CostsDeps> = {}) {
   const clock = createManualClock(START);
   const ledger = createCostLedger({
     chainId: "local-1",
@@ -98,11 +108,13 @@ async function setUp(config: RelayerConfig, asked: string[] = []) {
       balance: 1_000_000n,
       reserve: 400_000n,
     }),
-    queries: () => [{ id: 1n, owner: "neutron1owner", intervalMs: 60_000, ageMs: 50 * HOUR, gas: 40_000n }],
+    loads: () => [OLD_QUERY],
+    blockMs: () => 1_000,
     market: () => sampleMarket(),
     runs: () => [{ fromMs: START, untilMs: clock.nowMs() }],
     clock,
     logger: silentLogger,
+    ...more,
   });
   const stop = new AbortController();
   const running = costs.service.run(stop.signal);
@@ -138,6 +150,31 @@ describe("the costs of a relayer", () => {
     const empty = view.forecast?.empty.now?.expectedMs ?? 0;
     expect(empty / 86_400_000).toBeCloseTo(600_000 / Number(view.forecast?.perDay.now.expected), 5);
     expect(view.incomplete).toBeUndefined();
+  });
+
+  it("forecast with the price that was paid while the market is not current, at gas.max_price not below it", async () => {
+    const market = () => sampleMarket({ sinceReadMs: 61_000, cap: parseDec18("0.001") });
+    const { costs, end } = await setUp(configOf(), [], { market });
+    const perDay = costs.view().forecast?.perDay;
+    await end();
+    // 100 untrn for 40,000 gas.
+    expect(Number(perDay?.now.expected)).toBeCloseTo(40_000 * 1_440 * 0.0025, -3);
+    expect(perDay?.cap).toEqual(perDay?.now);
+  });
+
+  it("forecast the results of a new query as late as the market makes them", async () => {
+    const market = () => sampleMarketWithoutCapacity();
+    const loads = () => [OLD_QUERY, { ...OLD_QUERY, id: 2n, ageBlocks: 60n }];
+    const of = async (more: Partial<CostsDeps>): Promise<number> => {
+      const { costs, end } = await setUp(configOf(), [], more);
+      const expected = Number(costs.view().forecast?.perDay.now.expected);
+      await end();
+      return expected;
+    };
+    const added = (await of({ market, loads })) - (await of({ market }));
+    const { price, feeFactor, forecast } = market();
+    const perDay = (40_000 * 86_400 * Number(price) * Number(feeFactor)) / 1e36;
+    expect(added / (perDay / (60 + forecast.lateBlocks))).toBeCloseTo(1, 3);
   });
 
   it("take unit, price and budget from the configuration, without a question to the chain", async () => {

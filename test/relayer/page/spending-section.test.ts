@@ -34,10 +34,12 @@ const grant = (fields: object) => ({
 describe("the spending on the page", () => {
   it("says who pays, what is left, and what was paid in each window", () => {
     const page = text();
-    expect(page).toContain("Who pays its own account the relayer's own account neutron1payer");
-    expect(page).toContain("Left in the account 250 NTRN (250 000 000 untrn)");
-    expect(page).toContain("Paid, last hour 5.500001 NTRN (5 500 001 untrn)");
-    expect(page).toContain("failed transactions 0.03");
+    expect(page).toContain(
+      "The relayer&#39;s own account neutron1payer pays. It has 250 NTRN (250 000 000 untrn).",
+    );
+    expect(page).toContain(
+      "Last hour 2027-01-15 07:05 5.500001 NTRN (5 500 001 untrn) 1.375 0.03 30 0.183333 each",
+    );
     expect(page).toContain("Nothing comes back");
   });
 
@@ -45,8 +47,8 @@ describe("the spending on the page", () => {
     expect(html()).toContain(
       '<small title="creator neutron1creator admin neutron1dao">Lending &lt;market&gt;</small>',
     );
-    expect(text()).toMatch(/neutron1owner Lending &lt;market&gt; 2 5 5 5 5 5 150 135 to 165/);
-    expect(text()).toContain("neutron1other 1 0.500001");
+    expect(text()).toMatch(/neutron1owner Lending &lt;market&gt; 5 5 5 5 5 150 135 to 165 2 /);
+    expect(text()).toContain("neutron1other 0.500001 0.500001 0.500001 0.500001 0.500001 20 18 to 22 1 ");
   });
 
   it("knows nothing before the first read, and says why sums may be incomplete", () => {
@@ -60,54 +62,70 @@ describe("the spending on the page", () => {
 
   it("marks a window that began before the sums", () => {
     const windows = sampleCosts(NOW).windows.map((window) => ({ ...window, coveredFromMs: NOW - 60_000 }));
-    expect(text({ windows })).toContain("known only since 2027-01-15 07:59");
+    expect(text({ windows })).toContain("2027-01-15 07:59, known only since then");
   });
 
   it("compares the month with its budget", () => {
     expect(text()).toContain("No budget is set");
     expect(text({ budget: 1_000_000_000n })).toContain(
-      "✓ within the budget of 1 000 NTRN (1 000 000 000 untrn) a month.",
+      "✓ fine Within the budget of 1 000 NTRN (1 000 000 000 untrn) a month.",
     );
     expect(text({ budget: 100_000_000n })).toContain(
-      "! over budget by forecast The month will cost more than 100 NTRN",
+      "! will be exceeded Over budget by forecast: the month will cost more than 100 NTRN",
     );
     expect(text({ budget: 5_000_000n })).toContain(
-      "✕ over budget More than 5 NTRN (5 000 000 untrn) was paid this month.",
+      "✕ spent Over budget: more than 5 NTRN (5 000 000 untrn) was paid this month.",
     );
   });
 
   it("has the forecast at both prices with its width, and when the account is empty", () => {
     const page = text();
-    expect(page).toContain("± 12 % for the spread of the hours. Of the queries: 1 new query by rate");
-    expect(page).toContain("at the present gas price 5.5 4.95 to 6.05 170 153 to 187 in 45 d 41 d to 50 d");
-    expect(page).toContain("at gas.max_price 2 200");
-    expect(page).toContain("! in 2 h 43 min");
-    expect(text({ forecast: undefined })).toContain("A forecast needs ten minutes of running.");
+    expect(page).toContain(
+      "from the last hours (5 a day), the last days (6 a day), and 12 % on both sides for the spread of the hours. 1 new query, 0 queries gone.",
+    );
+    expect(page).toContain("present 5.5 (4.95 to 6.05) 170 (153 to 187) 45 d (41 d to 50 d)");
+    expect(page).toContain("gas.max_price 2 200 (1 980 to 2 420)");
+    expect(page).toContain("! 2 h 43 min (2 h 30 min to 3 h 3 min)");
+    expect(text({ forecast: undefined })).toContain("None yet: it needs ten minutes of running.");
   });
 
   it("shows what is left of a fee grant", () => {
     expect(text(grant({}))).toContain(
-      "Who pays a fee granter neutron1payer , by a fee grant to neutron1signer",
+      "neutron1payer pays, by a fee grant to neutron1signer. It has 250 NTRN",
     );
-    expect(text(grant({}))).toContain("Left of the fee grant 5 NTRN (5 000 000 untrn) it does not end");
+    expect(text(grant({}))).toContain("The fee grant has 5 NTRN (5 000 000 untrn) left.");
     const period = { ms: 86_400_000, limit: 9_000_000n, left: 2_000_000n, resetAtMs: undefined };
     expect(text(grant({ left: undefined, period, expiresAtMs: NOW + 7_200_000 }))).toContain(
-      "no limit in all it ends in 2 h; 2 NTRN (2 000 000 untrn) of 9 NTRN (9 000 000 untrn) for 1 d",
+      "The fee grant has no limit in all, until 2027-01-15 10:00 UTC; of the present period (1 d), 2 NTRN (2 000 000 untrn) of 9 NTRN (9 000 000 untrn).",
     );
-    expect(html(grant({ expiresAtMs: NOW - 1_000 }))).toContain('<dd class="bad">5 NTRN');
+    expect(text(grant({}))).not.toContain("pays nothing");
+    for (const over of [{ expiresAtMs: NOW - 1_000 }, { left: 0n }])
+      expect(text(grant(over))).toContain("✕ the fee grant pays nothing neutron1payer pays");
+    expect(text(grant({ expiresAtMs: NOW - 60_000 }))).toContain("left, and ended at 2027-01-15 07:59 UTC.");
     expect(text(grant({ type: "OtherAllowance", isKnown: false, left: undefined }))).toContain(
-      "not known: OtherAllowance",
+      "? not known neutron1payer pays, by a fee grant to neutron1signer. It has 250 NTRN (250 000 000 untrn). What is left of the fee grant is not known: OtherAllowance.",
     );
     const none = { ...payer, grant: { isRead: true, error: undefined, allowance: undefined } };
-    expect(text({ payer: none })).toContain("there is no such grant");
+    expect(text({ payer: none })).toContain(
+      "✕ the fee grant pays nothing neutron1payer pays, by a fee grant to neutron1payer. It has 250 NTRN (250 000 000 untrn). There is no such fee grant.",
+    );
     const unread = { ...payer, grant: { isRead: false, error: "no response", allowance: undefined } };
-    expect(text({ payer: unread })).toContain("Left of the fee grant not known yet no response");
+    expect(text({ payer: unread })).toContain("The fee grant is not known: no response.");
   });
 
   it("has base units alone without a display unit, and the value with a price", () => {
-    expect(text({ unit: undefined })).toContain("Left in the account 250 000 000 untrn");
+    expect(text({ unit: undefined })).toContain("It has 250 000 000 untrn.");
     const price = { currency: "USD", perUnit: parseDec18("0.35") };
     const unit = { denom: "untrn", name: "NTRN", exponent: 6, price };
     expect(text({ unit })).toContain("250 NTRN (250 000 000 untrn, 87.50 USD)");
+  });
+
+  it("has what each query cost in 24 hours, the most expensive first", () => {
+    expect(text()).toMatch(
+      /query owner last hour .* results light clients failed transactions a result 1 neutron1owner/,
+    );
+    expect(text()).toContain(
+      " 2 neutron1owner Lending &lt;market&gt; 1 1 1 1 1 10 0.25 0.03 0.1 3 neutron1other ",
+    );
   });
 });

@@ -4,7 +4,7 @@ import type { ProblemSpan } from "../../../src/relayer/health/problem-timeline.t
 import type { ProblemCode } from "../../../src/relayer/health/problems.ts";
 import type { QueryView } from "../../../src/relayer/health/relayer-status.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
-import type { MarketStatus } from "../../../src/relayer/market/market-status.ts";
+import type { MarketStatus } from "../../../src/relayer/forecast/market-view.ts";
 import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
 import {
   NOW_MS,

@@ -1,7 +1,7 @@
 import type { Registry } from "prom-client";
 import { pause } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { type Dec18, dec18ToNumber, formatDec18 } from "../../platform/base/decimal.ts";
+import { dec18ToNumber, formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
@@ -13,52 +13,10 @@ import {
   series,
   seriesBy,
 } from "../../platform/process/status-metrics.ts";
-import type { Forecast, Remedy } from "./forecast.ts";
-import { MARKET_PHASES, type MarketStatus } from "./market-status.ts";
-
-/** A reading of the fee market that is older says nothing about the present, ms. */
-const FRESH_MS = 60_000;
-
-/** Returns whether the reading is recent enough to describe the present. */
-export function isFresh({ sinceReadMs }: MarketStatus): boolean {
-  return sinceReadMs <= FRESH_MS;
-}
-
-/**
- * Returns whether timely results would need more gas than the market bears at its present price: the state
- * "demand-above-market". It is not a failure: results are included, but late.
- */
-export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
-  return demandGas > sustainableGas;
-}
-
-/** Lateness that a market can explain: an hour or so. Others that leave nothing delay results without end. */
-const MAX_LATE_BLOCKS = 1_000;
-
-/** Returns the blocks by which results are late because of the fee market, rounded up; 0 without a recent reading. At most 1,000. */
-export function expectedLateBlocks(market: MarketStatus): bigint {
-  if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
-  return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
-}
-
-/** Formats a price with four significant digits: "0.005301". */
-export function priceText(price: Dec18): string {
-  return dec18ToNumber(price).toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: false });
-}
-
-/** Returns the mean gas of this relayer in the newest blocks with a reading, at most `count`; undefined without one. */
-export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
-  const newest = blocks.slice(-count);
-  if (newest.length === 0) return undefined;
-  return newest.reduce((sum, { ownGas }) => sum + ownGas, 0n) / BigInt(newest.length);
-}
-
-/** Returns the mean gas of others in the blocks in which it is known; undefined without one. */
-export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
-  const known = blocks.flatMap(({ othersGas }) => (othersGas === undefined ? [] : [othersGas]));
-  if (known.length === 0) return undefined;
-  return known.reduce((sum, gas) => sum + gas, 0n) / BigInt(known.length);
-}
+import { MARKET_PHASES } from "../gas-budget/budget.ts";
+import type { Forecast } from "./forecast.ts";
+import { isDemandAboveMarket, isFresh, type MarketStatus, meanOwnGas, priceText } from "./market-view.ts";
+import type { Remedy } from "./remedies.ts";
 
 /** Converts to `market` of `GET /api/status`. Heights, gas, amounts and prices are strings. */
 export function marketJson(market: MarketStatus): JsonObject {

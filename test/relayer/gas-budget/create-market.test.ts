@@ -6,7 +6,7 @@ import {
   type State,
 } from "../../../src/cosmos/fee-market/market.ts";
 import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
-import { createMarket, type Market } from "../../../src/relayer/market/create-market.ts";
+import { createMarket, type Market } from "../../../src/relayer/gas-budget/create-market.ts";
 import { MINIMUM, PARAMS, runMarket, TARGET } from "./market-world.ts";
 
 /** A chain whose blocks use the given gas, and a market that reads it. */

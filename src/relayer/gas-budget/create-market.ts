@@ -9,8 +9,7 @@ import {
 } from "../../cosmos/fee-market/market.ts";
 import { DEC18_ONE, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import { createBudgetController, type MarketBudget, type OthersGas } from "./budget.ts";
-import type { MarketBlock, MarketStatus, PricePoint } from "./market-status.ts";
+import { createBudgetController, type MarketBudget, type MarketPhase, type OthersGas } from "./budget.ts";
 
 export interface MarketOptions {
   /** `gas.price.comfortable`; undefined: twice the minimum. */
@@ -58,13 +57,63 @@ export interface Market {
   readonly latestPrice: () => Dec18 | undefined;
   /** Price above which only urgent results are sent; undefined without a fee market. */
   readonly ceiling: () => Dec18 | undefined;
-  readonly status: () =>
-    | (Omit<MarketStatus, "forecast" | "sinceReadMs" | "feeFactor"> & {
-        readonly readAtMs: number;
-        /** undefined without own transactions in the last blocks, and when fees are paid in another denom. */
-        readonly feeFactor: Dec18 | undefined;
-      })
-    | undefined;
+  /** undefined without a fee market, and before the first read. */
+  readonly status: () => MarketReading | undefined;
+}
+
+/** The fee market at its last read. Prices are fee coins for one unit of gas. */
+export interface MarketReading {
+  /** Denom of the price. */
+  readonly denom: string;
+  /** Local height after which the price was read. */
+  readonly readAtHeight: bigint;
+  /** Time of that read, monotonic ms. */
+  readonly readAtMs: number;
+  /** Price of the next block. */
+  readonly price: Dec18;
+  /** Lowest price of the chain. */
+  readonly minimum: Dec18;
+  /** Price above which only urgent results are sent: `gas.price.comfortable`. */
+  readonly ceiling: Dec18;
+  /** Price above which nothing is sent: `gas.max_price`. */
+  readonly cap: Dec18;
+  readonly phase: MarketPhase;
+  /** Gas of a block at which the price stays as it is. */
+  readonly targetGas: bigint;
+  /** Gas of others in a block, smoothed. */
+  readonly othersGas: bigint;
+  /** Gas that the relayer may use of the next block. */
+  readonly budgetGas: bigint;
+  /**
+   * Fees of the last blocks, divided by gas used × price. undefined without own transactions in them, and when fees are paid in
+   * another denom.
+   */
+  readonly feeFactor: Dec18 | undefined;
+  /** Recent blocks, oldest first, at most 100. Blocks without a reading are absent. */
+  readonly blocks: readonly MarketBlock[];
+  /** Prices of the last day since the start, oldest first, at most 288. */
+  readonly day: readonly PricePoint[];
+}
+
+/** One block of the local chain. */
+interface MarketBlock {
+  readonly height: bigint;
+  /** Price that its transactions paid. */
+  readonly price: Dec18;
+  /** Gas used by this relayer's transactions. */
+  readonly ownGas: bigint;
+  /** Their fees, in units of the relayer's fee denom. */
+  readonly ownFee: bigint;
+  /** Gas used by others; undefined when only a bound of it is known, because the price stayed at the minimum. */
+  readonly othersGas: bigint | undefined;
+}
+
+/** Lowest and highest price of five minutes. */
+export interface PricePoint {
+  /** Wall-clock time of its start, ms. */
+  readonly startMs: number;
+  readonly low: Dec18;
+  readonly high: Dec18;
 }
 
 /** States that are stored until the own gas of their blocks is known. */

@@ -8,8 +8,8 @@ import {
 import type { Dec18 } from "../../../src/platform/base/decimal.ts";
 import { minInt } from "../../../src/platform/base/integers.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
-import { createMarket, type Market } from "../../../src/relayer/market/create-market.ts";
-import type { MarketBudget } from "../../../src/relayer/market/budget.ts";
+import { createMarket, type Market } from "../../../src/relayer/gas-budget/create-market.ts";
+import type { MarketBudget } from "../../../src/relayer/gas-budget/budget.ts";
 
 export const PARAMS = defaultParams("untrn");
 export const MINIMUM = PARAMS.minBaseGasPrice;

@@ -4,7 +4,7 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
 import { createHeadWatch } from "../../../src/relayer/watch/head-watch.ts";
-import { createMarketView, createTransactionFee } from "../../../src/relayer/health/market-view.ts";
+import { createLoads, createMarketView, createTransactionFee } from "../../../src/relayer/forecast/loads.ts";
 import {
   answered,
   handedOver,
@@ -34,17 +34,23 @@ async function viewOf(states: readonly QueryState[], feeFactor: bigint | undefin
   const { forecast: _forecast, sinceReadMs, ...sample } = sampleMarket();
   const market = { ...sample, feeFactor };
   const config = localnetRelayerConfig(portsAt(0), undefined).config;
-  const deps = {
-    market: {
-      status: () => ({ ...market, readAtMs: clock.monotonicMs() - sinceReadMs }),
-      params: () => defaultParams("untrn"),
-    },
+  const status = () => ({ ...market, readAtMs: clock.monotonicMs() - sinceReadMs });
+  const loads = createLoads(config, {
     gasOf: () => 28_500n,
     registry: { states: () => states },
     watches: { local, connections: [] },
+    localHeight: () => 3n,
+  });
+  const deps = {
+    market: { status, params: () => defaultParams("untrn") },
+    loads,
+    blockMs: () => local.view().blockMs,
     clock,
   };
-  return { market: createMarketView(config, deps)(), transactionFee: createTransactionFee(config, deps)() };
+  return {
+    market: createMarketView(config, deps)(),
+    transactionFee: createTransactionFee(config, loads, status)(),
+  };
 }
 
 const demandOf = async (states: readonly QueryState[]): Promise<number | undefined> =>

@@ -1,17 +1,16 @@
 import { Registry } from "prom-client";
 import { describe, expect, it } from "vitest";
-import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { type LogFields, type Logger, silentLogger } from "../../src/platform/base/logger.ts";
-import { registerStatusGauges } from "../../src/relayer/api/status-gauges.ts";
+import { parseDec18 } from "../../../src/platform/base/decimal.ts";
+import { type LogFields, type Logger, silentLogger } from "../../../src/platform/base/logger.ts";
+import { registerStatusGauges } from "../../../src/relayer/api/status-gauges.ts";
+import { createMarketLog, marketJson } from "../../../src/relayer/forecast/market-outputs.ts";
 import {
-  createMarketLog,
   expectedLateBlocks,
-  marketJson,
+  type MarketStatus,
   priceText,
-} from "../../src/relayer/market/market-outputs.ts";
-import type { MarketStatus } from "../../src/relayer/market/market-status.ts";
-import { createManualClock } from "../support/manual-clock.ts";
-import { sampleMarket, sampleMarketWithoutCapacity, sampleStatus } from "./status-samples.ts";
+} from "../../../src/relayer/forecast/market-view.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+import { sampleMarket, sampleMarketWithoutCapacity, sampleStatus } from "../status-samples.ts";
 
 it("a price has four significant digits and no exponent", () => {
   const texts = ["0.0053", "0.00000012345678", "0.27", "967.96", "31540.2"].map((text) =>

@@ -6,19 +6,18 @@ import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { localnetRelayerConfig } from "../../../src/relayer/cli/relayer-config-options.ts";
 import { minInt } from "../../../src/platform/base/integers.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/feemarket/params.ts";
-import {
-  adviseOnPrices,
-  ceilingOf,
-  forecast,
-  type ForecastInput,
-  type QueryLoad,
-  type Remedy,
-} from "../../../src/relayer/market/forecast.ts";
+import { forecast, type ForecastInput } from "../../../src/relayer/forecast/forecast.ts";
+import { adviseOnPrices, ceilingOf } from "../../../src/relayer/forecast/loads.ts";
+import type { Remedy } from "../../../src/relayer/forecast/remedies.ts";
+import type { QueryLoad } from "../../../src/relayer/forecast/steady-state.ts";
 
 const PARAMS = defaultParams("untrn");
 const TARGET = 15_000_000;
 
-const load = (fields: Partial<QueryLoad> = {}): QueryLoad => {
+/** A load of KV queries. */
+type KvLoad = QueryLoad & { readonly updatePeriod: bigint };
+
+const load = (fields: Partial<KvLoad> = {}): KvLoad => {
   const one = { queries: 1_000, updatePeriod: 1n, gas: 28_500n, ...fields };
   return { gasWithoutCallback: one.gas, ...one };
 };
@@ -108,6 +107,11 @@ describe("a forecast", () => {
     expect(found.sustainableResults).toBeCloseTo(15_000 / 20_195, 9);
   });
 
+  it("leaves out TX queries, whose results come when they come", () =>
+    expect(forecast(input({ loads: [load(), { ...load(), updatePeriod: undefined }] }))).toEqual(
+      forecast(input()),
+    ));
+
   it("of exactly what the market bears is on time", () => {
     const batch = { fixedGas: 0n, blockSharePermille: 900n };
     const equal = input({ loads: [load({ queries: 500, gas: 30_000n })], batch });
@@ -174,7 +178,7 @@ describe("a forecast", () => {
           { ...of, loads: [...of.loads, load({ queries: 50, updatePeriod: 7n })] },
           {
             ...of,
-            loads: of.loads.map((one) => ({ ...one, updatePeriod: (one.updatePeriod + 1n) / 2n })),
+            loads: of.loads.map((one) => ({ ...one, updatePeriod: ((one.updatePeriod ?? 1n) + 1n) / 2n })),
           },
         ];
         for (const other of worse)
@@ -249,6 +253,13 @@ describe("remedies", () => {
         expect(longer.costPerDay).toBe(found.costPerDay);
       }),
     ));
+
+  it("longer periods: with the fixed gas of each block, also when it holds hardly more than one result", () => {
+    const of = input({ loads: [load({ queries: 100, gas: 8_000_000n })] });
+    expect(remedy(of, "longer-periods")?.factor).toBeCloseTo(800 / 14.805, 9);
+    const larger = input({ loads: [load({ queries: 100, gas: 20_000_000n })] });
+    expect(remedy(larger, "longer-periods")?.factor).toBeCloseTo((100 * 20.195) / 15, 9);
+  });
 
   it("fewer callbacks: the forecast without them, and only when that saves gas", () => {
     const busy = load({ queries: 300, gas: 93_000n, gasWithoutCallback: 28_500n });

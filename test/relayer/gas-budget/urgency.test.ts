@@ -5,7 +5,7 @@ import {
   type UrgencyMoment,
   type UrgencyRule,
   urgencySchema,
-} from "../../../src/relayer/market/urgency.ts";
+} from "../../../src/relayer/gas-budget/urgency.ts";
 import { sampleState } from "../samples.ts";
 
 const DAY_MS = 86_400_000;

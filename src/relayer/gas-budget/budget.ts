@@ -1,7 +1,19 @@
 import { gasUpToPrice, type MarketParams, type State, targetOf } from "../../cosmos/fee-market/market.ts";
 import { DEC18_ONE, type Dec18, mulDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import type { MarketPhase } from "./market-status.ts";
+
+/**
+ * Phases of the budget, as they appear in JSON and metrics:
+ *
+ * - "steady": the price stays where it is;
+ * - "burst": a backlog is sent, up to the ceiling of the price;
+ * - "recovering": the price returns to its steady value;
+ * - "above-ceiling": the price is above the ceiling, and only urgent results are sent;
+ * - "unlimited": the ceiling is not below `gas.max_price`, so only `batch.block_share` limits a block.
+ */
+export const MARKET_PHASES = ["steady", "burst", "recovering", "above-ceiling", "unlimited"] as const;
+
+export type MarketPhase = (typeof MARKET_PHASES)[number];
 
 /** Gas of others in a block, smoothed. */
 export interface OthersGas {

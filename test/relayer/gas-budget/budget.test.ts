@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { initialState } from "../../../src/cosmos/fee-market/market.ts";
-import { createBudgetController } from "../../../src/relayer/market/budget.ts";
+import { createBudgetController } from "../../../src/relayer/gas-budget/budget.ts";
 import { DEC18_ONE } from "../../../src/platform/base/decimal.ts";
 import { MINIMUM, type MarketLoad, PARAMS, runMarket, TARGET, type WorldBlock } from "./market-world.ts";
 

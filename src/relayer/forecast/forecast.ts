@@ -1,0 +1,294 @@
+import { type Dec18, DEC18_ONE, mulDec18 } from "../../platform/base/decimal.ts";
+import { minInt } from "../../platform/base/integers.ts";
+import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { remediesFor, type Remedy } from "./remedies.ts";
+import {
+  demandOf,
+  feesOf,
+  gasPerDay,
+  type MarketFacts,
+  type QueryLoad,
+  type SteadyState,
+  steadyState,
+} from "./steady-state.ts";
+
+/** What a forecast depends on. */
+export interface ForecastInput extends MarketFacts {
+  readonly loads: readonly QueryLoad[];
+}
+
+/** What queries cost at a market and how late they are, from their periods and the gas of a result. */
+export interface Forecast extends SteadyState {
+  /** What would make the results timely, with its cost. Empty when they are. */
+  readonly remedies: readonly Remedy[];
+}
+
+/** Forecasts the steady state. Cheap enough for each status: linear in the number of loads. */
+export function forecast({ loads, ...facts }: ForecastInput): Forecast {
+  const demand = demandOf(loads, facts);
+  const steady = steadyState(demand);
+  if (steady.lateBlocks === 0) return { ...steady, remedies: [] };
+  const isQuieter = loads.some(({ gas, gasWithoutCallback }) => gasWithoutCallback < gas);
+  const quiet = isQuieter
+    ? steadyState(demandOf(loads, facts, ({ gas, gasWithoutCallback }) => minInt(gas, gasWithoutCallback)))
+    : undefined;
+  return { ...steady, remedies: remediesFor(demand, steady, quiet) };
+}
+
+/** A registered query. */
+export interface RegisteredLoad extends QueryLoad {
+  readonly id: bigint;
+  readonly owner: string;
+  /** Local blocks since its registration; undefined when they are not known. */
+  readonly ageBlocks: bigint | undefined;
+}
+
+/** What a query's results used and cost in a stretch of time. Query 0: light clients without a query. */
+interface MeasuredQuery {
+  readonly queryId: bigint;
+  readonly owner: string;
+  readonly results: number;
+  readonly gas: bigint;
+  readonly fee: bigint;
+}
+
+/** What was measured in one stretch of time, from which the future is estimated. */
+export interface Regime {
+  readonly name: "hours" | "days" | "month";
+  /** Time in which the relayer ran, ms. */
+  readonly runningMs: number;
+  /** Time from its start until now, ms. */
+  readonly lengthMs: number;
+  readonly queries: readonly MeasuredQuery[];
+}
+
+/** The prices of a spending forecast. */
+export const FORECAST_PRICES = ["now", "cap"] as const;
+export type ForecastPrice = (typeof FORECAST_PRICES)[number];
+
+export interface SpendingInput {
+  readonly loads: readonly RegisteredLoad[];
+  /** Time between two local blocks, ms; undefined while it is not known. */
+  readonly blockMs: number | undefined;
+  /** Blocks by which the fee market delays each result; see {@link SteadyState.lateBlocks}. */
+  readonly lateBlocks: number;
+  readonly regimes: readonly Regime[];
+  /** Fees of the last whole hours, for the width. */
+  readonly hours: readonly { readonly fee: bigint }[];
+  /** Price paid for one unit of used gas: now, and when the price is at `gas.max_price`. */
+  readonly price: Record<ForecastPrice, Dec18>;
+  /** The month so far. */
+  readonly month: readonly MeasuredQuery[];
+  readonly monthLeftMs: number;
+  /** Coins that may be spent: the balance without its reserve, or what is left of the fee grant. Undefined: not known, or no limit. */
+  readonly available: bigint | undefined;
+}
+
+/** An estimate with its width. `low` is never equal to `high`, unless all are 0. */
+export interface Range {
+  readonly low: bigint;
+  readonly expected: bigint;
+  readonly high: bigint;
+}
+
+/** Time until nothing is left, ms. */
+export interface TimeLeft {
+  readonly soonestMs: number;
+  readonly expectedMs: number;
+  /** Infinity when the lowest estimate costs nothing. */
+  readonly latestMs: number;
+}
+
+/** What will be paid, from what was measured. */
+export interface SpendingForecast {
+  /** Measured stretches that the estimate is made of; without one there is no forecast. */
+  readonly regimes: readonly { readonly name: Regime["name"]; readonly feePerDay: bigint }[];
+  /** Relative width that is added to the regimes on both sides. */
+  readonly width: number;
+  readonly perDay: Record<ForecastPrice, Range>;
+  /** Fees of the whole month: those so far and those to come. */
+  readonly month: Record<ForecastPrice, Range>;
+  readonly empty: Record<ForecastPrice, TimeLeft | undefined>;
+  /** What each owner will have cost at the end of the month, the most expensive first. */
+  readonly owners: readonly { readonly owner: string; readonly spent: bigint; readonly month: Range }[];
+  /** Registered queries that were not there in all of the longest regime, and measured ones that are gone. */
+  readonly newQueries: number;
+  readonly goneQueries: number;
+}
+
+/** A regime with less running time says nothing. */
+const MIN_RUNNING_MS = 10 * MINUTE_MS;
+/** A new query with results for less is estimated from its period. */
+const MIN_AGE_MS = 30 * MINUTE_MS;
+/** No estimate is narrower: a block, a result or a price moves that much. */
+const MIN_WIDTH = 0.05;
+/** With too few hours nothing is known about their spread. */
+const UNKNOWN_WIDTH = 0.5;
+const MIN_HOURS = 3;
+
+/**
+ * Forecasts the spending: in each regime, the gas that the registered queries use, at a price of gas. A query that was registered within
+ * the regime counts with its rate since then, or with its period, the market's lateness and the measured gas of a result; one that is
+ * gone does not count. Undefined without a regime of ten minutes.
+ */
+export function forecastSpending(input: SpendingInput): SpendingForecast | undefined {
+  const { price, month, monthLeftMs, available } = input;
+  const regimes = input.regimes.filter(({ runningMs }) => runningMs >= MIN_RUNNING_MS);
+  if (regimes.length === 0) return undefined;
+  const rates = regimes.map((regime) => gasByOwner(input, regime));
+  const totals = rates.map((byOwner) => sumOf(byOwner.values()));
+  const width = widthOf(input.hours);
+  const rest = (gas: readonly Dec18[], at: ForecastPrice, spent: bigint): Range =>
+    feeRange(
+      gas.map((perDay) => (perDay * BigInt(Math.round(monthLeftMs))) / BigInt(DAY_MS)),
+      price[at],
+      { width, spent },
+    );
+  const perDay = atBothPrices((at) => feeRange(totals, price[at], { width, spent: 0n }));
+  const spentBy = feesByOwner(month);
+  const owners = new Set([...spentBy.keys(), ...rates.flatMap((byOwner) => [...byOwner.keys()])]);
+  return {
+    regimes: regimes.map(({ name }, index) => ({ name, feePerDay: feesOf(totals[index] ?? 0n, price.now) })),
+    width,
+    perDay,
+    month: atBothPrices((at) => rest(totals, at, sumOf(spentBy.values()))),
+    empty: atBothPrices((at) => timeLeft(available, perDay[at])),
+    owners: [...owners]
+      .map((owner) => {
+        const spent = spentBy.get(owner) ?? 0n;
+        const gas = rates.map((byOwner) => byOwner.get(owner) ?? 0n);
+        return { owner, spent, month: rest(gas, "now", spent) };
+      })
+      .toSorted((a, b) => Number(b.month.expected - a.month.expected) || (a.owner < b.owner ? -1 : 1)),
+    ...changesOf(input, regimes),
+  };
+}
+
+function atBothPrices<T>(read: (price: ForecastPrice) => T): Record<ForecastPrice, T> {
+  return { now: read("now"), cap: read("cap") };
+}
+
+function sumOf(values: Iterable<bigint>): bigint {
+  return [...values].reduce((sum, value) => sum + value, 0n);
+}
+
+function feesByOwner(queries: readonly MeasuredQuery[]): ReadonlyMap<string, bigint> {
+  const fees = new Map<string, bigint>();
+  for (const { owner, fee } of queries) fees.set(owner, (fees.get(owner) ?? 0n) + fee);
+  return fees;
+}
+
+/** Gas of a day in a regime, by owner. */
+function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, Dec18> {
+  const measured = new Map(regime.queries.map((one) => [one.queryId, one]));
+  const meanOf = gasOfResult(regime.queries);
+  const rates = new Map<string, Dec18>();
+  const add = (owner: string, rate: Dec18): void => void rates.set(owner, (rates.get(owner) ?? 0n) + rate);
+  for (const load of input.loads) {
+    const sum = measured.get(load.id);
+    add(
+      load.owner,
+      measuredGas(load, sum, regime, input) ?? plannedGas(load, meanGas(sum) ?? meanOf(load), input),
+    );
+  }
+  const shared = measured.get(0n);
+  if (shared !== undefined) add(shared.owner, gasPerDay(shared.gas * DEC18_ONE, regime.runningMs));
+  return rates;
+}
+
+/** Gas of a day of one query, by what was measured; undefined for a new query, which has too few results. */
+function measuredGas(
+  load: RegisteredLoad,
+  sum: MeasuredQuery | undefined,
+  { runningMs, lengthMs }: Regime,
+  { blockMs }: SpendingInput,
+): Dec18 | undefined {
+  const ageMs = ageOf(load, blockMs);
+  const used = (sum?.gas ?? 0n) * DEC18_ONE;
+  if (ageMs === undefined ? sum !== undefined : ageMs >= lengthMs) return gasPerDay(used, runningMs);
+  const servedMs = Math.min(ageMs ?? 0, runningMs);
+  if (sum !== undefined && sum.results > 0 && servedMs >= MIN_AGE_MS) return gasPerDay(used, servedMs);
+  // Nobody knows how often a TX query has a result.
+  const isPlanned = load.updatePeriod !== undefined && blockMs !== undefined;
+  return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
+}
+
+/** Gas of a day of a query that has its results in the steady state. */
+function plannedGas(
+  { updatePeriod }: RegisteredLoad,
+  gasOfOne: Dec18,
+  { blockMs = 0, lateBlocks }: SpendingInput,
+): Dec18 {
+  const intervalMs = (Number(updatePeriod) + lateBlocks) * blockMs;
+  return intervalMs === Infinity ? 0n : gasPerDay(gasOfOne, intervalMs);
+}
+
+function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): number | undefined {
+  return ageBlocks === undefined || blockMs === undefined ? undefined : Number(ageBlocks) * blockMs;
+}
+
+/** Measured gas of a result of the query's owner, or of all owners, or the expected gas. */
+function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
+  const owners = new Map<string, { gas: bigint; results: number }>();
+  for (const { owner, gas, results } of queries) {
+    const sum = owners.get(owner) ?? { gas: 0n, results: 0 };
+    owners.set(owner, { gas: sum.gas + gas, results: sum.results + results });
+  }
+  const all = meanGas({
+    gas: sumOf(queries.map(({ gas }) => gas)),
+    results: queries.reduce((sum, { results }) => sum + results, 0),
+  });
+  return ({ owner, gas }) => meanGas(owners.get(owner)) ?? all ?? gas * DEC18_ONE;
+}
+
+/** Gas of a result; undefined without one. */
+function meanGas(sum: Pick<MeasuredQuery, "gas" | "results"> | undefined): Dec18 | undefined {
+  return sum === undefined || sum.results === 0 ? undefined : (sum.gas * DEC18_ONE) / BigInt(sum.results);
+}
+
+/** Half the relative width: two standard errors of the mean of an hour. */
+function widthOf(hours: SpendingInput["hours"]): number {
+  const fees = hours.map(({ fee }) => Number(fee));
+  const mean = fees.reduce((sum, fee) => sum + fee, 0) / fees.length;
+  if (fees.length < MIN_HOURS || mean === 0) return UNKNOWN_WIDTH;
+  const variance = fees.reduce((sum, fee) => sum + (fee - mean) ** 2, 0) / (fees.length - 1);
+  return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
+}
+
+/** Fees from the lowest gas to the highest, widened, beside those that were spent; in between those of the mean. */
+function feeRange(
+  gas: readonly Dec18[],
+  price: Dec18,
+  { width, spent }: { readonly width: number; readonly spent: bigint },
+): Range {
+  const sorted = gas.toSorted((a, b) => (a < b ? -1 : 1));
+  const part = BigInt(Math.round(width * 1e9)) * 1_000_000_000n;
+  return {
+    low: spent + feesOf(mulDec18(sorted[0] ?? 0n, DEC18_ONE - part), price),
+    expected: spent + feesOf(sumOf(gas) / BigInt(gas.length), price),
+    high: spent + feesOf(mulDec18(sorted.at(-1) ?? 0n, DEC18_ONE + part), price),
+  };
+}
+
+function timeLeft(available: bigint | undefined, perDay: Range): TimeLeft | undefined {
+  if (available === undefined || perDay.high === 0n) return undefined;
+  if (available <= 0n) return { soonestMs: 0, expectedMs: 0, latestMs: 0 };
+  const left = Number(available) * DAY_MS;
+  return {
+    soonestMs: left / Number(perDay.high),
+    expectedMs: left / Number(perDay.expected),
+    latestMs: left / Number(perDay.low),
+  };
+}
+
+function changesOf(
+  { loads, blockMs }: SpendingInput,
+  regimes: readonly Regime[],
+): Pick<SpendingForecast, "newQueries" | "goneQueries"> {
+  const longest = regimes.reduce((most, one) => (one.lengthMs > most.lengthMs ? one : most));
+  const ids = new Set(loads.map(({ id }) => id));
+  return {
+    newQueries: loads.filter((load) => (ageOf(load, blockMs) ?? Infinity) < longest.lengthMs).length,
+    goneQueries: longest.queries.filter(({ queryId }) => queryId !== 0n && !ids.has(queryId)).length,
+  };
+}

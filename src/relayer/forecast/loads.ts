@@ -1,0 +1,194 @@
+import type { MarketParams } from "../../cosmos/fee-market/market.ts";
+import { feeFor } from "../../cosmos/client/tx/tx-queries.ts";
+import { type Dec18, mulDec18, truncateDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+import type { RelayerConfig } from "../config/relayer-config.ts";
+import type { Market, MarketReading } from "../gas-budget/create-market.ts";
+import { unchangedReadOf } from "../registry/query-state.ts";
+import type { Registry } from "../registry/registry.ts";
+import { GAS_PER_CLIENT_UPDATE, GAS_PER_TRANSACTION, gasGuess } from "../result/gas-guess.ts";
+import { forecast, type RegisteredLoad } from "./forecast.ts";
+import type { MarketStatus } from "./market-view.ts";
+import { FEE_FACTOR, type MarketFacts } from "./steady-state.ts";
+
+/** Returns the price above which only urgent results are sent. */
+export function ceilingOf(
+  { gas }: { readonly gas: { readonly price?: { readonly comfortable: Dec18 } | undefined } },
+  { minBaseGasPrice }: Pick<MarketParams, "minBaseGasPrice">,
+): Dec18 {
+  return gas.price?.comfortable ?? 2n * minBaseGasPrice;
+}
+
+/** A cap above this many minima does not protect: the price gets there only when blocks are full. */
+const USEFUL_CAP = 100n;
+
+/** Returns what is wrong with the configured prices, and what to do. Undefined when they suit the market. */
+export function adviseOnPrices(
+  { ceiling, cap }: { readonly ceiling: Dec18; readonly cap: Dec18 },
+  { minBaseGasPrice: minimum }: Pick<MarketParams, "minBaseGasPrice">,
+): readonly [text: string, advice: string] | undefined {
+  const times = (price: Dec18): string => `${(Number(price) / Number(minimum)).toFixed(1)} × the minimum`;
+  if (cap < minimum)
+    return [`gas.max_price is ${times(cap)}: nothing is sent`, "raise gas.max_price to twice the minimum"];
+  if (ceiling < minimum)
+    return [
+      `gas.price.comfortable is ${times(ceiling)}: only urgent results are sent`,
+      "raise gas.price.comfortable to the minimum or more, or remove it",
+    ];
+  if (ceiling >= cap && cap > USEFUL_CAP * minimum)
+    return [
+      `gas.price.comfortable is not below gas.max_price, which is ${times(cap)}: a backlog fills every block, and 300 full blocks raise the price 400,000-fold; the relayer pays up to gas.max_price`,
+      "remove gas.price.comfortable, or lower gas.max_price",
+    ];
+  return undefined;
+}
+
+/** Settings that decide what a transaction costs. */
+type FeeConfig = Pick<RelayerConfig, "gas" | "batch" | "connections">;
+
+/** Returns the part of a forecast's input that the configuration decides. */
+export function configuredCosts(
+  { gas, batch, connections }: FeeConfig,
+  params: MarketParams,
+): Pick<MarketFacts, "params" | "ceiling" | "feeFactor" | "batch"> {
+  return {
+    params,
+    ceiling: ceilingOf({ gas }, params),
+    feeFactor: FEE_FACTOR,
+    batch: {
+      fixedGas: fixedGasOf({ connections }),
+      blockSharePermille: truncateDec18(batch.block_share * 1_000n),
+    },
+  };
+}
+
+/** Gas of a transaction besides its results, with an update of each client. */
+function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
+  return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
+}
+
+/** What is known about a query besides its registration. */
+interface QueryFacts {
+  /** Time between two local blocks, ms; undefined while it is not known. */
+  readonly blockMs: number | undefined;
+  /** Time between two remote blocks, ms; 0 when it is not known. */
+  readonly remoteMs: number;
+  /** Measured gas of a result; undefined when it is not learned. */
+  readonly gas?: bigint | undefined;
+  /** Newest local height; undefined without one. */
+  readonly height?: bigint | undefined;
+}
+
+/** Returns the load of a registered query. The next result of a KV query needs a newer remote block. */
+export function loadOf(
+  query: RegisteredQuery,
+  { queries }: Pick<RelayerConfig, "queries">,
+  { blockMs, remoteMs, gas, height }: QueryFacts,
+): RegisteredLoad {
+  const { allow_kv_callbacks: callbacks, min_kv_update_period: least } = queries;
+  const { id, owner, type, registeredAtHeight } = query;
+  const remotePeriod = Math.round((remoteMs * Number(maxInt(least, 1n))) / (blockMs ?? Infinity));
+  const used = gas ?? gasGuess(query, callbacks);
+  // A query of the genesis has no height: it was there from the beginning.
+  const hasAge = height !== undefined && registeredAtHeight > 0n && height > registeredAtHeight;
+  return {
+    id,
+    owner,
+    queries: 1,
+    updatePeriod: type === "tx" ? undefined : maxInt(query.updatePeriod, BigInt(Math.max(1, remotePeriod))),
+    gas: used,
+    gasWithoutCallback: minInt(used, gasGuess(query, false)),
+    ageBlocks: hasAge ? height - registeredAtHeight : undefined,
+  };
+}
+
+/** The newest known block time of a chain, ms. */
+interface BlockTimes {
+  readonly view: () => { readonly blockMs: number | undefined };
+}
+
+export interface LoadDeps {
+  /** Learned gas of one result. */
+  readonly gasOf: (queryId: bigint) => bigint | undefined;
+  readonly registry: Pick<Registry, "states">;
+  readonly watches: {
+    readonly local: BlockTimes;
+    readonly connections: readonly { readonly id: string; readonly remote: BlockTimes }[];
+  };
+  readonly localHeight: () => bigint;
+}
+
+/** Returns the loads of all served queries. */
+export function createLoads(
+  config: Pick<RelayerConfig, "queries">,
+  { gasOf, registry, watches, localHeight }: LoadDeps,
+): () => readonly RegisteredLoad[] {
+  return () => {
+    const { blockMs } = watches.local.view();
+    const height = localHeight();
+    const remotes = new Map(watches.connections.map(({ id, remote }) => [id, remote.view().blockMs ?? 0]));
+    return registry.states().map((state) => {
+      const { query } = state;
+      // While its values do not change, it has a result in each of these intervals only.
+      const updatePeriod = unchangedReadOf(state)?.maxAge ?? query.updatePeriod;
+      const remoteMs = remotes.get(query.connectionId) ?? 0;
+      return loadOf({ ...query, updatePeriod }, config, { blockMs, remoteMs, gas: gasOf(query.id), height });
+    });
+  };
+}
+
+interface MarketViewDeps {
+  readonly market: Pick<Market, "status" | "params">;
+  readonly loads: () => readonly RegisteredLoad[];
+  /** Time between two local blocks, ms; undefined while it is not known. */
+  readonly blockMs: () => number | undefined;
+  readonly clock: { readonly monotonicMs: () => number };
+}
+
+/** Returns the fee market with a forecast for the served KV queries; undefined before the first reading and on a chain without one. */
+export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () => MarketStatus | undefined {
+  // Several readers ask for the status of one block.
+  let last: Pick<MarketStatus, "readAtHeight" | "othersGas" | "feeFactor" | "forecast"> | undefined;
+  return () => {
+    const status = deps.market.status();
+    const params = deps.market.params();
+    const blockMs = deps.blockMs();
+    if (status === undefined || params === undefined || blockMs === undefined) return undefined;
+    const { readAtMs, ...market } = status;
+    const { readAtHeight, othersGas } = market;
+    if (last?.readAtHeight !== readAtHeight || last.othersGas !== othersGas) {
+      const costs = configuredCosts(config, params);
+      const feeFactor = market.feeFactor ?? costs.feeFactor;
+      const input = { ...costs, feeFactor, loads: deps.loads(), blockMs, othersGas };
+      last = { readAtHeight, othersGas, feeFactor, forecast: forecast(input) };
+    }
+    return { ...market, ...last, sinceReadMs: deps.clock.monotonicMs() - readAtMs };
+  };
+}
+
+/** Returns the expected fee of a transaction with these results, as far as one can hold them. `price` is for one unit of gas. */
+export function transactionFee(
+  config: FeeConfig,
+  resultGas: readonly bigint[],
+  { price, feeFactor = FEE_FACTOR }: { readonly price: Dec18; readonly feeFactor?: Dec18 | undefined },
+): bigint {
+  const gas = resultGas.reduce((sum, one) => sum + one, fixedGasOf(config));
+  return feeFor(mulDec18(price, feeFactor), minInt(gas, config.batch.gas));
+}
+
+/** Returns the expected fee of a transaction with a result of each served KV query, at the present price. */
+export function createTransactionFee(
+  config: FeeConfig,
+  loads: () => readonly RegisteredLoad[],
+  market: () => Pick<MarketReading, "price" | "feeFactor"> | undefined,
+): () => bigint {
+  return () => {
+    const kv = loads().filter(({ updatePeriod }) => updatePeriod !== undefined);
+    return transactionFee(
+      config,
+      kv.map(({ gas }) => gas),
+      market() ?? { price: config.gas.fallback_price },
+    );
+  };
+}

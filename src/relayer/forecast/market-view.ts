@@ -1,0 +1,57 @@
+import { type Dec18, dec18ToNumber } from "../../platform/base/decimal.ts";
+import type { MarketReading } from "../gas-budget/create-market.ts";
+import type { Forecast } from "./forecast.ts";
+
+/** The fee market as the relayer sees it, at one instant, and what the served queries cost there. */
+export interface MarketStatus extends Omit<MarketReading, "readAtMs"> {
+  /** Time since the read, ms. */
+  readonly sinceReadMs: number;
+  /** The measured one, or an estimate without own transactions in the last blocks. */
+  readonly feeFactor: Dec18;
+  readonly forecast: Forecast;
+}
+
+/** A reading of the fee market that is older says nothing about the present, ms. */
+const FRESH_MS = 60_000;
+
+/** Returns whether the reading is recent enough to describe the present. */
+export function isFresh({ sinceReadMs }: MarketStatus): boolean {
+  return sinceReadMs <= FRESH_MS;
+}
+
+/**
+ * Returns whether timely results would need more gas than the market bears at its present price: the state
+ * "demand-above-market". It is not a failure: results are included, but late.
+ */
+export function isDemandAboveMarket({ forecast: { demandGas, sustainableGas } }: MarketStatus): boolean {
+  return demandGas > sustainableGas;
+}
+
+/** Lateness that a market can explain: an hour or so. Others that leave nothing delay results without end. */
+const MAX_LATE_BLOCKS = 1_000;
+
+/** Returns the blocks by which results are late because of the fee market, rounded up; 0 without a recent reading. At most 1,000. */
+export function expectedLateBlocks(market: MarketStatus): bigint {
+  if (!isFresh(market) || !isDemandAboveMarket(market)) return 0n;
+  return BigInt(Math.min(MAX_LATE_BLOCKS, Math.ceil(market.forecast.lateBlocks)));
+}
+
+/** Formats a price with four significant digits: "0.005301". */
+export function priceText(price: Dec18): string {
+  return dec18ToNumber(price).toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: false });
+}
+
+/** Returns the mean gas of this relayer in the newest blocks with a reading, at most `count`; undefined without one. */
+export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | undefined {
+  return mean(blocks.slice(-count).map(({ ownGas }) => ownGas));
+}
+
+/** Returns the mean gas of others in the blocks in which it is known; undefined without one. */
+export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
+  return mean(blocks.flatMap(({ othersGas }) => othersGas ?? []));
+}
+
+function mean(values: readonly bigint[]): bigint | undefined {
+  if (values.length === 0) return undefined;
+  return values.reduce((sum, value) => sum + value, 0n) / BigInt(values.length);
+}

@@ -1,0 +1,200 @@
+import { type MarketParams, targetOf } from "../../cosmos/fee-market/market.ts";
+import { type Dec18, DEC18_ONE, mulDec18, parseDec18 } from "../../platform/base/decimal.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
+
+/** Queries of equal period and gas. */
+export interface QueryLoad {
+  readonly queries: number;
+  /** Local blocks between two results of a query, at least 1; undefined for a TX query, whose results come when they come. */
+  readonly updatePeriod: bigint | undefined;
+  /** Gas of one result. */
+  readonly gas: bigint;
+  /** The same, when the chain does not call the contract. Equal to `gas` for a query without a callback. */
+  readonly gasWithoutCallback: bigint;
+}
+
+/**
+ * Fees are paid for gas limits at the offered price. Both are a little above what is used and charged: about this factor together,
+ * while none was measured.
+ */
+export const FEE_FACTOR = parseDec18("1.05");
+
+/** What results cost at a market, besides the queries themselves. */
+export interface MarketFacts {
+  readonly params: MarketParams;
+  /** Gas of others in a block. */
+  readonly othersGas: bigint;
+  /** Price up to which a backlog may burst. */
+  readonly ceiling: Dec18;
+  /** Time between two local blocks, ms. */
+  readonly blockMs: number;
+  /** Price that is paid for a unit of used gas, divided by the block's price: fees are paid for gas limits, with a margin. */
+  readonly feeFactor: Dec18;
+  readonly batch: {
+    /** Gas of a block with results besides the results: its transaction and client updates. 0 when `QueryLoad.gas` has a share of it. */
+    readonly fixedGas: bigint;
+    /** Share of a block that a burst may use, per mille. */
+    readonly blockSharePermille: bigint;
+  };
+}
+
+/** What a set of queries costs at a market's lowest price, and how late its results are when nothing changes. */
+export interface SteadyState {
+  /** Gas that the relayer can use of each block while the price stays as it is: target less others. */
+  readonly sustainableGas: bigint;
+  /** Gas of each block if every result were on time, rounded up. Demand is above the market when it exceeds `sustainableGas`. */
+  readonly demandGas: bigint;
+  /** Results of a block that the market bears: of these queries, in the proportions of the steady state. */
+  readonly sustainableResults: number;
+  /** Results of a block if every one were on time. */
+  readonly demandResults: number;
+  /**
+   * Blocks by which each result is late in the steady state; 0 when the market bears the demand, `Infinity` when others leave
+   * nothing.
+   */
+  readonly lateBlocks: number;
+  readonly resultsPerDay: number;
+  /** Fees of a day, in units of the fee denom, rounded up. */
+  readonly costPerDay: bigint;
+  /** Fees of a result, in units of the fee denom; 0 without results. */
+  readonly costPerResult: Dec18;
+}
+
+/** Queries of equal period. */
+interface Group {
+  readonly queries: number;
+  readonly updatePeriod: bigint;
+  /** Gas of one result of each of them. */
+  readonly gas: bigint;
+}
+
+/** Queries at a market. */
+export interface Demand extends MarketFacts {
+  readonly groups: readonly Group[];
+}
+
+/** All results of one period are equally late, so only the sum of their gas matters. TX queries are left out. */
+export function demandOf(
+  loads: readonly QueryLoad[],
+  facts: MarketFacts,
+  gasOf: (load: QueryLoad) => bigint = ({ gas }) => gas,
+): Demand {
+  const groups = new Map<bigint, Group>();
+  for (const load of loads) {
+    const { updatePeriod } = load;
+    if (updatePeriod === undefined) continue;
+    const { queries, gas } = groups.get(updatePeriod) ?? { queries: 0, gas: 0n };
+    const total = gas + BigInt(load.queries) * gasOf(load);
+    groups.set(updatePeriod, { queries: queries + load.queries, updatePeriod, gas: total });
+  }
+  return { ...facts, groups: [...groups.values()] };
+}
+
+/**
+ * Computes the steady state. Linear in the number of different periods.
+ *
+ * The relayer sends the latest results first and fills each block up to the market's target. When the demand is above that, all
+ * lateness approaches the same number of blocks L, with which the sum of gas / (period + L) is what the market bears.
+ */
+export function steadyState(demand: Demand): SteadyState {
+  const { params, othersGas, feeFactor, blockMs } = demand;
+  const sustainableGas = maxInt(targetOf(params) - othersGas, 0n);
+  const onTime = onTimeRate(demand);
+  const demandGas = ceilQuo(onTime.gas, DEC18_ONE);
+  const demandResults = Number(onTime.results) / Number(DEC18_ONE);
+  const isAbove = demandGas > sustainableGas;
+  const lateBlocks = isAbove ? lateBlocksAt(demand, Number(sustainableGas)) : 0;
+  const results = isAbove ? rateAt(demand, lateBlocks).results : demandResults;
+  const resultsPerDay = (results * DAY_MS) / blockMs;
+  const gas = gasPerDay(isAbove ? sustainableGas * DEC18_ONE : onTime.gas, blockMs);
+  const price = mulDec18(params.minBaseGasPrice, feeFactor);
+  return {
+    sustainableGas,
+    demandGas,
+    sustainableResults: isAbove ? results : demandResults * rateFactor(demand, Number(sustainableGas)),
+    demandResults,
+    lateBlocks,
+    resultsPerDay,
+    costPerDay: feesOf(gas, price),
+    costPerResult: perResult(mulDec18(gas, price), resultsPerDay),
+  };
+}
+
+/** Returns the fees for gas at a price, in units of the fee denom, rounded up. */
+export function feesOf(gas: Dec18, price: Dec18): bigint {
+  return ceilQuo(gas * price, DEC18_ONE * DEC18_ONE);
+}
+
+/** Returns the gas of a day for gas that is used once in each of these intervals. */
+export function gasPerDay(gas: Dec18, intervalMs: number): Dec18 {
+  const intervalUs = BigInt(Math.max(1, Math.round(intervalMs * 1_000)));
+  return (gas * BigInt(DAY_MS * 1_000)) / intervalUs;
+}
+
+function perResult(fees: Dec18, results: number): Dec18 {
+  const millionths = BigInt(Math.round(results * 1e6));
+  return millionths === 0n ? 0n : (fees * 1_000_000n) / millionths;
+}
+
+/** Divides and rounds up. */
+export function ceilQuo(value: bigint, divisor: bigint): bigint {
+  return (value + divisor - 1n) / divisor;
+}
+
+/** Returns gas and results of a block if every result were on time, without the error of floating point. */
+function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly results: Dec18 } {
+  let [gas, results] = [0n, 0n];
+  for (const group of groups) {
+    gas += (group.gas * DEC18_ONE) / group.updatePeriod;
+    results += (BigInt(group.queries) * DEC18_ONE) / group.updatePeriod;
+  }
+  return { gas: gas + batch.fixedGas * minInt(results, DEC18_ONE), results };
+}
+
+/**
+ * Returns gas and results of a block when all results are late by `lateBlocks`. The phases of the queries are independent, so with
+ * less than one result a block, that part of the blocks has the fixed gas.
+ */
+function rateAt(
+  { groups, batch }: Pick<Demand, "groups" | "batch">,
+  lateBlocks: number,
+): { readonly gas: number; readonly results: number } {
+  let [gas, results] = [0, 0];
+  for (const group of groups) {
+    const interval = Number(group.updatePeriod) + lateBlocks;
+    gas += Number(group.gas) / interval;
+    results += group.queries / interval;
+  }
+  return { gas: gas + Number(batch.fixedGas) * Math.min(results, 1), results };
+}
+
+/** Bisections: more than a double has digits. */
+const BISECTIONS = 100;
+
+/** Returns the lateness with which the queries use `gas` of each block. */
+function lateBlocksAt(demand: Demand, gas: number): number {
+  if (gas === 0) return Infinity;
+  // With L blocks of lateness no query has a rate above 1 / L, so at this bound they use less.
+  const all = demand.groups.reduce(
+    (sum, group) => sum + Number(group.gas) + group.queries * Number(demand.batch.fixedGas),
+    0,
+  );
+  let [low, high] = [0, all / gas];
+  for (let step = 0; step < BISECTIONS; step++) {
+    const middle = (low + high) / 2;
+    if (rateAt(demand, middle).gas > gas) low = middle;
+    else high = middle;
+  }
+  return high;
+}
+
+/** Returns the factor on all rates with which the queries would use `gas` of each block. 0 without queries. */
+export function rateFactor({ groups, batch }: Demand, gas: number): number {
+  const { gas: own, results } = rateAt({ groups, batch: { ...batch, fixedGas: 0n } }, 0);
+  if (results === 0) return 0;
+  const fixed = Number(batch.fixedGas);
+  // With less than one result a block, each has the fixed gas of its own block.
+  const sparse = gas / (own + fixed * results);
+  return results * sparse <= 1 ? sparse : (gas - fixed) / own;
+}
