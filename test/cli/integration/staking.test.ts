@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toBase64, encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
-import { operatorOf } from "../../../src/localnet/chain/modules/staking/cli/arguments.ts";
+import { operatorOf } from "../../../src/localnet/cli/module-tx.ts";
 import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
