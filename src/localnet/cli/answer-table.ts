@@ -1,3 +1,4 @@
+import { unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../platform/base/json.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 
@@ -34,13 +35,22 @@ export const PARAMS_TABLE: AnswerTable = {
     isRecord(params) ? Object.entries(params).map(([name, value]) => ({ name, value })) : [],
 };
 
-/** Columns as a module writes them: title and path, or title and what reads the cell. A text is the title of one column, with the record itself. */
+/**
+ * Columns as a module writes them: "CODE code_id, HASH data_hash", each a title and the field's path in the record; a title
+ * alone is the record itself. Or by title the path, or what reads the cell.
+ */
 export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
 
 /** Creates the columns. */
 export function toColumns(words: ColumnWords): readonly Column[] {
-  if (typeof words === "string") return [column(words, "")];
+  if (typeof words === "string") return words.split(/,\s+/).map(toColumn);
   return Object.entries(words).map(([title, cell]) =>
     typeof cell === "string" ? column(title, cell) : { title, cell },
   );
+}
+
+/** Titles have capitals only, paths have other letters. */
+function toColumn(words: string): Column {
+  const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
+  return column(title, path);
 }

@@ -9,14 +9,8 @@ const TXS: QueryGroup = {
     tx: query("GetTx", "print a transaction"),
     txs: query("GetTxsEvent", "search transactions by their events", {
       path: "tx_responses",
-      columns: {
-        HEIGHT: "height",
-        HASH: "txhash",
-        CODE: "code",
-        "GAS USED": "gas_used",
-        "GAS LIMIT": "gas_wanted",
-        TIME: "timestamp",
-      },
+      columns: `HEIGHT height, HASH txhash, CODE code, GAS USED gas_used, GAS LIMIT gas_wanted,
+          TIME timestamp`,
       isShort: true,
       takes: [],
       options: {

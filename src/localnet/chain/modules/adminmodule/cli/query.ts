@@ -6,7 +6,7 @@ export const queryAdminModuleCommand = queryCommands({
   queries: {
     admins: query("Admins", "list the accounts that may submit proposals", "ADMIN"),
     archivedproposals: query("ArchivedProposals", "list the executed proposals", {
-      columns: { PROPOSAL: "id", TIME: "submit_time", MESSAGES: "messages" },
+      columns: "PROPOSAL id, TIME submit_time, MESSAGES messages",
     }),
   },
 });

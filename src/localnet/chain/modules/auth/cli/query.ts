@@ -1,8 +1,6 @@
 import { query, queryCommands } from "../../../../cli/module-query.ts";
 
-const MODULE_ACCOUNT = {
-  columns: { NAME: "name", ADDRESS: "base_account.address", PERMISSIONS: "permissions" },
-};
+const MODULE_ACCOUNT = "NAME name, ADDRESS base_account.address, PERMISSIONS permissions";
 
 /** `relaywatch query auth`. Names and arguments are those of a Cosmos SDK binary. */
 export const queryAuthCommand = queryCommands({
@@ -10,9 +8,11 @@ export const queryAuthCommand = queryCommands({
   fields: { name: "<name> name of the module account" },
   queries: {
     params: query("Params", "print the module's parameters"),
-    "account|account-info": query("AccountInfo", "print number and sequence of an account", {
-      columns: { ADDRESS: "address", NUMBER: "account_number", SEQUENCE: "sequence" },
-    }),
+    "account|account-info": query(
+      "AccountInfo",
+      "print number and sequence of an account",
+      "ADDRESS address, NUMBER account_number, SEQUENCE sequence",
+    ),
     "module-accounts": query("ModuleAccounts", "list the accounts of modules", MODULE_ACCOUNT),
     "module-account": query("ModuleAccountByName", "print the account of a module", MODULE_ACCOUNT),
   },

@@ -1,10 +1,10 @@
 import { query, queryCommands } from "../../../../cli/module-query.ts";
 
 const COINS = {
-  columns: { DENOM: "denom", AMOUNT: "amount" },
+  columns: "DENOM denom, AMOUNT amount",
   coin: { denom: "denom", amount: "amount" },
 };
-const METADATA = { columns: { BASE: "base", DISPLAY: "display", SYMBOL: "symbol", NAME: "name" } };
+const METADATA = "BASE base, DISPLAY display, SYMBOL symbol, NAME name";
 
 /** `relaywatch query bank`. Names and arguments are those of a Cosmos SDK binary. */
 export const queryBankCommand = queryCommands({
@@ -19,7 +19,7 @@ export const queryBankCommand = queryCommands({
     "denoms-metadata": query("DenomsMetadata", "list what denominations are called", METADATA),
     "denom-metadata": query("DenomMetadataByQueryString", "print what a denomination is called", METADATA),
     "denom-owners": query("DenomOwnersByQuery", "list who owns a denomination", {
-      columns: { ADDRESS: "address", AMOUNT: "balance.amount" },
+      columns: "ADDRESS address, AMOUNT balance.amount",
       coin: { denom: "balance.denom", amount: "balance.amount" },
     }),
   },

@@ -36,35 +36,14 @@ const TICK = {
   },
   rows: (record: JsonValue) => (isRecord(record) ? Object.values(record) : []),
 };
-const USER = {
-  columns: {
-    TRANCHE: "tranche_key",
-    ADDRESS: "address",
-    MAKER: "trade_pair_id.maker_denom",
-    TAKER: "trade_pair_id.taker_denom",
-    TICK: "tick_index_taker_to_maker",
-    TYPE: "order_type",
-    OWNED: "shares_owned",
-    WITHDRAWN: "shares_withdrawn",
-  },
-};
-const METADATA = {
-  columns: { ID: "id", TOKEN0: "pair_id.token0", TOKEN1: "pair_id.token1", TICK: "tick", FEE: "fee" },
-};
-const DEPOSIT = {
-  columns: {
-    TOKEN0: "pair_id.token0",
-    TOKEN1: "pair_id.token1",
-    CENTER: "center_tick_index",
-    LOWER: "lower_tick_index",
-    UPPER: "upper_tick_index",
-    FEE: "fee",
-    SHARES: "shares_owned",
-    TOTAL: "total_shares",
-    RESERVES0: "pool.lower_tick0.reserves_maker_denom",
-    RESERVES1: "pool.upper_tick1.reserves_maker_denom",
-  },
-};
+const USER = `TRANCHE tranche_key, ADDRESS address, MAKER trade_pair_id.maker_denom,
+      TAKER trade_pair_id.taker_denom, TICK tick_index_taker_to_maker, TYPE order_type,
+      OWNED shares_owned, WITHDRAWN shares_withdrawn`;
+const METADATA = "ID id, TOKEN0 pair_id.token0, TOKEN1 pair_id.token1, TICK tick, FEE fee";
+const DEPOSIT = `TOKEN0 pair_id.token0, TOKEN1 pair_id.token1, CENTER center_tick_index,
+      LOWER lower_tick_index, UPPER upper_tick_index, FEE fee, SHARES shares_owned,
+      TOTAL total_shares, RESERVES0 pool.lower_tick0.reserves_maker_denom,
+      RESERVES1 pool.upper_tick1.reserves_maker_denom`;
 const POOL = { columns: { POOL: "id", ...RESERVES.columns }, rows: poolRows };
 
 /** Expiration time of JUST_IN_TIME orders. */
@@ -115,7 +94,7 @@ export const DEX_QUERIES: QueryGroup = {
     ),
     "list-limit-order-tranche-user": query("LimitOrderTrancheUserAll", "list all limit orders", USER),
     "show-limit-order-tranche-user": query("LimitOrderTrancheUser", "print an address's part of a tranche", {
-      ...USER,
+      columns: USER,
       notes: [["withdrawable shares: ", "withdrawable_shares"]],
       options: {
         calc_withdrawable_shares: ["--calc-withdraw", "also print the shares that can be withdrawn"],
@@ -131,7 +110,7 @@ export const DEX_QUERIES: QueryGroup = {
       TRANCHE,
     ),
     "list-user-deposits": query("UserDepositsAll", "list the pool shares of an address", {
-      ...DEPOSIT,
+      columns: DEPOSIT,
       options: { include_pool_data: ["--include-pool-data", "also print the pools and all shares"] },
     }),
     "list-tick-liquidity": query(

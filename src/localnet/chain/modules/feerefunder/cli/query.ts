@@ -13,7 +13,7 @@ export const queryFeeRefunderCommand = queryCommands({
     params: query("Params", "print the least fee of a contract's packet"),
     "fee-info": query("FeeInfo", "print the locked fee of a packet without a reply", {
       takes: ["port_id", "channel_id", "sequence"],
-      columns: { PAYER: "payer", ACKNOWLEDGEMENT: "fee.ack_fee", TIMEOUT: "fee.timeout_fee" },
+      columns: "PAYER payer, ACKNOWLEDGEMENT fee.ack_fee, TIMEOUT fee.timeout_fee",
     }),
   },
 });

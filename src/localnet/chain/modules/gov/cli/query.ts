@@ -1,25 +1,11 @@
 import { unchecked } from "../../../../cli/command-inputs.ts";
 import { query, queryCommands } from "../../../../cli/module-query.ts";
 
-const PROPOSAL = {
-  columns: {
-    PROPOSAL: "id",
-    TITLE: "title",
-    STATUS: "status",
-    "DEPOSITS UNTIL": "deposit_end_time",
-    "VOTES UNTIL": "voting_end_time",
-  },
-};
-const VOTE = { columns: { PROPOSAL: "proposal_id", VOTER: "voter", OPTIONS: "options" } };
-const DEPOSIT = { columns: { PROPOSAL: "proposal_id", DEPOSITOR: "depositor", AMOUNT: "amount" } };
-const TALLY = {
-  columns: {
-    YES: "yes_count",
-    ABSTAIN: "abstain_count",
-    NO: "no_count",
-    "NO WITH VETO": "no_with_veto_count",
-  },
-};
+const PROPOSAL = `PROPOSAL id, TITLE title, STATUS status, DEPOSITS UNTIL deposit_end_time,
+      VOTES UNTIL voting_end_time`;
+const VOTE = "PROPOSAL proposal_id, VOTER voter, OPTIONS options";
+const DEPOSIT = "PROPOSAL proposal_id, DEPOSITOR depositor, AMOUNT amount";
+const TALLY = "YES yes_count, ABSTAIN abstain_count, NO no_count, NO WITH VETO no_with_veto_count";
 
 /** `relaywatch query gov`. Names are those of a Cosmos SDK binary. */
 export const queryGovCommand = queryCommands({
@@ -32,7 +18,7 @@ export const queryGovCommand = queryCommands({
   queries: {
     params: query("Params", "print deposits, periods and shares of votes", { takes: [] }),
     proposal: query("Proposal", "print a proposal", PROPOSAL),
-    proposals: query("Proposals", "list the proposals", { ...PROPOSAL, takes: [] }),
+    proposals: query("Proposals", "list the proposals", { columns: PROPOSAL, takes: [] }),
     vote: query("Vote", "print a vote", VOTE),
     votes: query("Votes", "list the votes for a proposal; when they end, they are deleted", VOTE),
     deposit: query("Deposit", "print a deposit", DEPOSIT),

@@ -83,7 +83,7 @@ const CHANNEL = {
   "THEIR CHANNEL": "counterparty.channel_id",
 };
 const NAMED_CHANNEL = { columns: { PORT: "port_id", CHANNEL: "channel_id", ...CHANNEL } };
-const PACKET = { columns: { SEQUENCE: "sequence", HASH: "data" } };
+const PACKET = "SEQUENCE sequence, HASH data";
 
 /** Queries of `ibc.core.channel.v1.Query`. */
 export const IBC_CHANNEL_QUERIES: QueryGroup = {
@@ -103,11 +103,9 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
       "print the hash of a packet that was sent and not yet acknowledged",
       "HASH",
     ),
-    "packet-receipt": query(
-      "PacketReceipt",
-      "print whether a packet was received on an unordered channel",
-      "RECEIVED",
-    ),
+    "packet-receipt": query("PacketReceipt", "print whether a packet was received on an unordered channel", {
+      columns: "RECEIVED",
+    }),
     "packet-ack": query(
       "PacketAcknowledgement",
       "print the hash of the acknowledgement of a received packet",
@@ -127,7 +125,7 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
       "PacketAcknowledgements",
       "list the acknowledgements of received packets",
       {
-        ...PACKET,
+        columns: PACKET,
         takes: ["port_id", "channel_id"],
       },
     ),

@@ -35,7 +35,7 @@ export const queryFeeBurnerCommand = queryCommands({
   queries: {
     params: query("Params", "print the burned denomination and the treasury"),
     "total-burned-neutrons-amount": query("TotalBurnedNeutronsAmount", "print the fees that were burned", {
-      columns: { AMOUNT: "coin.amount", DENOM: "coin.denom" },
+      columns: "AMOUNT coin.amount, DENOM coin.denom",
     }),
   },
 });

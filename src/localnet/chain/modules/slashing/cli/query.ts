@@ -1,14 +1,7 @@
 import { query, queryCommands } from "../../../../cli/module-query.ts";
 
-const SIGNING = {
-  columns: {
-    "CONSENSUS ADDRESS": "address",
-    SINCE: "start_height",
-    MISSED: "missed_blocks_counter",
-    "JAILED UNTIL": "jailed_until",
-    TOMBSTONED: "tombstoned",
-  },
-};
+const SIGNING = `CONSENSUS ADDRESS address, SINCE start_height, MISSED missed_blocks_counter,
+      JAILED UNTIL jailed_until, TOMBSTONED tombstoned`;
 
 /** `relaywatch query slashing`. Names are those of a Cosmos SDK binary. */
 export const querySlashingCommand = queryCommands({
@@ -17,10 +10,8 @@ export const querySlashingCommand = queryCommands({
   queries: {
     params: query("Params", "print the module's parameters"),
     "signing-info": query("SigningInfo", "print what a validator missed, and how long it is jailed", SIGNING),
-    "signing-infos": query(
-      "SigningInfos",
-      "list what the validators missed, and how long they are jailed",
-      SIGNING,
-    ),
+    "signing-infos": query("SigningInfos", "list what the validators missed, and how long they are jailed", {
+      columns: SIGNING,
+    }),
   },
 });

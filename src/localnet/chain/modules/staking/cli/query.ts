@@ -17,40 +17,21 @@ const VALIDATOR = {
   },
 };
 
-const DELEGATION = {
-  columns: {
-    DELEGATOR: "delegation.delegator_address",
-    VALIDATOR: "delegation.validator_address",
-    SHARES: "delegation.shares",
-    TOKENS: "balance.amount",
-    DENOM: "balance.denom",
-  },
-};
+const DELEGATION = `DELEGATOR delegation.delegator_address, VALIDATOR delegation.validator_address,
+      SHARES delegation.shares, TOKENS balance.amount, DENOM balance.denom`;
 
 const UNBONDING = {
-  columns: {
-    DELEGATOR: "delegator_address",
-    VALIDATOR: "validator_address",
-    ID: "unbonding_id",
-    HEIGHT: "creation_height",
-    BALANCE: "balance",
-    INITIAL: "initial_balance",
-    COMPLETES: "completion_time",
-  },
+  columns: `DELEGATOR delegator_address, VALIDATOR validator_address, ID unbonding_id,
+      HEIGHT creation_height, BALANCE balance, INITIAL initial_balance,
+      COMPLETES completion_time`,
   rows: (unbonding: JsonValue) => entriesOf(unbonding, unbonding),
 };
 
 const REDELEGATION = {
-  columns: {
-    DELEGATOR: "delegator_address",
-    SOURCE: "validator_src_address",
-    DESTINATION: "validator_dst_address",
-    ID: "redelegation_entry.unbonding_id",
-    HEIGHT: "redelegation_entry.creation_height",
-    TOKENS: "balance",
-    SHARES: "redelegation_entry.shares_dst",
-    COMPLETES: "redelegation_entry.completion_time",
-  },
+  columns: `DELEGATOR delegator_address, SOURCE validator_src_address,
+      DESTINATION validator_dst_address, ID redelegation_entry.unbonding_id,
+      HEIGHT redelegation_entry.creation_height, TOKENS balance,
+      SHARES redelegation_entry.shares_dst, COMPLETES redelegation_entry.completion_time`,
   rows: (response: JsonValue) => entriesOf(response, fieldAt(response, "redelegation")),
 };
 
@@ -124,7 +105,7 @@ export const queryStakingCommand = queryCommands({
     "delegator-validator": query("DelegatorValidator", "print a validator of a delegator", VALIDATOR),
     "historical-info": query("HistoricalInfo", "print the validator set of a height", HISTORY),
     pool: query("Pool", "print the tokens of the two pools", {
-      columns: { BONDED: "bonded_tokens", "NOT BONDED": "not_bonded_tokens" },
+      columns: "BONDED bonded_tokens, NOT BONDED not_bonded_tokens",
     }),
     params: query("Params", "print the module's parameters"),
   },

@@ -10,13 +10,11 @@ export const queryTokenFactoryCommand = queryCommands({
   queries: {
     params: query("Params", "print fee and gas of a new denomination, and allowed hooks"),
     "denom-authority-metadata": query("DenomAuthorityMetadata", "print the admin of a denomination", {
-      columns: { ADMIN: "Admin" },
+      columns: "ADMIN Admin",
     }),
-    "denoms-from-creator": query(
-      "DenomsFromCreator",
-      "list the denominations that an account created",
-      "DENOM",
-    ),
+    "denoms-from-creator": query("DenomsFromCreator", "list the denominations that an account created", {
+      columns: "DENOM",
+    }),
     "before-send-hook": query(
       "BeforeSendHookAddress",
       "print the contract that is called before payments of a denomination",

@@ -1,6 +1,6 @@
 import { type QueryGroup, query, queryCommands } from "../../../../cli/module-query.ts";
 
-const TRACE = { columns: { PATH: "path", DENOM: "base_denom" } };
+const TRACE = "PATH path, DENOM base_denom";
 
 /** Queries of `ibc.applications.transfer.v1.Query`. */
 export const TRANSFER_QUERIES: QueryGroup = {
@@ -14,17 +14,13 @@ export const TRANSFER_QUERIES: QueryGroup = {
     "denom-traces": query("DenomTraces", "list where the vouchers come from", TRACE),
     "denom-trace": query("DenomTrace", "print where a voucher comes from", TRACE),
     "denom-hash": query("DenomHash", "print the hash of a known path and denomination", "HASH"),
-    "escrow-address": query(
-      "EscrowAddress",
-      "print the account that holds what was sent through a channel",
-      "ADDRESS",
-    ),
+    "escrow-address": query("EscrowAddress", "print the account that holds what was sent through a channel", {
+      columns: "ADDRESS",
+    }),
     "total-escrow": query(
       "TotalEscrowForDenom",
       "print how much of a denomination was sent to other chains",
-      {
-        columns: { AMOUNT: "amount", DENOM: "denom" },
-      },
+      "AMOUNT amount, DENOM denom",
     ),
   },
 };

@@ -16,14 +16,8 @@ import { addConnectionOptions, type ConnectionOptions } from "../../../../cli/co
 import { type QueryGroup, query, queryCommand, queryCommands } from "../../../../cli/module-query.ts";
 import { addProfileOptions, type ProfileOptions, saveProfile } from "../../../../cli/tx-profile.ts";
 
-const CODE = {
-  columns: {
-    CODE: "code_id",
-    CREATOR: "creator",
-    INSTANTIATE: "instantiate_permission.permission",
-    HASH: "data_hash",
-  },
-};
+const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,
+      HASH data_hash`;
 
 const WASM = {
   service: "cosmwasm.wasm.v1.Query",
@@ -55,16 +49,18 @@ function parseQuery(text: string): string {
   return toBase64(utf8(text));
 }
 
-const ALL = query("AllContractState", "list the entries of a contract: key in hex, value in base64", {
-  columns: { KEY: "key", VALUE: "value" },
-});
+const ALL = query(
+  "AllContractState",
+  "list the entries of a contract: key in hex, value in base64",
+  "KEY key, VALUE value",
+);
 const SMART = query("SmartContractState", "ask a contract", "RESPONSE");
 
 const QUERIES: QueryGroup = {
   ...WASM,
   queries: {
     params: query("Params", "print who may upload and instantiate code", {
-      columns: { UPLOAD: "code_upload_access.permission", INSTANTIATE: "instantiate_default_permission" },
+      columns: "UPLOAD code_upload_access.permission, INSTANTIATE instantiate_default_permission",
     }),
     "list-code": query("Codes", "list the stored codes", CODE),
     "code-info": query("Code", "print creator, permission and hash of a code", CODE),
@@ -80,28 +76,15 @@ const QUERIES: QueryGroup = {
     }),
     pinned: query("PinnedCodes", "list the pinned codes", "CODE"),
     "list-contract-by-code": query("ContractsByCode", "list the contracts of a code", "CONTRACT"),
-    "list-contracts-by-creator": query(
-      "ContractsByCreator",
-      "list the contracts that an account created",
-      "CONTRACT",
-    ),
+    "list-contracts-by-creator": query("ContractsByCreator", "list the contracts that an account created", {
+      columns: "CONTRACT",
+    }),
     contract: query("ContractInfo", "print code, label, creator and admin of a contract", {
       path: "contract_info",
-      columns: {
-        CODE: "code_id",
-        LABEL: "label",
-        CREATOR: "creator",
-        ADMIN: "admin",
-        HEIGHT: "created.block_height",
-      },
+      columns: "CODE code_id, LABEL label, CREATOR creator, ADMIN admin, HEIGHT created.block_height",
     }),
     "contract-history": query("ContractHistory", "list the codes that a contract had", {
-      columns: {
-        OPERATION: "operation",
-        CODE: "code_id",
-        HEIGHT: "updated.block_height",
-        MESSAGE: "msg",
-      },
+      columns: "OPERATION operation, CODE code_id, HEIGHT updated.block_height, MESSAGE msg",
     }),
     state: ALL,
     smart: SMART,
