@@ -145,7 +145,14 @@ function toJson(value: unknown): JsonValue {
   if (Array.isArray(value)) return value.map(toJson);
   if (isRecord(value))
     return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toJson(inner)]));
-  return typeof value === "number" || typeof value === "boolean" ? value : String(value);
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  return unreachable("a parser that returns what JSON cannot express");
+}
+
+/** Returns a value that is a text. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : unreachable("a value that is no text");
 }
 
 /** Parses "1000000untrn". */

@@ -67,7 +67,7 @@ export function queryCommand(group: QueryGroup, words: string, context: CliConte
     const request = nestFields({ ...read(), ...pages });
     const types = { requestType: input.typeName, responseType: output.typeName };
     await runQuery(
-      { path, ...types, request, table: tableOf(more, output) },
+      { path, ...types, request, table: answerTable(group, words) },
       command.opts<QueryOptions>(),
       context,
     );

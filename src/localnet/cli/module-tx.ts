@@ -9,7 +9,14 @@ import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../platform/cli/table.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
-import { addInputs, type Fields, type FieldTable, type Inputs, nestFields } from "./command-inputs.ts";
+import {
+  addInputs,
+  type Fields,
+  type FieldTable,
+  type Inputs,
+  nestFields,
+  textOf,
+} from "./command-inputs.ts";
 import { addConnectionOptions } from "./connection-options.ts";
 import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
@@ -147,7 +154,7 @@ function proposal({ type, fields }: ReadyMessage, options: TxOptions): OutgoingM
     ...fields,
   });
   const encode = (json: JsonObject): Uint8Array =>
-    messageFromJson(submit, { ...json, messages: [proposed(String(json["proposer"]))] }, options.chainName);
+    messageFromJson(submit, { ...json, messages: [proposed(textOf(json["proposer"]))] }, options.chainName);
   const more = { encode, prints: { proposal: "proposal_id" } };
   return signed({ type: submit, fields: {}, signer: "proposer", more }, options);
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command, InvalidArgumentError } from "commander";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { parseCoin, requiredOption } from "../../../../cli/command-inputs.ts";
+import { parseCoin, requiredOption, textOf } from "../../../../cli/command-inputs.ts";
 import { message, messageCommands } from "../../../../cli/module-tx.ts";
 
 /** Names of votes on the command line. */
@@ -44,7 +44,7 @@ const govCommands = messageCommands({
     deposit: message("Deposit", "add to the deposit of a proposal; enough of it starts the vote"),
     vote: message("Vote", "vote for or against a proposal; replaces an earlier vote", {
       takes: ["proposal_id", "option"],
-      complete: (given) => ({ ...given, option: OPTIONS[String(given["option"])] }),
+      complete: (given) => ({ ...given, option: OPTIONS[textOf(given["option"])] }),
     }),
     "weighted-vote": message("VoteWeighted", "split a vote", { takes: ["proposal_id", "options"] }),
     "cancel-proposal": message("CancelProposal", "withdraw your proposal; a part of its deposit is lost"),

@@ -10,7 +10,7 @@ import type { JsonObject } from "../../../../../platform/base/json.ts";
 import { portsAt } from "../../../../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { withChain } from "../../../../cli/chain-connection.ts";
-import type { Fields } from "../../../../cli/command-inputs.ts";
+import { type Fields, textOf } from "../../../../cli/command-inputs.ts";
 import { type ConnectionOptions, parseNodeUrl } from "../../../../cli/connection-options.ts";
 import { message, type MessageGroup, messageCommands } from "../../../../cli/module-tx.ts";
 import { CHANNEL_WORDS, numbered } from "./arguments.ts";
@@ -42,7 +42,7 @@ function clientMessages(context: CliContext): MessageGroup {
         },
         complete: async ({ client_id, node }, options) => ({
           client_id,
-          client_message: await newestHeader({ clientId: String(client_id), node }, options, context),
+          client_message: await newestHeader({ clientId: textOf(client_id), node }, options, context),
         }),
         encode: encodeUpdate,
       }),
@@ -53,9 +53,9 @@ function clientMessages(context: CliContext): MessageGroup {
 /** The header is encoded already, and stays as it is. */
 function encodeUpdate({ client_id, client_message, signer }: JsonObject): Uint8Array {
   return MsgUpdateClient.encode({
-    clientId: String(client_id),
-    clientMessage: Any.decode(fromBase64(String(client_message))),
-    signer: String(signer),
+    clientId: textOf(client_id),
+    clientMessage: Any.decode(fromBase64(textOf(client_message))),
+    signer: textOf(signer),
   }).finish();
 }
 

@@ -4,7 +4,7 @@ import { readTextFile } from "../../../../../platform/base/read-text.ts";
 import { messageFromJson } from "../../../../../cosmos/proto/json.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { queryIdArgument } from "../../../../../platform/cli/options.ts";
-import { isJsonObject, unchecked } from "../../../../cli/command-inputs.ts";
+import { isJsonObject, textOf, unchecked } from "../../../../cli/command-inputs.ts";
 import { message, messageCommands } from "../../../../cli/module-tx.ts";
 
 /** `relaywatch tx interchainqueries`, for tests and manual repairs (chain-extension-modules.md, "Interchain queries module: queries"). */
@@ -19,7 +19,7 @@ export const txInterchainqueriesCommand = messageCommands({
       takes: ["query_id", "result"],
       complete: ({ query_id, result }, { chainName }) => ({
         query_id,
-        result: readResult(String(result), chainName),
+        result: readResult(textOf(result), chainName),
       }),
     }),
     "remove-interchain-query|remove|r": message(

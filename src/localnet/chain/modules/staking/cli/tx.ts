@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
+import { textOf } from "../../../../cli/command-inputs.ts";
 import { message, messageCommands } from "../../../../cli/module-tx.ts";
 import { parseRate, readValidatorFile } from "./validator-file.ts";
 
@@ -29,7 +30,7 @@ export const txStakingCommand = messageCommands({
     "create-validator": message("CreateValidator", "register the signing account as a validator", {
       takes: ["file"],
       note: FILE_HELP,
-      complete: ({ file }) => readValidatorFile(String(file)),
+      complete: ({ file }) => readValidatorFile(textOf(file)),
       signer: "validator_address",
     }),
     "edit-validator": message("EditValidator", "change the validator of the signing account", {

@@ -6,7 +6,7 @@ import { fromBase64, fromHex, toBase64, utf8 } from "../../../../../platform/bas
 import { EXIT, errorMessage } from "../../../../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../../../platform/base/json.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
-import { type Fields, parseCoins, requiredOption } from "../../../../cli/command-inputs.ts";
+import { type Fields, parseCoins, requiredOption, textOf } from "../../../../cli/command-inputs.ts";
 import { message, messageCommands } from "../../../../cli/module-tx.ts";
 import { PROFILE_OPTIONS } from "../../../../cli/tx-profile.ts";
 import { readContract } from "../../../../cli/wasm-inspect.ts";
@@ -59,7 +59,7 @@ export const txWasmCommand = messageCommands({
       takes: ["wasm_byte_code"],
       options: PERMISSION,
       complete: ({ wasm_byte_code: file, ...choice }) => ({
-        wasm_byte_code: toBase64(new Uint8Array(gzipSync(readContract(String(file))))),
+        wasm_byte_code: toBase64(new Uint8Array(gzipSync(readContract(textOf(file))))),
         instantiate_permission: permissionOf(choice),
       }),
       prints: { code: "code_id" },
@@ -84,7 +84,7 @@ export const txWasmCommand = messageCommands({
         },
         complete: ({ salt, ascii, b64, ...given }) => ({
           ...withAdmin(given),
-          salt: toBase64(saltOf(String(salt), { ascii, b64 })),
+          salt: toBase64(saltOf(textOf(salt), { ascii, b64 })),
         }),
         encode: asWritten("MsgInstantiateContract2", wire.MsgInstantiateContract2),
       },
@@ -176,6 +176,6 @@ function asWritten<T extends { readonly msg: Uint8Array }>(
 ): (fields: JsonObject) => Uint8Array {
   return ({ msg, ...fields }) => {
     const known = type.decode(messageFromJson(`cosmwasm.wasm.v1.${name}`, fields));
-    return type.encode({ ...known, msg: utf8(String(msg)) }).finish();
+    return type.encode({ ...known, msg: utf8(textOf(msg)) }).finish();
   };
 }
