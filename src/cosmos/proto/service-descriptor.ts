@@ -17,7 +17,9 @@ export function requireService(name: string): DescService {
   const dot = name.lastIndexOf(".");
   const folder = name.slice(0, dot).replaceAll(".", "/");
   const path = `${folder}/${FILE_NAMES[name.slice(dot + 1)] ?? ""}.proto`;
-  const alone = files().has(path) ? fileAt(path).services.find(({ typeName }) => typeName === name) : undefined;
+  const alone = files().has(path)
+    ? fileAt(path).services.find(({ typeName }) => typeName === name)
+    : undefined;
   return alone ?? protoRegistry().getService(name) ?? unreachable(`no service ${name}`);
 }
 

@@ -88,8 +88,8 @@ function find(group: QueryGroup, words: string) {
   return { input, output, path: `/${group.service}/${more.rpc}`, more };
 }
 
-function tableOf(query: QueryMore, { fields }: DescMessage): AnswerTable | undefined {
-  const { path = fields[0]?.name ?? "", columns, isYaml } = query;
-  if (columns !== undefined) return { ...query, path, columns: toColumns(columns) };
+function tableOf(more: QueryMore, { fields }: DescMessage): AnswerTable | undefined {
+  const { path = fields[0]?.name ?? "", columns, isYaml } = more;
+  if (columns !== undefined) return { ...more, path, columns: toColumns(columns) };
   return !isYaml && fields.some(({ name }) => name === PARAMS_TABLE.path) ? PARAMS_TABLE : undefined;
 }

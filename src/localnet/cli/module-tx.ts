@@ -117,10 +117,10 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
 }
 
 /** Fields of signers, those of one message in the order in which they count: a delegation has its validator's address, too. */
-const SIGNERS = [
-  ...["authority", "sender", "creator", "signer", "from_address", "proposer", "voter", "depositor"],
-  ...["delegator_address", "validator_address", "validator_addr"],
-];
+const SIGNERS =
+  "authority sender creator signer from_address proposer voter depositor delegator_address validator_address validator_addr".split(
+    " ",
+  );
 
 /** Signer of the messages that only the chain's authority may send. */
 const AUTHORITY = "authority";

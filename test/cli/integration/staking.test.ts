@@ -85,7 +85,7 @@ describe("relaywatch tx staking", () => {
     const undelegated = await tx("alice", "staking", "unbond", SECOND, "500000untrn");
     expect(undelegated.out).toMatch(/\namount: 500000\ncompletes: 20\d\d-/);
     const [, row = []] = rowsOf(await query("staking", "unbonding-delegation", ALICE, SECOND));
-    expect([row[4], row[5]]).toEqual(["500000", "500000"]);
+    expect([row[0], row[1], row[4], row[5]]).toEqual([ALICE, SECOND, "500000", "500000"]);
     const cancel = await tx(
       "alice",
       "staking",

@@ -47,8 +47,15 @@ export const txDexCommand = messageCommands({
     deposit: dexMessage("Deposit", "deposit liquidity into pools; list arguments have one entry per pool", {
       fields: { receiver: "<receiver> address that receives the shares" },
       takes: [
-        ...["receiver", "token_a", "token_b", "amounts_a", "amounts_b", "tick_indexes_a_to_b", "fees"],
-        ...["disable_autoswap", "fail_tx_on_bel"],
+        "receiver",
+        "token_a",
+        "token_b",
+        "amounts_a",
+        "amounts_b",
+        "tick_indexes_a_to_b",
+        "fees",
+        "disable_autoswap",
+        "fail_tx_on_bel",
       ],
       options: {
         swap_on_deposit: ["--swap-on-deposit", "swap against better liquidity of the other side first"],
