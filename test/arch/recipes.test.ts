@@ -9,7 +9,9 @@ import { ErrInvalidSigner, unregisteredError } from "../../src/localnet/chain/ru
 import { messageHandlers, queryHandlers } from "../../src/localnet/chain/runtime/handlers.ts";
 import type { QueryHandler } from "../../src/localnet/chain/runtime/module.ts";
 import { defineParams } from "../../src/localnet/chain/runtime/params.ts";
+import { queryCommand, query } from "../../src/localnet/cli/module-query.ts";
 import { createMemoryWorld } from "../support/memory-context.ts";
+import { tableText } from "../support/table-text.ts";
 import { ROOT } from "./source-files.ts";
 
 const MOST_FILES = 4;
@@ -91,5 +93,31 @@ describe("a parameter, as its recipe adds it", () => {
     expect(() => update("gov", 0n)).toThrow("the limit must be above 0");
     update("gov", 9n);
     expect(params.get(context())).toEqual({ sudoCallGasLimit: 9n });
+  });
+});
+
+describe("a query on the command line, as its recipe adds it", () => {
+  const group = {
+    service: "cosmos.bank.v1beta1.Query",
+    queries: {
+      owners: query("DenomOwners", "list who owns a denomination", "OWNER address, DENOM balance.denom"),
+    },
+  };
+
+  it("has the request's fields as arguments, the page options and a table of the response's first field", () => {
+    const command = queryCommand(group, "owners", {
+      words: [],
+      print: () => {},
+      signal: new AbortController().signal,
+      logger: () => Promise.reject(new Error("no logger")),
+      isTerminal: false,
+    });
+    expect(command.usage()).toBe("[options] <denom>");
+    expect(command.options.map(({ long }) => long)).toContain("--limit");
+    const response = { denom_owners: [{ address: "neutron1a", balance: { denom: "untrn", amount: "5" } }] };
+    expect(tableText(group, "owners", response).split("\n")).toEqual([
+      "OWNER      DENOM",
+      "neutron1a  untrn",
+    ]);
   });
 });

@@ -1,81 +1,160 @@
+import type { DescMessage } from "@bufbuild/protobuf";
 import { Command } from "commander";
 import { messageFromJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/registry.ts";
+import { requireService } from "../../cosmos/proto/service-descriptor.ts";
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
+import { unreachable } from "../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { cellText, fieldAt } from "../../platform/cli/table.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
-import { addConnectionOptions } from "./chain-connection.ts";
-import { sendMessage } from "./send-message.ts";
+import {
+  addInputs,
+  type Fields,
+  type FieldTable,
+  type Inputs,
+  nestFields,
+  textOf,
+} from "./command-inputs.ts";
+import { addConnectionOptions } from "./connection-options.ts";
+import type { OutgoingMessage } from "./send-message.ts";
 import { addTxOptions, type TxOptions } from "./tx-options.ts";
 
-/** A message in proto JSON. */
-export interface JsonMessage {
-  /** Type under the canonical chain name: `cosmos.staking.v1beta1.MsgDelegate`. */
-  readonly type: string;
-  /** Returns its fields. `sender` is the signing account's bech32 address. */
-  readonly fields: (sender: string) => JsonObject;
+/** One module's messages on the command line: what their definitions do not say. */
+export interface MessageGroup {
+  /** Name under the canonical chain name: `neutron.dex.Msg`. */
+  readonly service: string;
+  /** Words for the arguments that `FIELD_WORDS` has not, or has otherwise. */
+  readonly fields?: FieldTable;
+  /** By name, with other names that the deployed command line has: `unbond|undelegate`. */
+  readonly messages: Readonly<Record<string, Message>>;
+  /** What is known of all its messages, but those of the authority. */
+  readonly sending?: Pick<OutgoingMessage, "callsContract">;
+}
+
+interface MessageMore extends Inputs {
   /** Printed response fields: a label, and the field's path. */
-  readonly printed?: readonly (readonly [words: string, path: string])[];
+  readonly prints?: Readonly<Record<string, string>>;
+  /** Text below the help. */
+  readonly note?: string;
+  /** Turns the given values into fields of the message, except the signer. Throws `CliError` for a wrong combination. */
+  readonly complete?: (given: Fields, options: TxOptions) => Fields | Promise<Fields>;
+  /** Encodes a message that proto JSON cannot express. */
+  readonly encode?: (fields: JsonObject) => Uint8Array;
+  /** Field of the signer, for a message with several such fields. */
+  readonly signer?: string;
+  /** How the response is printed and the message simulated, where `prints` is not enough. */
+  readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
-/** Creates a command that sends a message. */
-export function txMessageCommand(name: string, description: string): Command {
-  return addTxOptions(addConnectionOptions(new Command(name).description(description)));
+interface Message extends MessageMore {
+  readonly rpc: string;
+  readonly description: string;
 }
 
-/** Signs and sends a message, as {@link sendMessage}. */
-export function sendJsonMessage(
-  { type, fields, printed }: JsonMessage,
-  options: TxOptions,
-  context: CliContext,
-): Promise<void> {
-  const { chainName } = options;
-  const format = (response: JsonValue): string =>
-    (printed ?? []).map(([words, path]) => `${words}: ${cellText(fieldAt(response, path))}`).join("\n");
-  return sendMessage(
-    {
-      typeUrl: toChainTypeUrl(`/${type}`, chainName),
-      encode: (sender) => messageFromJson(type, fields(sender), chainName),
-      ...(printed === undefined ? {} : { response: { type: `${type}Response`, format } }),
-    },
-    options,
-    context,
-  );
+/** Describes a message. Its arguments are its fields without the signer. */
+export function message(rpc: string, description: string, more: MessageMore = {}): Message {
+  return { rpc, description, ...more };
 }
 
-/** A message that only the chain's authority may send. */
-interface AuthorityMessage {
-  /** Type under the canonical chain name. */
+/** Returns what creates one command for each message. It signs and sends the message, as `sendMessage`. */
+export function messageCommands(group: MessageGroup): (context: CliContext) => Command {
+  return (context) => {
+    const parent = new Command();
+    for (const name of Object.keys(group.messages)) parent.addCommand(messageCommand(group, name, context));
+    return parent;
+  };
+}
+
+/** Creates the command of one message. */
+export function messageCommand(group: MessageGroup, words: string, context: CliContext): Command {
+  const more = group.messages[words] ?? unreachable(`no message ${words}`);
+  const { methods } = requireService(group.service);
+  const { input } = methods.find(({ name }) => name === more.rpc) ?? unreachable(`no message ${more.rpc}`);
+  const [name = "", ...aliases] = words.split("|");
+  const command = addTxOptions(addConnectionOptions(new Command(name).description(more.description)));
+  command.aliases(aliases);
+  const signer = more.signer ?? signerOf(input);
+  const read = addInputs(command, more, { message: input, words: group.fields, signer });
+  const note = (signer === AUTHORITY ? [AUTHORITY_HELP] : []).concat(more.note ?? []).join("\n");
+  if (note !== "") command.addHelpText("after", note);
+  return command.action(async () => {
+    const options = command.opts<TxOptions>();
+    const given = read();
+    const fields = nestFields((await more.complete?.(given, options)) ?? given);
+    const { sendMessage } = await import("./send-message.ts");
+    const outgoing = signer === AUTHORITY ? proposal : signed;
+    const ready = { type: input.typeName, fields, signer, more };
+    await sendMessage({ ...group.sending, ...outgoing(ready, options) }, options, context);
+  });
+}
+
+/** A message whose fields are known but for the signer. */
+interface ReadyMessage {
   readonly type: string;
-  /** Its fields without `authority`. */
   readonly fields: JsonObject;
+  readonly signer: string;
+  readonly more: MessageMore;
 }
 
-/** Help text of such a command. */
-export const AUTHORITY_HELP = `
+function signed({ type, fields, signer, more }: ReadyMessage, { chainName }: TxOptions): OutgoingMessage {
+  const { encode = (json: JsonObject) => messageFromJson(type, json, chainName), prints, sending } = more;
+  return {
+    typeUrl: toChainTypeUrl(`/${type}`, chainName),
+    encode: (sender) => encode({ ...fields, [signer]: asSigner(signer, sender) }),
+    ...(prints === undefined ? {} : { response: printedResponse(type, prints) }),
+    ...sending,
+  };
+}
+
+function printedResponse(type: string, prints: Readonly<Record<string, string>>) {
+  const format = (response: JsonValue): string =>
+    Object.entries(prints)
+      .map(([words, path]) => `${words}: ${cellText(fieldAt(response, path))}`)
+      .join("\n");
+  return { type: `${type}Response`, format };
+}
+
+/** Fields of signers, those of one message in the order in which they count: a delegation has its validator's address, too. */
+const SIGNERS =
+  "authority sender creator signer from_address proposer voter depositor delegator_address validator_address validator_addr".split(
+    " ",
+  );
+
+/** Signer of the messages that only the chain's authority may send. */
+const AUTHORITY = "authority";
+
+function signerOf({ typeName, fields }: DescMessage): string {
+  const found = SIGNERS.find((signer) => fields.some(({ name }) => name === signer));
+  return found ?? unreachable(`${typeName} without a signer`);
+}
+
+/** An account signs for its validator. */
+function asSigner(signer: string, account: string): string {
+  return signer.startsWith("validator") ? operatorOf(account) : account;
+}
+
+/** The operator address of an account: the same bytes under the prefix of operators. */
+export function operatorOf(account: string): string {
+  const { prefix, bytes } = decodeBech32(account);
+  return encodeBech32(`${prefix}valoper`, bytes);
+}
+
+const AUTHORITY_HELP = `
 Only the chain's authority, the adminmodule account, may do this. The command sends the message in a proposal, so the
 signing account must be an adminmodule admin. On the localnet this is "operator".`;
 
-/** Sends an authority message in a proposal by the signing account. */
-export function sendAuthorityMessage(
-  { type, fields }: AuthorityMessage,
-  options: TxOptions,
-  context: CliContext,
-): Promise<void> {
-  const message = (proposer: string): JsonObject => ({
+/** Puts an authority message in a proposal by the signing account. */
+function proposal({ type, fields }: ReadyMessage, options: TxOptions): OutgoingMessage {
+  const submit = TYPE_URL.submitProposal.slice(1);
+  const proposed = (proposer: string): JsonObject => ({
     "@type": toChainTypeUrl(`/${type}`, options.chainName),
-    authority: encodeBech32(decodeBech32(proposer).prefix, moduleAddress("adminmodule")),
+    [AUTHORITY]: encodeBech32(decodeBech32(proposer).prefix, moduleAddress("adminmodule")),
     ...fields,
   });
-  return sendJsonMessage(
-    {
-      type: TYPE_URL.submitProposal.slice(1),
-      fields: (proposer) => ({ messages: [message(proposer)], proposer }),
-      printed: [["proposal", "proposal_id"]],
-    },
-    options,
-    context,
-  );
+  const encode = (json: JsonObject): Uint8Array =>
+    messageFromJson(submit, { ...json, messages: [proposed(textOf(json["proposer"]))] }, options.chainName);
+  const more = { encode, prints: { proposal: "proposal_id" } };
+  return signed({ type: submit, fields: {}, signer: "proposer", more }, options);
 }

@@ -24,14 +24,8 @@ import { printResponse } from "../../platform/cli/print-response.ts";
 import { withChain } from "./chain-connection.ts";
 import type { ProfileRequest } from "../profile/profile-json.ts";
 import { failureStacks, saveProfile } from "./tx-profile.ts";
-import {
-  feeDenomOf,
-  fixedPrice,
-  openAccount,
-  requireAccountChoice,
-  type TxOptions,
-  unsignedSender,
-} from "./tx-options.ts";
+import { openAccount, requireAccountChoice, unsignedSender } from "./tx-account.ts";
+import { feeDenomOf, fixedPrice, type TxOptions } from "./tx-options.ts";
 
 /** A connection with the account that signs. */
 interface Sending {

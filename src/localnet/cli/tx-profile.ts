@@ -16,6 +16,7 @@ import {
   PROFILE_FORMATS,
   type ProfileFormat,
 } from "../profile/profile-formats.ts";
+import { type Inputs, toOption } from "./command-inputs.ts";
 import {
   parseProfileReport,
   PROFILE_PATH,
@@ -32,16 +33,20 @@ export interface ProfileOptions {
   readonly json?: true;
 }
 
+/** Options of {@link ProfileOptions}. They set no field of a message. */
+export const PROFILE_OPTIONS = {
+  "--profile": ["--profile <file>", "write where the gas was used, by function; local chains only"],
+  "--profile-format": () =>
+    new Option(
+      "--profile-format <format>",
+      "default: by the file's name, *.speedscope.json, *.folded, otherwise json",
+    ).choices(PROFILE_FORMATS),
+} as const satisfies Inputs["options"];
+
 /** Adds the options of {@link ProfileOptions}. */
 export function addProfileOptions(command: Command): Command {
-  return command
-    .option("--profile <file>", "write where the gas was used, by function; local chains only")
-    .addOption(
-      new Option(
-        "--profile-format <format>",
-        "default: by the file's name, *.speedscope.json, *.folded, otherwise json",
-      ).choices(PROFILE_FORMATS),
-    );
+  for (const option of Object.values(PROFILE_OPTIONS)) command.addOption(toOption(option));
+  return command;
 }
 
 /** Asks a local node for a profile. Throws `ClientError`. */

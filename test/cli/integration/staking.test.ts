@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toBase64, encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
-import { operatorOf } from "../../../src/localnet/chain/modules/staking/cli/arguments.ts";
+import { operatorOf } from "../../../src/localnet/cli/module-tx.ts";
 import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
 import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
@@ -85,7 +85,7 @@ describe("relaywatch tx staking", () => {
     const undelegated = await tx("alice", "staking", "unbond", SECOND, "500000untrn");
     expect(undelegated.out).toMatch(/\namount: 500000\ncompletes: 20\d\d-/);
     const [, row = []] = rowsOf(await query("staking", "unbonding-delegation", ALICE, SECOND));
-    expect([row[4], row[5]]).toEqual(["500000", "500000"]);
+    expect([row[0], row[1], row[4], row[5]]).toEqual([ALICE, SECOND, "500000", "500000"]);
     const cancel = await tx(
       "alice",
       "staking",

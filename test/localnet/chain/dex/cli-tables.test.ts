@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { DEX_TABLES } from "../../../../src/localnet/chain/modules/dex/cli/query.ts";
-import { formatAnswer } from "../../../../src/localnet/cli/module-query.ts";
+import { DEX_QUERIES } from "../../../../src/localnet/chain/modules/dex/cli/query.ts";
+import { tableText } from "../../../support/table-text.ts";
 
 const KEY = { trade_pair_id: { maker_denom: "a", taker_denom: "b" }, tick_index_taker_to_maker: "-7" };
 const RESERVES = { key: { ...KEY, fee: "1" }, reserves_maker_denom: "5", maker_price: "0.999300000000000" };
@@ -17,7 +17,7 @@ describe("tables of the dex queries", () => {
       tick_liquidity: [{ liquidity: RESERVES }, { limit_order_tranche: tranche }],
       pagination: { next_key: "AAE=", total: "0" },
     };
-    expect(formatAnswer(DEX_TABLES.TickLiquidityAll, response).split("\n")).toEqual([
+    expect(tableText(DEX_QUERIES, "list-tick-liquidity", response).split("\n")).toEqual([
       "KIND         MAKER  TAKER  TICK  FEE  TRANCHE  RESERVES  PRICE   EXPIRES",
       "pool         a      b      -7    1    -        5         0.9993  -",
       "limit order  a      b      -7    -    tk||0    1000      1       end of block",
@@ -27,13 +27,13 @@ describe("tables of the dex queries", () => {
 
   it("show a pool in two rows and parameters one by one", () => {
     const pool = { pool: { id: "3", lower_tick0: RESERVES, upper_tick1: RESERVES } };
-    expect(formatAnswer(DEX_TABLES.Pool, pool).split("\n")).toEqual([
+    expect(tableText(DEX_QUERIES, "show-pool", pool).split("\n")).toEqual([
       "POOL  MAKER  TAKER  TICK  FEE  RESERVES  PRICE",
       "3     a      b      -7    1    5         0.9993",
       "3     a      b      -7    1    5         0.9993",
     ]);
     const params = { params: { fee_tiers: ["0", "1"], paused: false, whitelisted_lps: [] } };
-    expect(formatAnswer(DEX_TABLES.Params, params).split("\n")).toEqual([
+    expect(tableText(DEX_QUERIES, "params", params).split("\n")).toEqual([
       "PARAMETER        VALUE",
       "fee_tiers        0, 1",
       "paused           false",
@@ -43,6 +43,6 @@ describe("tables of the dex queries", () => {
 
   it("show only the titles of an empty list", () => {
     const response = { pool_metadata: [], pagination: { next_key: null, total: "0" } };
-    expect(formatAnswer(DEX_TABLES.PoolMetadataAll, response)).toBe("ID  TOKEN0  TOKEN1  TICK  FEE");
+    expect(tableText(DEX_QUERIES, "list-pool-metadata", response)).toBe("ID  TOKEN0  TOKEN1  TICK  FEE");
   });
 });

@@ -1,274 +1,154 @@
-import { Argument, Command, Option } from "commander";
-import type { Timestamp } from "../../../../../cosmos/proto/gen/google/protobuf/timestamp.ts";
-import * as wire from "../../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { toChainTypeUrl } from "../../../../../cosmos/proto/registry.ts";
+import { Argument, Option } from "commander";
+import { timestampToText } from "../../../../../cosmos/proto/field-formats.ts";
+import { LimitOrderType } from "../../../../../cosmos/proto/gen/neutron/dex/tx.ts";
 import { EXIT } from "../../../../../platform/base/errors.ts";
 import { isRecord, type JsonValue } from "../../../../../platform/base/json.ts";
-import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { cellText, column, fieldAt, formatTable, listAt } from "../../../../../platform/cli/table.ts";
-import { txMessageCommand } from "../../../../cli/module-tx.ts";
-import { sendMessage } from "../../../../cli/send-message.ts";
-import type { TxOptions } from "../../../../cli/tx-options.ts";
+import type { Fields } from "../../../../cli/command-inputs.ts";
+import { message, messageCommands } from "../../../../cli/module-tx.ts";
 import * as parse from "./arguments.ts";
 
 /** `relaywatch tx dex` (dex.md, "CLI"). */
-export function txDexCommand(context: CliContext): Command {
-  return new Command()
-    .addCommand(depositCommand(context))
-    .addCommand(withdrawalCommand(context))
-    .addCommand(placeLimitOrderCommand(context))
-    .addCommand(trancheCommand(context, WITHDRAW_FILLED))
-    .addCommand(trancheCommand(context, CANCEL))
-    .addCommand(multiHopSwapCommand(context));
+export const txDexCommand = messageCommands({
+  service: "neutron.dex.Msg",
+  fields: {
+    receiver: "<receiver> address that receives the coins",
+    token_a: "<token-a> denomination",
+    token_b: "<token-b> denomination",
+    amounts_a: ["<amounts-a> amounts of token-a, comma-separated", parse.parseAmounts],
+    amounts_b: ["<amounts-b> amounts of token-b, comma-separated", parse.parseAmounts],
+    shares_to_remove: ["<shares-to-remove> amounts of shares, comma-separated", parse.parseAmounts],
+    tick_indexes_a_to_b: [
+      "<tick-indexes> centres from a to b, [-5] for -5, comma-separated",
+      parse.parseTicks,
+    ],
+    fees: ["<fees> fees in basis points, comma-separated", parse.parseFees],
+    disable_autoswap: ["<disable-autoswap> true or false, comma-separated", parse.parseBooleans],
+    fail_tx_on_bel: ["<fail-tx-on-bel> true or false, comma-separated", parse.parseBooleans],
+    token_in: "<token-in> denomination to sell",
+    token_out: "<token-out> denomination to buy",
+    tick_index_in_to_out: ["<tick-index> tick from in to out, [-5] for -5; 0 with --price", parse.parseTick],
+    amount_in: ["<amount-in> amount to sell", parse.parseAmount],
+    order_type: orderTypeArgument,
+    expiration_time: [
+      '[expiration-time] UTC, "MM/DD/YYYY HH:MM:SS"; only for GOOD_TIL_TIME',
+      (text) => timestampToText(parse.parseExpiration(text)),
+    ],
+    tranche_key: "<tranche-key> key of the order's tranche",
+    routes: ['<routes> "A,B,C;A,D,C"', parse.parseRoutes],
+    exit_limit_price: ["<exit-limit-price> minimum of amount out / amount in", price],
+    pick_best_route: [
+      "<pick-best-route> true: the best route; false: the first that succeeds",
+      parse.parseBoolean,
+    ],
+  },
+  messages: {
+    deposit: dexMessage("Deposit", "deposit liquidity into pools; list arguments have one entry per pool", {
+      fields: { receiver: "<receiver> address that receives the shares" },
+      takes: [
+        "receiver",
+        "token_a",
+        "token_b",
+        "amounts_a",
+        "amounts_b",
+        "tick_indexes_a_to_b",
+        "fees",
+        "disable_autoswap",
+        "fail_tx_on_bel",
+      ],
+      options: {
+        swap_on_deposit: ["--swap-on-deposit", "swap against better liquidity of the other side first"],
+      },
+      complete: withDepositOptions,
+    }),
+    withdrawal: dexMessage(
+      "Withdrawal",
+      "withdraw liquidity from pools; list arguments have one entry per pool",
+    ),
+    "place-limit-order": dexMessage("PlaceLimitOrder", "place a limit order", {
+      fields: { receiver: "<receiver> address that receives the proceeds and owns the order" },
+      options: {
+        max_amount_out: [
+          "--max-amount-out <amount>",
+          "maximum amount to buy; only for taker orders",
+          parse.parseAmount,
+        ],
+        max_amout_out: () =>
+          new Option("--max-amout-out <amount>", "same as --max-amount-out")
+            .argParser(parse.parseAmount)
+            .hideHelp(),
+        limit_sell_price: ["--price <decimal>", "minimum price, token-out for one token-in", price],
+        min_average_sell_price: [
+          "--min-average-sell-price <decimal>",
+          "minimum average price of the whole trade",
+          price,
+        ],
+      },
+      complete: withOneMaximum,
+    }),
+    "withdraw-filled-limit-order": dexMessage(
+      "WithdrawFilledLimitOrder",
+      "withdraw the proceeds of a limit order",
+    ),
+    "cancel-limit-order": dexMessage(
+      "CancelLimitOrder",
+      "cancel a limit order; returns what is not sold and the proceeds",
+    ),
+    "multi-hop-swap": dexMessage("MultiHopSwap", "swap across several pairs", {
+      takes: ["receiver", "routes", "amount_in", "exit_limit_price", "pick_best_route"],
+    }),
+  },
+});
+
+/** Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` tells what the message would return. */
+function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
+  return message(name, description, {
+    ...more,
+    sending: {
+      response: {
+        type: `neutron.dex.Msg${name}Response`,
+        format: (response) => formatDexResponse(name, response),
+      },
+      simulation: {
+        path: `/neutron.dex.Query/Simulate${name}`,
+        responseType: `neutron.dex.QuerySimulate${name}Response`,
+      },
+    },
+  });
 }
 
-interface DepositOptions extends TxOptions {
-  readonly swapOnDeposit?: true;
+function orderTypeArgument(): Argument {
+  return new Argument("[order-type]", `one of ${Object.keys(LimitOrderType).join(", ")}`)
+    .default(LimitOrderType.GOOD_TIL_CANCELLED, "GOOD_TIL_CANCELLED")
+    .argParser(parse.parseOrderType);
 }
 
-function depositCommand(context: CliContext): Command {
-  return txMessageCommand("deposit", "deposit liquidity into pools; list arguments have one entry per pool")
-    .argument("<receiver>", "address that receives the shares")
-    .argument("<token-a>", "denomination")
-    .argument("<token-b>", "denomination")
-    .addArgument(listArgument("<amounts-a>", "amounts of token-a", parse.parseAmounts))
-    .addArgument(listArgument("<amounts-b>", "amounts of token-b", parse.parseAmounts))
-    .addArgument(listArgument("<tick-indexes>", "centres from a to b, [-5] for -5", parse.parseTicks))
-    .addArgument(listArgument("<fees>", "fees in basis points", parse.parseFees))
-    .addArgument(listArgument("<disable-autoswap>", "true or false", parse.parseBooleans))
-    .addArgument(listArgument("<fail-tx-on-bel>", "true or false", parse.parseBooleans))
-    .option("--swap-on-deposit", "swap against better liquidity of the other side first")
-    .action((...words: DepositWords) => runDeposit(words, context));
+/** Checks a price, and leaves it as it is. */
+function price(text: string): string {
+  parse.parsePrice(text);
+  return text;
 }
 
-type DepositWords = [
-  receiver: string,
-  tokenA: string,
-  tokenB: string,
-  amountsA: string[],
-  amountsB: string[],
-  ticks: bigint[],
-  fees: bigint[],
-  autoswaps: boolean[],
-  fails: boolean[],
-  options: DepositOptions,
-];
-
-function runDeposit(words: DepositWords, context: CliContext): Promise<void> {
-  const [receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees, autoswaps, fails, options] =
-    words;
-  if (autoswaps.length !== fails.length) {
+/** Joins two lists of flags to the options of the positions. */
+function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
+  const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
+    Array.isArray(flags) ? flags : [],
+  );
+  if (autoswaps?.length !== fails?.length)
     throw new CliError(EXIT.usage, "the lists disable-autoswap and fail-tx-on-bel have different lengths");
-  }
-  const depositOptions = autoswaps.map((disableAutoswap, index) => ({
-    disableAutoswap,
-    failTxOnBel: fails[index] ?? false,
-    swapOnDeposit: options.swapOnDeposit ?? false,
-    swapOnDepositSlopToleranceBps: 0n,
+  const options = autoswaps?.map((disabled, index) => ({
+    disable_autoswap: disabled,
+    fail_tx_on_bel: fails?.[index] ?? false,
+    swap_on_deposit: swap_on_deposit ?? false,
   }));
-  const body = { receiver, tokenA, tokenB, amountsA, amountsB, tickIndexesAToB, fees };
-  const encode = (creator: string): Uint8Array =>
-    wire.MsgDeposit.encode({ creator, ...body, options: depositOptions }).finish();
-  return send("Deposit", encode, options, context);
+  return { ...given, options };
 }
 
-function withdrawalCommand(context: CliContext): Command {
-  return txMessageCommand(
-    "withdrawal",
-    "withdraw liquidity from pools; list arguments have one entry per pool",
-  )
-    .argument("<receiver>", "address that receives the coins")
-    .argument("<token-a>", "denomination")
-    .argument("<token-b>", "denomination")
-    .addArgument(listArgument("<shares-to-remove>", "amounts of shares", parse.parseAmounts))
-    .addArgument(listArgument("<tick-indexes>", "centres from a to b, [-5] for -5", parse.parseTicks))
-    .addArgument(listArgument("<fees>", "fees in basis points", parse.parseFees))
-    .action((...words: WithdrawalWords) => runWithdrawal(words, context));
-}
-
-type WithdrawalWords = [
-  receiver: string,
-  tokenA: string,
-  tokenB: string,
-  shares: string[],
-  ticks: bigint[],
-  fees: bigint[],
-  options: TxOptions,
-];
-
-function runWithdrawal(words: WithdrawalWords, context: CliContext): Promise<void> {
-  const [receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees, options] = words;
-  const body = { receiver, tokenA, tokenB, sharesToRemove, tickIndexesAToB, fees };
-  const encode = (creator: string): Uint8Array => wire.MsgWithdrawal.encode({ creator, ...body }).finish();
-  return send("Withdrawal", encode, options, context);
-}
-
-interface OrderOptions extends TxOptions {
-  readonly maxAmountOut?: string;
-  readonly maxAmoutOut?: string;
-  readonly price?: string;
-  readonly minAverageSellPrice?: string;
-}
-
-function placeLimitOrderCommand(context: CliContext): Command {
-  return txMessageCommand("place-limit-order", "place a limit order")
-    .argument("<receiver>", "address that receives the proceeds and owns the order")
-    .argument("<token-in>", "denomination to sell")
-    .argument("<token-out>", "denomination to buy")
-    .addArgument(
-      new Argument("<tick-index>", "tick from in to out, [-5] for -5; 0 with --price").argParser(
-        parse.parseTick,
-      ),
-    )
-    .addArgument(new Argument("<amount-in>", "amount to sell").argParser(parse.parseAmount))
-    .addArgument(
-      new Argument("[order-type]", `one of ${Object.keys(wire.LimitOrderType).join(", ")}`)
-        .default(wire.LimitOrderType.GOOD_TIL_CANCELLED, "GOOD_TIL_CANCELLED")
-        .argParser(parse.parseOrderType),
-    )
-    .addArgument(
-      new Argument("[expiration-time]", 'UTC, "MM/DD/YYYY HH:MM:SS"; only for GOOD_TIL_TIME').argParser(
-        parse.parseExpiration,
-      ),
-    )
-    .addOption(amountOption("--max-amount-out <amount>", "maximum amount to buy; only for taker orders"))
-    .addOption(amountOption("--max-amout-out <amount>", "same as --max-amount-out").hideHelp())
-    .addOption(priceOption("--price <decimal>", "minimum price, token-out for one token-in"))
-    .addOption(priceOption("--min-average-sell-price <decimal>", "minimum average price of the whole trade"))
-    .action((...words: OrderWords) => runPlaceLimitOrder(words, context));
-}
-
-type OrderWords = [
-  receiver: string,
-  tokenIn: string,
-  tokenOut: string,
-  tick: bigint,
-  amountIn: string,
-  orderType: wire.LimitOrderType,
-  expirationTime: Timestamp | undefined,
-  options: OrderOptions,
-];
-
-function runPlaceLimitOrder(words: OrderWords, context: CliContext): Promise<void> {
-  const [receiver, tokenIn, tokenOut, tickIndexInToOut, amountIn, orderType, expirationTime, options] = words;
-  const { maxAmountOut, maxAmoutOut, price, minAverageSellPrice } = options;
-  if (maxAmountOut !== undefined && maxAmoutOut !== undefined) {
-    throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
-  }
-  const body = { receiver, tokenIn, tokenOut, tickIndexInToOut, amountIn, orderType, expirationTime };
-  const limits = {
-    maxAmountOut: maxAmountOut ?? maxAmoutOut ?? "",
-    limitSellPrice: price ?? "",
-    minAverageSellPrice: minAverageSellPrice ?? "",
-  };
-  const encode = (creator: string): Uint8Array =>
-    wire.MsgPlaceLimitOrder.encode({ creator, ...body, ...limits }).finish();
-  return send("PlaceLimitOrder", encode, options, context);
-}
-
-interface TrancheMessage {
-  readonly command: string;
-  readonly description: string;
-  readonly message: DexMessageName;
-  readonly type: {
-    encode(message: { creator: string; trancheKey: string }): { finish(): Uint8Array };
-  };
-}
-
-const WITHDRAW_FILLED: TrancheMessage = {
-  command: "withdraw-filled-limit-order",
-  description: "withdraw the proceeds of a limit order",
-  message: "WithdrawFilledLimitOrder",
-  type: wire.MsgWithdrawFilledLimitOrder,
-};
-
-const CANCEL: TrancheMessage = {
-  command: "cancel-limit-order",
-  description: "cancel a limit order; returns what is not sold and the proceeds",
-  message: "CancelLimitOrder",
-  type: wire.MsgCancelLimitOrder,
-};
-
-function trancheCommand(
-  context: CliContext,
-  { command, description, message, type }: TrancheMessage,
-): Command {
-  return txMessageCommand(command, description)
-    .argument("<tranche-key>", "key of the order's tranche")
-    .action((trancheKey: string, options: TxOptions) =>
-      send(message, (creator) => type.encode({ creator, trancheKey }).finish(), options, context),
-    );
-}
-
-function multiHopSwapCommand(context: CliContext): Command {
-  return txMessageCommand("multi-hop-swap", "swap across several pairs")
-    .argument("<receiver>", "address that receives the coins")
-    .addArgument(new Argument("<routes>", '"A,B,C;A,D,C"').argParser(parse.parseRoutes))
-    .addArgument(new Argument("<amount-in>", "amount to sell").argParser(parse.parseAmount))
-    .addArgument(
-      new Argument("<exit-limit-price>", "minimum of amount out / amount in").argParser(parse.parsePrice),
-    )
-    .addArgument(
-      new Argument("<pick-best-route>", "true: the best route; false: the first that succeeds").argParser(
-        parse.parseBoolean,
-      ),
-    )
-    .action((...words: SwapWords) => runSwap(words, context));
-}
-
-type SwapWords = [
-  receiver: string,
-  routes: wire.MultiHopRoute[],
-  amountIn: string,
-  exitLimitPrice: string,
-  pickBestRoute: boolean,
-  options: TxOptions,
-];
-
-function runSwap(words: SwapWords, context: CliContext): Promise<void> {
-  const [receiver, routes, amountIn, exitLimitPrice, pickBestRoute, options] = words;
-  const body = { receiver, routes, amountIn, exitLimitPrice, pickBestRoute };
-  const encode = (creator: string): Uint8Array => wire.MsgMultiHopSwap.encode({ creator, ...body }).finish();
-  return send("MultiHopSwap", encode, options, context);
-}
-
-function listArgument(
-  name: string,
-  description: string,
-  parser: (text: string) => readonly unknown[],
-): Argument {
-  return new Argument(name, `${description}, comma-separated`).argParser(parser);
-}
-
-function amountOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser(parse.parseAmount);
-}
-
-function priceOption(flags: string, description: string): Option {
-  return new Option(flags, description).argParser(parse.parsePrice);
-}
-
-/** Sends the message `Msg<name>` and prints its response. With `--dry-run`, the query `Simulate<name>` tells what the message would return. */
-function send(
-  name: DexMessageName,
-  encode: (creator: string) => Uint8Array,
-  options: TxOptions,
-  context: CliContext,
-): Promise<void> {
-  const message = {
-    typeUrl: toChainTypeUrl(`/neutron.dex.Msg${name}`, options.chainName),
-    encode,
-    response: {
-      type: `neutron.dex.Msg${name}Response`,
-      format: (response: JsonValue) => formatDexResponse(name, response),
-    },
-    simulation: {
-      path: `/neutron.dex.Query/Simulate${name}`,
-      responseType: `neutron.dex.QuerySimulate${name}Response`,
-    },
-  };
-  return sendMessage(message, options, context);
+function withOneMaximum({ max_amout_out: misspelt, ...given }: Fields): Fields {
+  if (misspelt === undefined) return given;
+  if (given["max_amount_out"] === undefined) return { ...given, max_amount_out: misspelt };
+  throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
 }
 
 /** A line of a response: its words, and the path of its field. */

@@ -1,34 +1,16 @@
-import { Argument, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { JsonObject } from "../../../../../platform/base/json.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
+import type { FieldWords } from "../../../../cli/command-inputs.ts";
 
-/** The argument `<port>`. */
-export function portArgument(description = "port, e.g. transfer"): Argument {
-  return new Argument("<port>", description);
-}
+/** A channel of the chain that the command connects to. */
+export const CHANNEL_WORDS: FieldWords = [
+  "<channel> channel of this chain, e.g. channel-0",
+  numbered("channel", "channel-0"),
+];
 
-/** The argument `<channel>` of the chain that the command connects to. */
-export function channelArgument(): Argument {
-  return new Argument("<channel>", "channel of this chain, e.g. channel-0").argParser(
-    numbered("channel", "channel-0"),
-  );
-}
-
-/** The argument `<connection>`. */
-export function connectionArgument(): Argument {
-  return new Argument("<connection>", "connection of this chain, e.g. connection-0").argParser(
-    numbered("connection", "connection-0"),
-  );
-}
-
-/** The argument `<client>`. */
-export function clientArgument(): Argument {
-  return new Argument("<client>", "light client, e.g. 07-tendermint-0").argParser(
-    numbered("[a-z0-9-]+", "07-tendermint-0"),
-  );
-}
-
-function numbered(kind: string, example: string): (text: string) => string {
+/** Returns a parser of ids with a number. */
+export function numbered(kind: string, example: string): (text: string) => string {
   const pattern = new RegExp(`^${kind}-\\d{1,20}$`);
   return (text) => {
     if (pattern.test(text)) return text;
@@ -61,14 +43,4 @@ export function timeoutFields(
     ...(timeoutHeight === undefined ? {} : { timeout_height: timeoutHeight }),
     timeout_timestamp: `${Math.round(nowMs + (timeout ?? DEFAULT_TIMEOUT_MS))}000000`,
   };
-}
-
-/** The argument `<sequence...>`: numbers of packets. */
-export function sequencesArgument(): Argument {
-  return new Argument("<sequence...>", "numbers of packets").argParser(
-    (text: string, previous: readonly string[] | undefined) => [
-      ...(previous ?? []),
-      parseUint64(text).toString(),
-    ],
-  );
 }

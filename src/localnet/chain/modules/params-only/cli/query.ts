@@ -1,20 +1,8 @@
-import { Argument, type Command } from "commander";
-import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { column } from "../../../../../platform/cli/table.ts";
-import { PARAMS_TABLE, serviceQueryCommands } from "../../../../cli/module-query.ts";
+import { query, queryCommands } from "../../../../cli/module-query.ts";
 
 /** Creates the group of a service that has the query `Params` only. */
-function paramsCommand(service: string, description: string) {
-  return (context: CliContext): Command =>
-    serviceQueryCommands(
-      {
-        service,
-        arguments: {},
-        tables: { Params: PARAMS_TABLE },
-        queries: [{ name: "params", rpc: "Params", description }],
-      },
-      context,
-    );
+function paramsCommand(service: string, description: string): ReturnType<typeof queryCommands> {
+  return queryCommands({ service, queries: { params: query("Params", description) } });
 }
 
 /** `relaywatch query globalfee`. */
@@ -42,59 +30,30 @@ export const queryInterchainAccountsCommand = paramsCommand(
 );
 
 /** `relaywatch query feeburner`. */
-export function queryFeeBurnerCommand(context: CliContext): Command {
-  return serviceQueryCommands(
-    {
-      service: "neutron.feeburner.Query",
-      arguments: {},
-      tables: {
-        Params: PARAMS_TABLE,
-        TotalBurnedNeutronsAmount: {
-          path: "total_burned_neutrons_amount.coin",
-          columns: [column("AMOUNT", "amount"), column("DENOM", "denom")],
-        },
-      },
-      queries: [
-        { name: "params", rpc: "Params", description: "print the burned denomination and the treasury" },
-        {
-          name: "total-burned-neutrons-amount",
-          rpc: "TotalBurnedNeutronsAmount",
-          description: "print the fees that were burned",
-        },
-      ],
-    },
-    context,
-  );
-}
+export const queryFeeBurnerCommand = queryCommands({
+  service: "neutron.feeburner.Query",
+  queries: {
+    params: query("Params", "print the burned denomination and the treasury"),
+    "total-burned-neutrons-amount": query("TotalBurnedNeutronsAmount", "print the fees that were burned", {
+      columns: "AMOUNT coin.amount, DENOM coin.denom",
+    }),
+  },
+});
 
 /** `relaywatch query interchaintxs`. */
-export function queryInterchainTxsCommand(context: CliContext): Command {
-  return serviceQueryCommands(
-    {
-      service: "neutron.interchaintxs.v1.Query",
-      arguments: {
-        owner_address: () => new Argument("<owner>", "address of the contract"),
-        interchain_account_id: () => new Argument("<interchain-account-id>", "name of the account"),
-        connection_id: () => new Argument("<connection-id>", "connection of the account"),
-      },
-      tables: {
-        Params: PARAMS_TABLE,
-        InterchainAccountAddress: { path: "", columns: [column("ADDRESS", "interchain_account_address")] },
-      },
-      queries: [
-        {
-          name: "params",
-          rpc: "Params",
-          description: "print the limit of messages and the fee of an account",
-        },
-        {
-          name: "interchain-account",
-          rpc: "InterchainAccountAddress",
-          description: "print the address of an account on another chain",
-          arguments: ["owner_address", "connection_id", "interchain_account_id"],
-        },
-      ],
-    },
-    context,
-  );
-}
+export const queryInterchainTxsCommand = queryCommands({
+  service: "neutron.interchaintxs.v1.Query",
+  fields: {
+    owner_address: "<owner> address of the contract",
+    connection_id: "<connection-id> connection of the account",
+    interchain_account_id: "<interchain-account-id> name of the account",
+  },
+  queries: {
+    params: query("Params", "print the limit of messages and the fee of an account"),
+    "interchain-account": query(
+      "InterchainAccountAddress",
+      "print the address of an account on another chain",
+      { columns: "ADDRESS", takes: ["owner_address", "connection_id", "interchain_account_id"] },
+    ),
+  },
+});

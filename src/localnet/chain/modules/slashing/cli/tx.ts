@@ -1,21 +1,7 @@
-import { Command } from "commander";
-import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
-import { sendJsonMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
-import type { TxOptions } from "../../../../cli/tx-options.ts";
-import { operatorOf } from "../../staking/cli/arguments.ts";
+import { message, messageCommands } from "../../../../cli/module-tx.ts";
 
 /** `relaywatch tx slashing`. */
-export function txSlashingCommand(context: CliContext): Command {
-  return new Command().addCommand(
-    txMessageCommand("unjail", "release the validator of the signing account").action((options: TxOptions) =>
-      sendJsonMessage(
-        {
-          type: "cosmos.slashing.v1beta1.MsgUnjail",
-          fields: (sender) => ({ validator_addr: operatorOf(sender) }),
-        },
-        options,
-        context,
-      ),
-    ),
-  );
-}
+export const txSlashingCommand = messageCommands({
+  service: "cosmos.slashing.v1beta1.Msg",
+  messages: { unjail: message("Unjail", "release the validator of the signing account") },
+});

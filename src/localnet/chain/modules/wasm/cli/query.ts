@@ -1,5 +1,5 @@
 import { writeFileSync } from "node:fs";
-import { Argument, Command, InvalidArgumentError, Option } from "commander";
+import { Argument, Command, InvalidArgumentError } from "commander";
 import {
   QueryCodeRequest,
   QueryCodeResponse,
@@ -11,76 +11,24 @@ import { stringifyJson } from "../../../../../platform/base/json.ts";
 import type { CliContext } from "../../../../../platform/cli/cli-context.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
-import { column } from "../../../../../platform/cli/table.ts";
-import { addConnectionOptions, type ConnectionOptions, withChain } from "../../../../cli/chain-connection.ts";
+import { withChain } from "../../../../cli/chain-connection.ts";
+import { addConnectionOptions, type ConnectionOptions } from "../../../../cli/connection-options.ts";
+import { type QueryGroup, query, queryCommand, queryCommands } from "../../../../cli/module-query.ts";
 import { addProfileOptions, type ProfileOptions, saveProfile } from "../../../../cli/tx-profile.ts";
-import { type AnswerTable, type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
-const WASM_TABLES = {
-  Params: {
-    path: "params",
-    columns: [
-      column("UPLOAD", "code_upload_access.permission"),
-      column("INSTANTIATE", "instantiate_default_permission"),
-    ],
-  },
-  Codes: {
-    path: "code_infos",
-    columns: [
-      column("CODE", "code_id"),
-      column("CREATOR", "creator"),
-      column("INSTANTIATE", "instantiate_permission.permission"),
-      column("HASH", "data_hash"),
-    ],
-  },
-  PinnedCodes: { path: "code_ids", columns: [column("CODE", "")] },
-  ContractsByCode: { path: "contracts", columns: [column("CONTRACT", "")] },
-  ContractsByCreator: { path: "contract_addresses", columns: [column("CONTRACT", "")] },
-  ContractInfo: {
-    path: "contract_info",
-    columns: [
-      column("CODE", "code_id"),
-      column("LABEL", "label"),
-      column("CREATOR", "creator"),
-      column("ADMIN", "admin"),
-      column("HEIGHT", "created.block_height"),
-    ],
-  },
-  ContractHistory: {
-    path: "entries",
-    columns: [
-      column("OPERATION", "operation"),
-      column("CODE", "code_id"),
-      column("HEIGHT", "updated.block_height"),
-      column("MESSAGE", "msg"),
-    ],
-  },
-  AllContractState: {
-    path: "models",
-    columns: [column("KEY", "key"), column("VALUE", "value")],
-  },
-  Code: {
-    path: "code_info",
-    columns: [
-      column("CODE", "code_id"),
-      column("CREATOR", "creator"),
-      column("INSTANTIATE", "instantiate_permission.permission"),
-      column("HASH", "data_hash"),
-    ],
-  },
-  RawContractState: { path: "", columns: [column("VALUE", "data")] },
-  BuildAddress: { path: "", columns: [column("CONTRACT", "address")] },
-  SmartContractState: { path: "", columns: [column("RESPONSE", "data")] },
-} as const satisfies Readonly<Record<string, AnswerTable>>;
+const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,
+      HASH data_hash`;
 
-const ARGUMENTS = {
-  address: () => new Argument("<contract>", "address of the contract"),
-  creator_address: () => new Argument("<creator>", "address of the account"),
-  code_id: () => new Argument("<code-id>", "number of the code").argParser(parseUint64),
-  code_hash: () => new Argument("<code-hash>", "hash of the code, hex"),
-  salt: () => new Argument("<salt>", "hex"),
-  query_data: () => new Argument("<json>", "query of the contract").argParser(parseQuery),
-};
+const WASM = {
+  service: "cosmwasm.wasm.v1.Query",
+  fields: {
+    address: "<contract> address of the contract",
+    creator_address: "<creator> address of the account",
+    code_hash: "<code-hash> hash of the code, hex",
+    salt: "<salt> hex",
+    query_data: ["<json> query of the contract", parseQuery],
+  },
+} as const;
 
 /** Returns a key in base64, as the request has it. */
 function parseKey(text: string): string {
@@ -101,104 +49,60 @@ function parseQuery(text: string): string {
   return toBase64(utf8(text));
 }
 
-const QUERIES: readonly ServiceQuery<keyof typeof ARGUMENTS, keyof typeof WASM_TABLES>[] = [
-  { name: "params", rpc: "Params", description: "print who may upload and instantiate code" },
-  { name: "list-code", rpc: "Codes", description: "list the stored codes", isList: true },
-  {
-    name: "code-info",
-    rpc: "Code",
-    description: "print creator, permission and hash of a code",
-    arguments: ["code_id"],
-  },
-  {
-    name: "build-address",
-    rpc: "BuildAddress",
-    description: "print the address that instantiate2 gives a contract",
-    arguments: ["code_hash", "creator_address", "salt"],
-    options: {
-      init_args: () =>
-        new Option(
+const ALL = query(
+  "AllContractState",
+  "list the entries of a contract: key in hex, value in base64",
+  "KEY key, VALUE value",
+);
+const SMART = query("SmartContractState", "ask a contract", "RESPONSE");
+
+const QUERIES: QueryGroup = {
+  ...WASM,
+  queries: {
+    params: query("Params", "print who may upload and instantiate code", {
+      columns: "UPLOAD code_upload_access.permission, INSTANTIATE instantiate_default_permission",
+    }),
+    "list-code": query("Codes", "list the stored codes", CODE),
+    "code-info": query("Code", "print creator, permission and hash of a code", CODE),
+    "build-address": query("BuildAddress", "print the address that instantiate2 gives a contract", {
+      columns: "CONTRACT",
+      options: {
+        init_args: [
           "--fix-msg <json>",
           "message of the instantiation, if it is part of the address",
-        ).argParser(parseQuery),
-    },
+          parseQuery,
+        ],
+      },
+    }),
+    pinned: query("PinnedCodes", "list the pinned codes", "CODE"),
+    "list-contract-by-code": query("ContractsByCode", "list the contracts of a code", "CONTRACT"),
+    "list-contracts-by-creator": query("ContractsByCreator", "list the contracts that an account created", {
+      columns: "CONTRACT",
+    }),
+    contract: query("ContractInfo", "print code, label, creator and admin of a contract", {
+      path: "contract_info",
+      columns: "CODE code_id, LABEL label, CREATOR creator, ADMIN admin, HEIGHT created.block_height",
+    }),
+    "contract-history": query("ContractHistory", "list the codes that a contract had", {
+      columns: "OPERATION operation, CODE code_id, HEIGHT updated.block_height, MESSAGE msg",
+    }),
+    state: ALL,
+    smart: SMART,
   },
-  { name: "pinned", rpc: "PinnedCodes", description: "list the pinned codes", isList: true },
-  {
-    name: "list-contract-by-code",
-    rpc: "ContractsByCode",
-    description: "list the contracts of a code",
-    arguments: ["code_id"],
-    isList: true,
-  },
-  {
-    name: "list-contracts-by-creator",
-    rpc: "ContractsByCreator",
-    description: "list the contracts that an account created",
-    arguments: ["creator_address"],
-    isList: true,
-  },
-  {
-    name: "contract",
-    rpc: "ContractInfo",
-    description: "print code, label, creator and admin of a contract",
-    arguments: ["address"],
-  },
-  {
-    name: "contract-history",
-    rpc: "ContractHistory",
-    description: "list the codes that a contract had",
-    arguments: ["address"],
-    isList: true,
-  },
-];
-
-const SHORT_QUERIES: typeof QUERIES = [
-  {
-    name: "state",
-    rpc: "AllContractState",
-    description: "list the entries of a contract: key in hex, value in base64",
-    arguments: ["address"],
-    isList: true,
-  },
-  {
-    name: "smart",
-    rpc: "SmartContractState",
-    description: "ask a contract",
-    arguments: ["address", "query_data"],
-  },
-];
-
-const STATE_QUERIES = SHORT_QUERIES.map((query) =>
-  query.name === "state" ? { ...query, name: "all" } : query,
-);
-
-const RAW_ARGUMENTS = {
-  address: ARGUMENTS.address,
-  query_data: () => new Argument("<key>", "key in hex").argParser(parseKey),
 };
 
-const RAW_QUERIES: readonly ServiceQuery<keyof typeof RAW_ARGUMENTS, keyof typeof WASM_TABLES>[] = [
-  {
-    name: "raw",
-    rpc: "RawContractState",
-    description: "print the value of an entry, base64",
-    arguments: ["address", "query_data"],
-  },
-];
+const STATE_QUERIES: QueryGroup = { ...WASM, queries: { all: ALL, smart: SMART } };
 
-const SERVICE = {
-  service: "cosmwasm.wasm.v1.Query",
-  arguments: ARGUMENTS,
-  tables: WASM_TABLES,
+const RAW_QUERIES: QueryGroup = {
+  service: WASM.service,
+  fields: { ...WASM.fields, query_data: ["<key> key in hex", parseKey] },
+  queries: { raw: query("RawContractState", "print the value of an entry, base64", "VALUE") },
 };
 
 /** `relaywatch query wasm`. Names are those of wasmd. `smart` and `state` are short for `contract-state smart` and `contract-state all`. */
 export function queryWasmCommand(context: CliContext): Command {
-  const state = serviceQueryCommands({ ...SERVICE, queries: STATE_QUERIES }, context);
-  const raw = serviceQueryCommands({ ...SERVICE, arguments: RAW_ARGUMENTS, queries: RAW_QUERIES }, context);
-  for (const command of raw.commands) state.addCommand(command);
-  const short = serviceQueryCommands({ ...SERVICE, queries: [...QUERIES, ...SHORT_QUERIES] }, context);
+  const state = queryCommands(STATE_QUERIES)(context).addCommand(queryCommand(RAW_QUERIES, "raw", context));
+  const short = queryCommands(QUERIES)(context);
   withProfile(state.commands, context);
   withProfile(short.commands, context);
   return short
@@ -226,7 +130,7 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
 /** `query wasm code`. */
 function downloadCommand(context: CliContext): Command {
   return addConnectionOptions(new Command("code").description("save the bytes of a code"))
-    .addArgument(ARGUMENTS.code_id())
+    .addArgument(new Argument("<code-id>", "number of the code").argParser(parseUint64))
     .argument("<file>", "file for the code, unpacked")
     .action((codeId: bigint, file: string, options: ConnectionOptions) =>
       withChain(options, context, async (client) => {

@@ -1,0 +1,56 @@
+import { unreachable } from "../../platform/base/errors.ts";
+import { isRecord, type JsonValue } from "../../platform/base/json.ts";
+import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
+
+/** Table layout of a response: the path of its record or record list, and the columns. */
+export interface AnswerTable {
+  readonly path: string;
+  readonly columns: readonly Column[];
+  /** Splits a record into several rows. */
+  readonly rows?: (record: JsonValue) => readonly JsonValue[];
+  /** Paths of a record's coin, which then has a column in display units too. */
+  readonly coin?: { readonly denom: string; readonly amount: string };
+  /** Lines below the table: a label, and a field's path. Lines without a value are omitted. */
+  readonly notes?: readonly (readonly [words: string, path: string])[];
+}
+
+const NEXT_PAGE = ["next page: --page-key ", "pagination.next_key"] as const;
+
+/** Formats a response as a table. Below it are its notes and the next page's key. */
+export function formatAnswer({ path, columns, rows, notes = [] }: AnswerTable, response: JsonValue): string {
+  const found = fieldAt(response, path);
+  const records = Array.isArray(found) ? found : [found];
+  const lines = [...notes, NEXT_PAGE].flatMap(([words, at]) => {
+    const value = fieldAt(response, at);
+    return value === null ? [] : [words + cellText(value)];
+  });
+  return [formatTable(columns, rows === undefined ? records : records.flatMap(rows)), ...lines].join("\n");
+}
+
+/** Layout of a module's parameters: one line each. */
+export const PARAMS_TABLE: AnswerTable = {
+  path: "params",
+  columns: [column("PARAMETER", "name"), column("VALUE", "value")],
+  rows: (params) =>
+    isRecord(params) ? Object.entries(params).map(([name, value]) => ({ name, value })) : [],
+};
+
+/**
+ * Columns as a module writes them: "CODE code_id, HASH data_hash", each a title and the field's path in the record; a title
+ * alone is the record itself. Or by title the path, or what reads the cell.
+ */
+export type ColumnWords = string | Readonly<Record<string, string | Column["cell"]>>;
+
+/** Creates the columns. */
+export function toColumns(words: ColumnWords): readonly Column[] {
+  if (typeof words === "string") return words.split(/,\s+/).map(toColumn);
+  return Object.entries(words).map(([title, cell]) =>
+    typeof cell === "string" ? column(title, cell) : { title, cell },
+  );
+}
+
+/** Titles have capitals only, paths have other letters. */
+function toColumn(words: string): Column {
+  const [, title = "", path = ""] = /^([^a-z]+?)(?: (\S*[a-z]\S*))?$/.exec(words) ?? unreachable(words);
+  return column(title, path);
+}

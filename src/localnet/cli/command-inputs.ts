@@ -1,0 +1,192 @@
+import type { DescField, DescMessage } from "@bufbuild/protobuf";
+import { ScalarType } from "@bufbuild/protobuf";
+import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { errorText, unreachable } from "../../platform/base/errors.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { ascending } from "../../platform/base/order.ts";
+import { parseUint64 } from "../../platform/cli/options.ts";
+import { FIELD_WORDS } from "./field-words.ts";
+
+/** Converts a word of the command line. Throws `InvalidArgumentError`. */
+type Parse = (text: string, previous?: unknown) => unknown;
+
+/** An argument's name and help, "<denom> denomination", with a parser where the field's type is not enough. */
+export type FieldWords = string | readonly [words: string, parse: Parse] | (() => Argument);
+
+/** Words for arguments, by the field that they set: its name, or its path in the message. */
+export type FieldTable = Readonly<Record<string, FieldWords>>;
+
+/** What a command line gives a message. `plan.name` is a field of the message in the field `plan`. */
+export interface Inputs {
+  /** Fields that are arguments, in their order. Default: all but flags, pages, the signer and those of `options`. */
+  readonly takes?: readonly string[];
+  /** Words for the arguments of this command, before those of its module. */
+  readonly fields?: FieldTable;
+  /** Options by the field that they set. A key with a dash in front sets none. */
+  readonly options?: Readonly<Record<string, OptionWords>>;
+}
+
+/** An option's flags and help, with a parser for what is not a text. */
+export type OptionWords =
+  | readonly [flags: string, description: string, parse?: Parse | undefined]
+  | (() => Option);
+
+/** Fields of a message by path. */
+export type Fields = Readonly<Record<string, JsonValue | undefined>>;
+
+/** Adds a command's arguments and options. Returns what reads their values: the fields that were given. */
+export function addInputs(
+  command: Command,
+  { takes, options = {}, fields }: Inputs,
+  { message, words, signer }: InputContext,
+): () => Fields {
+  const own = Object.entries(options).map(([path, option]) => [path, toOption(option)] as const);
+  for (const [, option] of own) command.addOption(option);
+  const paths = takes ?? argumentFields(message, [signer, ...Object.keys(options)]);
+  for (const path of paths) command.addArgument(toArgument(path, { ...words, ...fields }, message));
+  return () => {
+    const given = paths.map((path, index) => [path, command.processedArgs[index]] as const);
+    const chosen = own
+      .filter(([path]) => !path.startsWith("-"))
+      .map(([path, option]) => [path, command.getOptionValue(option.attributeName())] as const);
+    return Object.fromEntries(
+      [...given, ...chosen].flatMap(([path, value]) => (value === undefined ? [] : [[path, toJson(value)]])),
+    );
+  };
+}
+
+interface InputContext {
+  readonly message: DescMessage;
+  /** Words of the module, before those of {@link FIELD_WORDS}. */
+  readonly words: FieldTable | undefined;
+  /** Field that the signing account sets. */
+  readonly signer?: string | undefined;
+}
+
+/** Puts fields into the messages that their paths name. Fields without a value are left out. */
+export function nestFields(fields: Fields): JsonObject {
+  const nested: Record<string, JsonValue> = {};
+  for (const [path, value] of Object.entries(fields)) if (value !== undefined) put(nested, path, value);
+  return nested;
+}
+
+function put(target: Record<string, JsonValue>, path: string, value: JsonValue): void {
+  const [name = "", ...rest] = path.split(".");
+  if (rest.length === 0) {
+    target[name] = value;
+    return;
+  }
+  const inner = target[name];
+  const next = isRecord(inner) ? { ...inner } : {};
+  put(next, rest.join("."), value);
+  target[name] = next;
+}
+
+function argumentFields({ fields }: DescMessage, others: readonly (string | undefined)[]): readonly string[] {
+  return fields
+    .filter(({ name, scalar }) => scalar !== ScalarType.BOOL && name !== PAGES && !others.includes(name))
+    .map(({ name }) => name);
+}
+
+/** Field of a request for a part of a list. */
+export const PAGES = "pagination";
+
+/** Creates an option. */
+export function toOption(words: OptionWords): Option {
+  if (typeof words === "function") return words();
+  const [flags, description, parse] = words;
+  const option = new Option(flags, description);
+  return parse === undefined ? option : option.argParser(parse);
+}
+
+function toArgument(path: string, words: FieldTable, message: DescMessage): Argument {
+  const name = path.slice(path.lastIndexOf(".") + 1);
+  const found = words[path] ?? words[name] ?? FIELD_WORDS[name] ?? unreachable(`no words for ${path}`);
+  if (typeof found === "function") return found();
+  const [text, given] = typeof found === "string" ? [found] : found;
+  const [, flags = "", description = ""] = /^(\S+) (.*)$/.exec(text) ?? [];
+  const argument = new Argument(flags, description);
+  const parse = given ?? parserOf(fieldAtPath(message, path));
+  if (argument.variadic) return argument.argParser(collect(parse ?? ((each) => each)));
+  return parse === undefined ? argument : argument.argParser(parse);
+}
+
+function collect(parse: Parse): (text: string, previous?: readonly unknown[]) => readonly unknown[] {
+  return (text, previous = []) => [...previous, parse(text)];
+}
+
+function fieldAtPath(message: DescMessage, path: string): DescField | undefined {
+  const [name, ...rest] = path.split(".");
+  const field = message.fields.find((each) => each.name === name);
+  if (rest.length === 0 || field?.message === undefined) return field;
+  return fieldAtPath(field.message, rest.join("."));
+}
+
+/** The parser of a field's type. Undefined: the text itself. */
+function parserOf(field: DescField | undefined): Parse | undefined {
+  if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
+    return field.fieldKind === "list" ? parseCoins : parseCoin;
+  if (field?.message !== undefined) return parseObject;
+  return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
+}
+
+/** Returns what creates an option that must be given. */
+export function requiredOption(flags: string, description: string, parse?: Parse): () => Option {
+  return () => toOption([flags, description, parse]).makeOptionMandatory();
+}
+
+/** The parser of a number whose text is only checked when the message is encoded. */
+export function unchecked(text: string): string {
+  return text;
+}
+
+/** A parsed word in proto JSON, which has 64-bit integers as strings. */
+function toJson(value: unknown): JsonValue {
+  if (Array.isArray(value)) return value.map(toJson);
+  if (isRecord(value))
+    return Object.fromEntries(Object.entries(value).map(([name, inner]) => [name, toJson(inner)]));
+  if (typeof value === "bigint") return value.toString();
+  if (typeof value === "string" || typeof value === "number" || typeof value === "boolean") return value;
+  return unreachable("a parser that returns what JSON cannot express");
+}
+
+/** Returns a value that is a text. */
+export function textOf(value: JsonValue | undefined): string {
+  return typeof value === "string" ? value : unreachable("a value that is no text");
+}
+
+/** Parses "1000000untrn". */
+export function parseCoin(text: string): Coin {
+  const [, amount, denom] = /^(\d{1,77})([a-zA-Z][a-zA-Z0-9/:._-]{2,127})$/.exec(text) ?? [];
+  if (amount === undefined || denom === undefined)
+    throw new InvalidArgumentError("an amount with its denomination such as 1000000untrn was expected");
+  return { amount, denom };
+}
+
+/** A coin in proto JSON. */
+type Coin = Readonly<Record<"amount" | "denom", string>>;
+
+/** Parses "1uibcatom,5untrn". The chain accepts coins in the order of their denominations, each once. */
+export function parseCoins(text: string): readonly Coin[] {
+  const coins = text.split(",").map((coin) => parseCoin(coin.trim()));
+  if (new Set(coins.map(({ denom }) => denom)).size < coins.length)
+    throw new InvalidArgumentError("each denomination only once was expected");
+  return coins.toSorted((a, b) => ascending(a.denom, b.denom));
+}
+
+/** Parses a JSON object. */
+export function parseObject(text: string): JsonObject {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(errorText(error));
+  }
+  if (!isJsonObject(value)) throw new InvalidArgumentError("a JSON object was expected");
+  return value;
+}
+
+/** What `JSON.parse` returns for an object has values of JSON only. */
+export function isJsonObject(value: unknown): value is JsonObject {
+  return isRecord(value);
+}

@@ -1,0 +1,50 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { CANONICAL_CHAIN_NAME, parseChainName } from "../../cosmos/proto/registry.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+
+/** Options of every command that connects to a chain. */
+export interface ConnectionOptions extends OutputOptions {
+  /** CometBFT RPC URL; default: local-1 in the localnet on this machine. */
+  readonly node?: string;
+  /** Expected chain id; any chain when absent. */
+  readonly chainId?: string;
+  readonly portOffset: number;
+  readonly chainName: string;
+}
+
+/** Adds the options of {@link ConnectionOptions} to a command. */
+export function addConnectionOptions(command: Command): Command {
+  const options = command
+    .addOption(
+      new Option(
+        "--node <url>",
+        "CometBFT RPC URL; default: local-1 in the localnet on this machine",
+      ).argParser(parseNodeUrl),
+    )
+    .option("--chain-id <id>", "refuse a node with another chain id")
+    .addOption(portOffsetOption())
+    .addOption(
+      new Option("--chain-name <name>", "first part of type names in the chain's own modules")
+        .default(CANONICAL_CHAIN_NAME)
+        .argParser(parseName),
+    );
+  return addOutputOptions(options);
+}
+
+/** Accepts `tcp://` for plain HTTP, as a Cosmos SDK binary's `--node` option does. */
+export function parseNodeUrl(text: string): string {
+  const url = text.replace(/^tcp:\/\//, "http://");
+  if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;
+  throw new InvalidArgumentError("a URL such as http://127.0.0.1:26657 was expected");
+}
+
+function parseName(text: string): string {
+  try {
+    return parseChainName(text);
+  } catch (error) {
+    if (error instanceof CodedError) throw new InvalidArgumentError(error.message);
+    throw error;
+  }
+}

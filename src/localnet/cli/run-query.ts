@@ -1,0 +1,116 @@
+import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { messageFromJson, messageToJson } from "../../cosmos/proto/json.ts";
+import { toChainTypeUrl } from "../../cosmos/proto/registry.ts";
+import { parseDec18 } from "../../platform/base/decimal.ts";
+import { type DisplayUnit, formatUnits } from "../../platform/base/display-unit.ts";
+import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { printResponse } from "../../platform/cli/print-response.ts";
+import { cellText, fieldAt } from "../../platform/cli/table.ts";
+import { profileNamed } from "../chain/profile/profile-named.ts";
+import { type AnswerTable, formatAnswer } from "./answer-table.ts";
+import { withChain } from "./chain-connection.ts";
+import type { ConnectionOptions } from "./connection-options.ts";
+
+/** Options of every query command. */
+export interface QueryOptions extends ConnectionOptions {
+  /** State height to read; 0 for the latest. */
+  readonly height: bigint;
+}
+
+/** A query to send. Names are canonical. */
+interface OutgoingQuery {
+  /** gRPC path: `/neutron.interchainqueries.Query/Params`. */
+  readonly path: string;
+  readonly requestType: string;
+  readonly responseType: string;
+  /** The request in proto JSON. */
+  readonly request: JsonObject;
+  /** Layout for people. Undefined: YAML. */
+  readonly table: AnswerTable | undefined;
+}
+
+/** Sends a query to the chain and prints its response: a table, or with the options the REST API's JSON or YAML. */
+export async function runQuery(
+  query: OutgoingQuery,
+  options: QueryOptions,
+  context: CliContext,
+): Promise<void> {
+  const { table } = query;
+  const response = await fetchResponse(query, options, context);
+  if (options.json || options.output === "yaml" || table === undefined)
+    printResponse(response, options, context);
+  else context.print(formatAnswer(await withDisplayUnits(table, response, options, context), response));
+}
+
+async function fetchResponse(
+  { path, requestType, responseType, request }: OutgoingQuery,
+  options: QueryOptions,
+  context: CliContext,
+): Promise<JsonValue> {
+  const { chainName, height } = options;
+  const encoded = messageFromJson(requestType, request);
+  const response = await withChain(options, context, (client) =>
+    client.grpcQuery(toChainTypeUrl(path, chainName), encoded, context.signal, height),
+  );
+  // Some messages have other field numbers on the deployed chain, and on local chains with its profile.
+  const { proto } = profileNamed("deployed");
+  const isDeployed = proto?.recognizes(responseType, response) === true;
+  return messageToJson(responseType, isDeployed ? proto.decode(responseType, response) : response, chainName);
+}
+
+/** Denominations whose metadata a table reads. */
+const MAX_UNITS = 100;
+
+/** Adds a column with the coins in display units, where the chain has metadata of any of them that name one. */
+async function withDisplayUnits(
+  table: AnswerTable,
+  response: JsonValue,
+  options: QueryOptions,
+  context: CliContext,
+): Promise<AnswerTable> {
+  const { coin, path, columns } = table;
+  if (coin === undefined) return table;
+  const found = fieldAt(response, path);
+  const denoms = (Array.isArray(found) ? found : [found]).map((record) => fieldAt(record, coin.denom));
+  const names = [...new Set(denoms.flatMap((denom) => (typeof denom === "string" ? [denom] : [])))];
+  const units = await readUnits(names.slice(0, MAX_UNITS), options, context);
+  if (units.size === 0) return table;
+  const cell = (record: JsonValue): string => {
+    const unit = units.get(cellText(fieldAt(record, coin.denom)));
+    return unit === undefined ? "-" : displayText(cellText(fieldAt(record, coin.amount)), unit);
+  };
+  return { ...table, columns: [...columns, { title: "DISPLAY", cell }] };
+}
+
+/** A whole amount, or a price with decimals of the base unit. */
+function displayText(amount: string, unit: DisplayUnit): string {
+  if (/^\d{1,78}$/.test(amount)) return formatUnits(BigInt(amount), unit);
+  if (!/^\d{1,60}\.\d{1,18}$/.test(amount)) return "-";
+  return formatUnits(parseDec18(amount), { name: unit.name, exponent: unit.exponent + DEC18_PLACES });
+}
+
+/** Fractional digits of a `Dec18`. */
+const DEC18_PLACES = 18;
+
+/** The coins are the response, and their units only an addition: a node that does not return them is no error. */
+function readUnits(
+  denoms: readonly string[],
+  options: QueryOptions,
+  context: CliContext,
+): Promise<ReadonlyMap<string, DisplayUnit>> {
+  const { signal } = context;
+  return withChain(options, context, async (client) => {
+    const units = await Promise.all(
+      denoms.map((denom) =>
+        readDisplayUnit(client, denom, signal).catch((error: unknown) => {
+          signal.throwIfAborted();
+          if (error instanceof ClientError) return undefined;
+          throw error;
+        }),
+      ),
+    );
+    return new Map(units.flatMap((unit) => (unit === undefined ? [] : [[unit.denom, unit] as const])));
+  });
+}

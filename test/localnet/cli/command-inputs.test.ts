@@ -1,0 +1,64 @@
+import { Command } from "commander";
+import { describe, expect, it } from "vitest";
+import { requireService } from "../../../src/cosmos/proto/service-descriptor.ts";
+import { addInputs, type Fields, type Inputs, nestFields } from "../../../src/localnet/cli/command-inputs.ts";
+
+/** Parses words for a message of a service. */
+function parse(service: string, rpc: string, inputs: Inputs, ...words: readonly string[]): Fields {
+  const message = requireService(service).methods.find(({ name }) => name === rpc)?.input;
+  if (message === undefined) throw new Error(`no ${rpc}`);
+  const command = new Command("test").exitOverride().configureOutput({ writeErr: () => {} });
+  const read = addInputs(command, inputs, { message, words: undefined, signer: "delegator_address" });
+  command.action(() => {}).parse([...words], { from: "user" });
+  return read();
+}
+
+const STAKING = "cosmos.staking.v1beta1.Msg";
+const HEIGHT = { fields: { creation_height: "<height> height of the undelegation" } };
+
+describe("the inputs of a command", () => {
+  it("are the message's fields without the signer, with parsers by their types", () => {
+    const words = ["neutronvaloper1x", "5untrn", "7"];
+    expect(parse(STAKING, "CancelUnbondingDelegation", HEIGHT, ...words)).toEqual({
+      validator_address: "neutronvaloper1x",
+      amount: { denom: "untrn", amount: "5" },
+      creation_height: "7",
+    });
+  });
+
+  it.each([
+    [["neutronvaloper1x", "5", "7"], "an amount with its denomination"],
+    [["neutronvaloper1x", "5untrn", "-"], "a whole number below 2^64"],
+    [["neutronvaloper1x", "5untrn"], "missing required argument"],
+  ])("refuse %j", (words, text) => {
+    expect(() => parse(STAKING, "CancelUnbondingDelegation", HEIGHT, ...words)).toThrow(text);
+  });
+
+  it("collect the words of a list, and take fields in the given order", () => {
+    const sequences = {
+      takes: ["channel_id", "packet_ack_sequences"],
+      fields: { packet_ack_sequences: "<sequence...> numbers" },
+    };
+    expect(parse("ibc.core.channel.v1.Query", "UnreceivedAcks", sequences, "channel-1", "3", "4")).toEqual({
+      channel_id: "channel-1",
+      packet_ack_sequences: ["3", "4"],
+    });
+  });
+
+  it("have options by field; one with a dash sets none", () => {
+    const inputs: Inputs = {
+      takes: [],
+      options: { status: ["--state <state>", "state"], "--no-effect": ["--no-effect", "nothing"] },
+    };
+    const service = "cosmos.staking.v1beta1.Query";
+    expect(parse(service, "Validators", inputs, "--state", "x", "--no-effect")).toEqual({ status: "x" });
+    expect(parse(service, "Validators", inputs)).toEqual({});
+  });
+
+  it("go into the messages that their paths name", () => {
+    expect(nestFields({ "plan.name": "a", "plan.info": "", other: undefined, top: "1" })).toEqual({
+      plan: { name: "a", info: "" },
+      top: "1",
+    });
+  });
+});
