@@ -195,8 +195,18 @@ function allocateWithChoice(): number[] {
   const count = [OP.globalGet, 0] as const;
   const choose = [...load(WORD.allocated), OP.if, EMPTY, ...load(WORD.allocated), OP.return, OP.end];
   return [
-    ...[...count, ...i32(3), OP_I32_GE_U, OP.if, EMPTY, ...choose, OP.end],
-    ...[...count, ...i32(1), OP_I32_ADD, OP.globalSet, 0],
+    ...count,
+    ...i32(3),
+    OP_I32_GE_U,
+    OP.if,
+    EMPTY,
+    ...choose,
+    OP.end,
+    ...count,
+    ...i32(1),
+    OP_I32_ADD,
+    OP.globalSet,
+    0,
     ...allocateBody(),
   ];
 }

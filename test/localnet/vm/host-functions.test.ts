@@ -275,6 +275,13 @@ describe("codes of cryptography", () => {
       textOf(runContract(contractOf("bls12_381_aggregate_g1", [zeros(48).fill(255), { capacity: 48 }], 1))),
     ).toBe(`c0${"00".repeat(47)}`));
 
+  it("multiplies the pairings of a long list", () => {
+    const many = (point: Uint8Array): Uint8Array => concat(...Array.from({ length: 20 }, () => point));
+    const sum = bls12_381.G1.Point.BASE.multiply(20n).toBytes(true);
+    expect(codeOf("bls12_381_pairing_equality", [many(g1), many(g2), sum, g2])).toBe(0);
+    expect(codeOf("bls12_381_pairing_equality", [many(g1), many(g2), g1, g2])).toBe(1);
+  });
+
   it("hashes to the curve as RFC 9380, appendix J.9.1", () => {
     const tag = utf8("QUUX-V01-CS02-with-BLS12381G1_XMD:SHA-256_SSWU_RO_");
     const point = bls12_381.G1.hashToCurve(utf8("abc"), { DST: tag }).toBytes(true);
