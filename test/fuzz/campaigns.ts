@@ -1,6 +1,7 @@
 import type { Campaign, CampaignRun } from "./campaign.ts";
 import { fuzzTransactions } from "./chain/transactions.ts";
 import { fuzzModules } from "./contracts/modules.ts";
+import { fuzzPointers } from "./contracts/pointers.ts";
 import { fuzzRelayer, fuzzRelayerBesideAnother, fuzzRelayerSkipping } from "./relayer/campaign.ts";
 import { SERVER_CAMPAIGNS } from "./servers/campaigns.ts";
 import { fuzzPages } from "./watchdog/pages.ts";
@@ -16,6 +17,7 @@ const stream = atLeast(1_000);
 /** All campaigns by name. `npm run fuzz` runs them for a long time, `campaigns.test.ts` with their least number of inputs. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   contracts: stream(fuzzModules),
+  "contract-pointers": stream(fuzzPointers),
   pages: atLeast(500)(fuzzPages),
   relayer: simulation(fuzzRelayer),
   "relayer-beside-another": simulation(fuzzRelayerBesideAnother),

@@ -70,13 +70,18 @@ function messageParams(): JsonObject {
   };
 }
 
-/** Returns a transaction of alice with a recorded submission. */
-export function submission(name: string, sequence: bigint): Uint8Array {
+/** Returns a recorded submission with alice as its sender. */
+export function recordedSubmission(name: string): MsgSubmitQueryResult {
   const found = CASES.find((recorded) => recorded["name"] === name);
   const { "@type": typeUrl, ...fields } = record(found?.["message"]);
   const message = MsgSubmitQueryResult.decode(messageFromJson(text(typeUrl).slice(1), fields));
-  const value = MsgSubmitQueryResult.encode({ ...message, sender: alice.address }).finish();
-  return signed({ typeUrl: text(typeUrl), value }, sequence);
+  return { ...message, sender: alice.address };
+}
+
+/** Returns a transaction of alice with a recorded submission. */
+export function submission(name: string, sequence: bigint): Uint8Array {
+  const value = MsgSubmitQueryResult.encode(recordedSubmission(name)).finish();
+  return signed({ typeUrl: "/neutron.interchainqueries.MsgSubmitQueryResult", value }, sequence);
 }
 
 /** Name of a recorded submission that the chain accepts. */

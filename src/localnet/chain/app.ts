@@ -78,6 +78,8 @@ export interface AppOptions {
   readonly keepRecent?: number;
   /** A block of a local chain ends with the burning of its fees, as on the deployed chain. Default: false. */
   readonly burnsFees?: boolean;
+  /** Most gas of a simulation. Default: what the fee market lets a block use. Never more than the gas of a block. */
+  readonly simulationGas?: bigint | undefined;
   /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
@@ -121,6 +123,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       }),
       post: base.feemarket.settleFee,
       maxBlockGas,
+      simulationGas: (context) => options.simulationGas ?? base.feemarket.maxTxGas(context),
       keepRecent: options.keepRecent ?? DEFAULT_KEEP_RECENT,
       profiler,
     },

@@ -5,6 +5,7 @@ import { durationField, issueText } from "../../platform/config/config-fields.ts
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import type { GasPrice } from "../chain/modules/feemarket/keeper.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
+import { DEFAULT_QUERY_TIME_MS } from "../node/base/deadline.ts";
 import { PROFILE_NAMES } from "../chain/profile/profile.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
 import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../network/chains.ts";
@@ -126,6 +127,18 @@ function chainFields(part: ChainPart) {
       .meta({ initial: [] })
       .describe(
         'gas prices that the mempool asks for while the fee market is disabled (modules.feemarket.params.enabled: false), such as "0.0025untrn"; one of them is enough',
+      ),
+    simulation_gas: z
+      .string()
+      .regex(/^[1-9]\d{0,17}$/)
+      .transform((text) => BigInt(text))
+      .optional()
+      .describe("most gas of a simulation; default: what the fee market lets a block use")
+      .meta({ commentedOut: true, example: "30000000" }),
+    query_time: durationField(10)
+      .prefault(`${DEFAULT_QUERY_TIME_MS}ms`)
+      .describe(
+        "processor time after which a query or a simulation ends with an error; the node answers nothing else and makes no block until then",
       ),
     validators: z
       .array(validator)

@@ -114,6 +114,8 @@ async function profileOf(
     bech32Prefix: section.bech32_prefix,
     keys: await Promise.all(section.accounts.map((one) => keyOf(one, section))),
     minGasPrices: section.min_gas_prices,
+    simulationGas: section.simulation_gas,
+    queryTimeMs: section.query_time,
     settings: {
       consensusParams: {
         ...settings.consensusParams,

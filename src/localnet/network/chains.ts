@@ -19,6 +19,10 @@ export interface ChainProfile {
   readonly keys: readonly ChainKey[];
   /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
+  /** Most gas of a simulation. Default: what the fee market lets a block use. */
+  readonly simulationGas?: bigint | undefined;
+  /** Processor time after which a query or simulation ends. Default: that of the node. */
+  readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }
 

@@ -241,6 +241,7 @@ function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: Loc
     moniker: profile.chainId,
     chainName: profile.chainName,
     blockTimeMs: options.blockTimeMs,
+    queryTimeMs: profile.queryTimeMs,
     validatorSeeds: localnetSeeds(profile, chain.validatorPowers.length),
     consensusPrefix: `${profile.bech32Prefix}valcons`,
     rpc: chain.rpc,

@@ -9,6 +9,7 @@ import { createDeferred } from "../../platform/process/deferred.ts";
 import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
 import { profileNamed } from "../chain/profile/profile-named.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
+import { DEFAULT_QUERY_TIME_MS } from "./base/deadline.ts";
 import { NodeError } from "./base/errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeServer, ServerAddress } from "./base/node-server.ts";
@@ -36,6 +37,8 @@ export interface NodeOptions extends RpcServerOptions {
   readonly keepBlocks?: number;
   /** Time between the starts of two blocks. Default 1 s. */
   readonly blockTimeMs?: number;
+  /** Processor time after which a query or simulation ends with an error. Default 500 ms. */
+  readonly queryTimeMs?: number | undefined;
   /** Makes no blocks before `resume`. */
   readonly startHalted?: boolean;
   /** 32-byte seeds of the validators that sign in this node. */
@@ -198,7 +201,16 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     onBlock,
   });
   if (options.startHalted === true) production.halt();
-  const view = createView({ app, store, engine, mempool, listeners, genesis, moniker: options.moniker });
+  const view = createView({
+    app,
+    store,
+    engine,
+    mempool,
+    listeners,
+    genesis,
+    moniker: options.moniker,
+    queryTimeMs: options.queryTimeMs ?? DEFAULT_QUERY_TIME_MS,
+  });
   return { genesis, engine, mempool, validators, production, metrics, view };
 }
 

@@ -3,6 +3,7 @@ import { createRecentCache } from "../../platform/base/caches.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Application } from "../chain/runtime/abci.ts";
+import { createDeadline } from "./base/deadline.ts";
 import type { GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
 import { PROFILE_PATH } from "../profile/profile-json.ts";
@@ -21,6 +22,8 @@ export interface ViewDeps {
   readonly listeners: BlockListeners;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
+  /** Processor time of a query or simulation. */
+  readonly queryTimeMs: number;
 }
 
 /**
@@ -31,7 +34,7 @@ const CACHED_SETS = 256;
 
 /** Creates the interface between a node and its servers. */
 export function createView(deps: ViewDeps): NodeView {
-  const { app, store, mempool, engine } = deps;
+  const { app, store, mempool, engine, queryTimeMs } = deps;
   const sets = createRecentCache<bigint, ValidatorSet>(CACHED_SETS);
   // Not below the earliest height either: the caches may hold blocks that are pruned.
   const inRange = (height: bigint): boolean =>
@@ -40,9 +43,12 @@ export function createView(deps: ViewDeps): NodeView {
   const profile: NodeView["profile"] = (request) => makeProfile(request, deps);
   return {
     status: () => status(deps),
-    query: (request) => (request.path === PROFILE_PATH ? queryProfile(request, profile) : app.query(request)),
+    query: (request) =>
+      request.path === PROFILE_PATH
+        ? queryProfile(request, profile)
+        : app.query(request, createDeadline(queryTimeMs)),
     profile,
-    simulate: app.simulate,
+    simulate: (tx) => app.simulate(tx, createDeadline(queryTimeMs)),
     queryPaths: app.queryPaths,
     messageTypes: app.messageTypes,
     block,

@@ -11,7 +11,9 @@ import type {
 } from "../chain/runtime/abci.ts";
 import { ErrInvalidRequest } from "../chain/runtime/errors.ts";
 import { errorResponse, okResponse } from "../chain/runtime/query-router.ts";
+import { InterruptedError } from "../chain/runtime/interrupt.ts";
 import { ProfileTooLargeError } from "../vm/call-profile.ts";
+import { createDeadline } from "./base/deadline.ts";
 import type { StoredBlock } from "./base/node-view.ts";
 import {
   parseProfileRequest,
@@ -38,25 +40,33 @@ export class ProfileError extends CodedError<ProfileErrorFacts> {}
 interface ProfileDeps {
   readonly app: Pick<Application, "profileTx" | "profileSimulation" | "profileQuery">;
   readonly store: BlockStore;
+  readonly queryTimeMs: number;
 }
 
+/** A profile takes several times as long as what it shows. */
+const PROFILE_TIME = 10;
+
 /** Makes a profile. It runs the transaction or query again and changes no state. Throws {@link ProfileError}. */
-export function makeProfile(request: ProfileRequest, { app, store }: ProfileDeps): ProfileReport {
+export function makeProfile(
+  request: ProfileRequest,
+  { app, store, queryTimeMs }: ProfileDeps,
+): ProfileReport {
+  const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
   try {
     switch (request.kind) {
       case "tx":
         return profileOfTx(fromHex(request.hash), app, store);
       case "simulation":
-        return reportOf(app.profileSimulation(decode(request.tx)), null);
+        return reportOf(app.profileSimulation(decode(request.tx), deadline), null);
       case "query": {
         const { path } = request;
         const data = decode(request.request);
-        const { result, profile } = app.profileQuery({ path, data, height: 0n, prove: false });
+        const { result, profile } = app.profileQuery({ path, data, height: 0n, prove: false }, deadline);
         return reportOf({ result, profile }, null);
       }
     }
   } catch (thrown) {
-    if (thrown instanceof ProfileTooLargeError)
+    if (thrown instanceof ProfileTooLargeError || thrown instanceof InterruptedError)
       throw new ProfileError({ code: "profile-too-large" }, thrown.message);
     throw thrown;
   }

@@ -1,6 +1,7 @@
 import { createNames } from "./decode-module.ts";
 import { vmError } from "./errors.ts";
 import type { ResolvedExports } from "./execution.ts";
+import type { Variant } from "./hooks.ts";
 import { hostFunctionType, isHostFunction } from "./host-functions.ts";
 import type { Instantiable } from "./start-state.ts";
 import { type FunctionType, functionType, typeName, type WasmModule } from "./module.ts";
@@ -67,18 +68,18 @@ export function createModuleCache(limit: number, onRemove: (module: CompiledModu
   };
 }
 
-/** Validates function bodies, rewrites and compiles. Instances of a module with hooks are not reused. */
-export function compileModule(module: WasmModule, hasHooks = false): CompiledModule {
+/** Validates function bodies, rewrites and compiles. Instances of a module for profiles are not reused. */
+export function compileModule(module: WasmModule, variant: Variant = "plain"): CompiledModule {
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
-  const bytes = rewriteModule(module, shapes, hasHooks);
+  const bytes = rewriteModule(module, shapes, variant);
   return {
     compiled: compileBytes(bytes),
     instantiationProblem: instantiationProblem(module),
-    restoredGlobals: hasHooks ? undefined : restoredGlobals(module),
+    restoredGlobals: variant === "profile" ? undefined : restoredGlobals(module),
     size: bytes.length,
     otherExports: new Set(module.exports.filter(({ kind }) => kind !== "func").map(({ name }) => name)),
     mistypedFunctions: mistypedFunctions(module),
-    functionName: hasHooks ? namesOrExports(module) : createNames(module),
+    functionName: variant === "profile" ? namesOrExports(module) : createNames(module),
   };
 }
 

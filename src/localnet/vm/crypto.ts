@@ -152,18 +152,25 @@ function chunks(bytes: Uint8Array, length: number): Uint8Array[] {
   );
 }
 
+/** Called before each point of a long list: what it throws ends the work. */
+type BeforePoint = () => void;
+
 /** Adds points of one group. */
 function aggregate<
   P extends { assertValidity(): void; add(other: P): P; toBytes(isCompressed: boolean): Uint8Array },
 >(
   bytes: Uint8Array,
   length: number,
-  group: { readonly ZERO: P; fromBytes(bytes: Uint8Array): P },
+  {
+    group,
+    before,
+  }: { readonly group: { readonly ZERO: P; fromBytes(bytes: Uint8Array): P }; readonly before: BeforePoint },
 ): BytesOrCode {
   if (bytes.length === 0) return CRYPTO_CODE.noPoints;
   if (bytes.length % length !== 0) return CRYPTO_CODE.pointBytes;
   let sum = group.ZERO;
   for (const chunk of chunks(bytes, length)) {
+    before();
     const point = decodePoint(chunk, length, group);
     if (point === undefined) return CRYPTO_CODE.point;
     sum = sum.add(point);
@@ -172,13 +179,13 @@ function aggregate<
 }
 
 /** Adds compressed points of G1. */
-export function aggregateG1(points: Uint8Array): BytesOrCode {
-  return aggregate<G1Point>(points, G1_LENGTH, G1.Point);
+export function aggregateG1(points: Uint8Array, before: BeforePoint): BytesOrCode {
+  return aggregate<G1Point>(points, G1_LENGTH, { group: G1.Point, before });
 }
 
 /** Adds compressed points of G2. */
-export function aggregateG2(points: Uint8Array): BytesOrCode {
-  return aggregate<G2Point>(points, G2_LENGTH, G2.Point);
+export function aggregateG2(points: Uint8Array, before: BeforePoint): BytesOrCode {
+  return aggregate<G2Point>(points, G2_LENGTH, { group: G2.Point, before });
 }
 
 export interface PairingEquality {
@@ -188,13 +195,22 @@ export interface PairingEquality {
   readonly s: Uint8Array;
 }
 
+/** Pairs whose pairings are computed together. */
+const PAIRS = 16;
+
 /** Returns whether the product of the pairings of ps and qs is the pairing of r and s, as a code. */
-export function pairingEquality({ ps, qs, r, s }: PairingEquality): number {
+export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % G1_LENGTH !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % G2_LENGTH !== 0) return CRYPTO_CODE.pairingG2;
   if (ps.length / G1_LENGTH !== qs.length / G2_LENGTH) return CRYPTO_CODE.pairingCounts;
-  const g1s = [...chunks(ps, G1_LENGTH), r].map((bytes) => decodePoint<G1Point>(bytes, G1_LENGTH, G1.Point));
-  const g2s = [...chunks(qs, G2_LENGTH), s].map((bytes) => decodePoint<G2Point>(bytes, G2_LENGTH, G2.Point));
+  const g1s = [...chunks(ps, G1_LENGTH), r].map((bytes) => {
+    before();
+    return decodePoint<G1Point>(bytes, G1_LENGTH, G1.Point);
+  });
+  const g2s = [...chunks(qs, G2_LENGTH), s].map((bytes) => {
+    before();
+    return decodePoint<G2Point>(bytes, G2_LENGTH, G2.Point);
+  });
   const pairs: { g1: G1Point; g2: G2Point }[] = [];
   for (const [at, g1] of g1s.entries()) {
     const g2 = g2s[at];
@@ -203,7 +219,11 @@ export function pairingEquality({ ps, qs, r, s }: PairingEquality): number {
     if (!g1.is0() && !g2.is0()) pairs.push({ g1: at === g1s.length - 1 ? g1.negate() : g1, g2 });
   }
   if (pairs.length === 0) return CRYPTO_CODE.valid;
-  const product = bls12_381.pairingBatch(pairs);
+  let product = fields.Fp12.ONE;
+  for (let at = 0; at < pairs.length; at += PAIRS) {
+    before();
+    product = fields.Fp12.mul(product, bls12_381.pairingBatch(pairs.slice(at, at + PAIRS)));
+  }
   return fields.Fp12.eql(product, fields.Fp12.ONE) ? CRYPTO_CODE.valid : CRYPTO_CODE.invalid;
 }
 

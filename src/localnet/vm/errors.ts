@@ -60,6 +60,7 @@ export type HostFailure =
   | { readonly kind: "out-of-gas" }
   | { readonly kind: "panic" }
   | { readonly kind: "no-iterator"; readonly id: number }
+  | { readonly kind: "user"; readonly message: string }
   | { readonly kind: "unknown"; readonly message: string };
 
 /** Thrown by a host. The gas of the access that failed is not charged by the VM. */
@@ -83,6 +84,8 @@ export function fromHostError(thrown: unknown): VmError {
       return vmError("backend", "Panic in FFI call");
     case "no-iterator":
       return vmError("backend", `Iterator with ID ${problem.id} does not exist`);
+    case "user":
+      return vmError("backend", `User error during call into backend: ${problem.message}`);
     case "unknown":
       return vmError("backend", `Unknown error during call into backend: ${problem.message}`);
   }

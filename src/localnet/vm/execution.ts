@@ -34,6 +34,9 @@ export interface ResolvedExports {
   readonly functionName: (index: number) => string | undefined;
 }
 
+/** VM gas between two calls of an interrupt: an endless loop uses it in a tenth of a millisecond, and host functions in some. */
+const SLICE = 100_000_000n;
+
 /** What the first allocation of a call returned, and its VM gas. */
 type Allocation = Pick<StartState, "pointer" | "gas">;
 
@@ -49,13 +52,23 @@ export class Execution {
   private readonly instance: Instance;
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;
+  private readonly interrupt: (() => void) | undefined;
+  /** VM gas that the module's counter gets later. Without an interrupt, the counter has all of it. */
+  private reserve: bigint;
   private callDepth = 0;
   private hasCalledHost = false;
 
   constructor(
     instance: Instance,
     module: ResolvedExports,
-    options: { readonly host: Host; readonly costs: GasCosts; readonly isReadOnly: boolean },
+    options: {
+      readonly host: Host;
+      readonly costs: GasCosts;
+      readonly isReadOnly: boolean;
+      /** VM gas. */
+      readonly limit: bigint;
+      readonly interrupt: (() => void) | undefined;
+    },
   ) {
     this.instance = instance;
     this.exports = instance.exports;
@@ -63,6 +76,10 @@ export class Execution {
     this.host = options.host;
     this.costs = options.costs;
     this.isReadOnly = options.isReadOnly;
+    this.interrupt = options.interrupt;
+    const slice = this.interrupt === undefined || options.limit < SLICE ? options.limit : SLICE;
+    this.exports.gas.value = slice;
+    this.reserve = options.limit - slice;
   }
 
   /**
@@ -85,14 +102,14 @@ export class Execution {
   }
 
   private allocateFirst(length: number, onStart: (allocation: Allocation) => void): number {
-    const { exports, instance } = this;
+    const { instance } = this;
     if (instance.start !== undefined) {
       this.charge(instance.start.gas);
       return instance.start.pointer;
     }
-    const gas = exports.gas.value;
+    const gas = this.gasLeft();
     const pointer = this.callWithResult("allocate", [length]);
-    if (!this.hasCalledHost) onStart({ pointer, gas: gas - exports.gas.value });
+    if (!this.hasCalledHost) onStart({ pointer, gas: gas - this.gasLeft() });
     return pointer;
   }
 
@@ -101,20 +118,40 @@ export class Execution {
   }
 
   gasLeft(): bigint {
-    const left = this.exports.gas.value;
+    const left = this.exports.gas.value + this.reserve;
     return left < 0n ? 0n : left;
+  }
+
+  /** The module's counter is below zero: moves gas from the reserve to it, or ends the call. */
+  refill(): void {
+    const { gas } = this.exports;
+    const left = gas.value + this.reserve;
+    if (left < 0n) throw vmError("gas");
+    gas.value = left < SLICE ? left : SLICE;
+    this.reserve = left - gas.value;
+    this.interrupt?.();
   }
 
   stackLeft(): number {
     return this.exports.stack.value;
   }
 
+  /** For a host function that takes long for its gas. */
+  checkInterrupt(): void {
+    this.interrupt?.();
+  }
+
   /** Takes VM gas. If too little is left, all of it is taken and the call ends. */
   charge(cost: bigint): void {
     const { gas } = this.exports;
     const left = gas.value - cost;
-    gas.value = left < 0n ? 0n : left;
-    if (left < 0n) throw vmError("gas");
+    if (left < 0n && left + this.reserve < 0n) {
+      gas.value = 0n;
+      this.reserve = 0n;
+      throw vmError("gas");
+    }
+    gas.value = left;
+    if (left < 0n) this.refill();
   }
 
   /** Takes the gas that each host function costs. */

@@ -182,14 +182,22 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     const { blsG1Base, blsG1Point } = execution.costs;
     const points = execution.read(pointer, MAX.points);
     execution.charge(blsG1Base + blsG1Point * BigInt(Math.floor(points.length / G1_LENGTH)));
-    return writeOrCode(execution, out, aggregateG1(points));
+    return writeOrCode(
+      execution,
+      out,
+      aggregateG1(points, () => execution.checkInterrupt()),
+    );
   },
 
   bls12_381_aggregate_g2: (execution, [pointer = 0, out = 0]) => {
     const { blsG2Base, blsG2Point } = execution.costs;
     const points = execution.read(pointer, MAX.points);
     execution.charge(blsG2Base + blsG2Point * BigInt(Math.floor(points.length / G2_LENGTH)));
-    return writeOrCode(execution, out, aggregateG2(points));
+    return writeOrCode(
+      execution,
+      out,
+      aggregateG2(points, () => execution.checkInterrupt()),
+    );
   },
 
   bls12_381_pairing_equality: (execution, [psPointer = 0, qsPointer = 0, rPointer = 0, sPointer = 0]) => {
@@ -199,7 +207,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     const r = execution.read(rPointer, G1_LENGTH);
     const s = execution.read(sPointer, G2_LENGTH);
     execution.charge(blsPairingBase + blsPairingPair * BigInt(Math.floor(ps.length / G1_LENGTH) + 1));
-    return pairingEquality({ ps, qs, r, s });
+    return pairingEquality({ ps, qs, r, s }, () => execution.checkInterrupt());
   },
 
   bls12_381_hash_to_g1: hashWith("blsHashG1", hashToG1),

@@ -1,3 +1,4 @@
+import { type Hooks, installHooks } from "./hooks.ts";
 import { EXPORTS } from "./rewrite.ts";
 import {
   type Instance,
@@ -40,14 +41,16 @@ interface Reusable {
  */
 export class Instances {
   private readonly imports: object;
+  private readonly hooks: Hooks;
   private readonly maxBytes: number;
   /** By module; the least recently used first. */
   private readonly reusable = new Map<Instantiable, Reusable>();
   private total = 0;
 
   /** Keeps at most `maxBytes` of idle memories and start states. */
-  constructor(imports: object, maxBytes: number) {
+  constructor(imports: object, hooks: Hooks, maxBytes: number) {
     this.imports = imports;
+    this.hooks = hooks;
     this.maxBytes = maxBytes;
   }
 
@@ -63,6 +66,7 @@ export class Instances {
       start !== undefined && stackLimit >= start.stackLimit ? this.takeIdle(module, start) : undefined;
     if (start !== undefined && idle !== undefined) return restore(idle, start);
     const { exports } = new WebAssembly.Instance(module.compiled, this.imports);
+    installHooks(exports[EXPORTS.hooks], this.hooks);
     const globals = (module.restoredGlobals ?? []).flatMap(
       (index) => exports[`${EXPORTS.globalPrefix}${index}`] ?? [],
     );

@@ -9,14 +9,23 @@ export interface Region {
 
 const REGION_SIZE = 12;
 
-/** Reads and validates the region at a pointer. The buffer is the memory's at this moment; it changes when the memory grows. */
-export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
-  if (pointer + REGION_SIZE > buffer.byteLength)
+/**
+ * Returns a view of the description of a region. V8 passes an i32 as a signed number, and an address is unsigned: `pointer` may be either.
+ * Sums of addresses and lengths stay far below 2^53.
+ */
+function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {
+  const address = pointer >>> 0;
+  if (address + REGION_SIZE > buffer.byteLength)
     throw vmError(
       "communication",
-      `The Wasm memory address ${pointer} provided by the contract could not be dereferenced: Could not dereference this pointer to a Region`,
+      `The Wasm memory address ${address} provided by the contract could not be dereferenced: Could not dereference this pointer to a Region`,
     );
-  const view = new DataView(buffer, pointer, REGION_SIZE);
+  return new DataView(buffer, address, REGION_SIZE);
+}
+
+/** Reads and validates the region at a pointer. The buffer is the memory's at this moment; it changes when the memory grows. */
+export function regionAt(buffer: ArrayBuffer, pointer: number): Region {
+  const view = descriptionAt(buffer, pointer);
   const region = {
     offset: view.getUint32(0, true),
     capacity: view.getUint32(4, true),
@@ -49,7 +58,7 @@ export function writeRegion(buffer: ArrayBuffer, pointer: number, data: Uint8Arr
   if (region.offset + data.length > buffer.byteLength) throw accessError(region, buffer);
   new Uint8Array(buffer, region.offset, data.length).set(data);
   // The contract may have placed the region over its own description: what is written last stays.
-  const view = new DataView(buffer, pointer, REGION_SIZE);
+  const view = descriptionAt(buffer, pointer);
   view.setUint32(0, region.offset, true);
   view.setUint32(4, region.capacity, true);
   view.setUint32(8, data.length, true);

@@ -1,5 +1,6 @@
 import type { ByteWriter } from "./byte-writer.ts";
-import type { WasmModule } from "./module.ts";
+import { type HookPlaces, writeHookCall } from "./hooks.ts";
+import type { ByteRange, WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
@@ -15,8 +16,10 @@ export interface Helper {
   readonly code: (writer: ByteWriter, globals: Globals) => void;
 }
 
-/** Indices of the globals that the rewriter appends. */
+/** Indices of the globals and of the hooks that the rewriter appends. */
 export interface Globals {
+  /** Undefined: a counter of gas below zero ends the call. */
+  readonly hooks: HookPlaces | undefined;
   readonly gas: number;
   readonly stack: number;
   readonly tableIndex: number;
@@ -44,11 +47,19 @@ export function globalAccess(writer: ByteWriter, opcode: number, index: number):
   writer.varU32(index);
 }
 
-/** Ends the call if a counter is below zero; the counter says why. */
-export function trapIfNegative(writer: ByteWriter, global: number, type: number): void {
-  globalAccess(writer, OP.globalGet, global);
-  const compare = type === I64 ? [OP.i64Const, 0x00, OP_I64_LT_S] : [OP.i32Const, 0x00, OP_I32_LT_S];
-  writeBytes(writer, ...compare, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end);
+/** Ends the call if the counter of the stack is below zero. */
+export function trapWithoutStack(writer: ByteWriter, { stack }: Globals): void {
+  globalAccess(writer, OP.globalGet, stack);
+  writeBytes(writer, OP.i32Const, 0x00, OP_I32_LT_S, OP.if, EMPTY_BLOCK, OP.unreachable, OP.end);
+}
+
+/** Ends the call if the counter of gas is below zero, or calls the hook. */
+export function trapWithoutGas(writer: ByteWriter, { gas, hooks }: Globals): void {
+  globalAccess(writer, OP.globalGet, gas);
+  writeBytes(writer, OP.i64Const, 0x00, OP_I64_LT_S, OP.if, EMPTY_BLOCK);
+  if (hooks === undefined) writer.u8(OP.unreachable);
+  else writeHookCall(writer, "refill", hooks);
+  writer.u8(OP.end);
 }
 
 /** Operators with arithmetic results have canonical NaNs; `neg`, `abs`, `copysign` and reinterpretations only touch bits. */
@@ -80,11 +91,11 @@ function writeBytes(writer: ByteWriter, ...bytes: readonly number[]): void {
   for (const byte of bytes) writer.u8(byte);
 }
 
-function writeCharge(writer: ByteWriter, { gas }: Globals): void {
-  globalAccess(writer, OP.globalGet, gas);
+function writeCharge(writer: ByteWriter, globals: Globals): void {
+  globalAccess(writer, OP.globalGet, globals.gas);
   writeBytes(writer, ...LOCAL_0, OP_I64_SUB);
-  globalAccess(writer, OP.globalSet, gas);
-  trapIfNegative(writer, gas, I64);
+  globalAccess(writer, OP.globalSet, globals.gas);
+  trapWithoutGas(writer, globals);
 }
 
 /**
@@ -171,4 +182,16 @@ export function restoredGlobals({ globals }: WasmModule): readonly number[] | un
   const mutable = [...globals.keys()].filter((index) => globals[index]?.isMutable === true);
   const isExact = mutable.every((index) => globals[index]?.type === I32 || globals[index]?.type === I64);
   return isExact && mutable.length <= MAX_RESTORED_GLOBALS ? mutable : undefined;
+}
+
+/** Returns the ranges of a table that are not empty. */
+export function segmentsOf(table: Int32Array): ByteRange[] {
+  const segments: { start: number; end: number }[] = [];
+  for (const [at, index] of table.entries()) {
+    const last = segments[segments.length - 1];
+    if (index < 0) continue;
+    if (last?.end === at) last.end++;
+    else segments.push({ start: at, end: at + 1 });
+  }
+  return segments;
 }

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, writeEnter, writeLeave } from "./profile-hooks.ts";
+import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, type Variant, writeEnter, writeHookCall } from "./hooks.ts";
 import { vmError } from "./errors.ts";
 import { ENTRY_POINTS } from "./host.ts";
 import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";
@@ -19,20 +19,22 @@ import {
   OP_I32_SUB,
   OP_I64_SUB,
   restoredGlobals,
-  trapIfNegative,
+  segmentsOf,
+  trapWithoutGas,
+  trapWithoutStack,
 } from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import type { FunctionShape } from "./validate-function.ts";
 
 /** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
-export const REWRITER_VERSION = 3;
+export const REWRITER_VERSION = 4;
 
 /** Exports of a rewritten module. The names of the contract's own functions follow a slash. */
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** Of a module that is compiled for a profile. */
-  hooks: "profile hooks",
+  /** Of a module that is not plain. */
+  hooks: "hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",
@@ -53,15 +55,15 @@ const FRAME_OVERHEAD = 48;
 /**
  * Returns a module that does the same and counts, for Node's own `WebAssembly`: gas of each basic block just before its accounting
  * operator (as wasmer's metering), bytes of stack of each frame, canonical NaNs, at most 512 pages of memory. Indices of
- * functions, types, globals and tables stay. `shapes` are the results of the validation of each body. With `hasHooks`, functions report
- * when they begin and end, and use the same gas.
+ * functions, types, globals and tables stay. `shapes` are the results of the validation of each body. All variants use
+ * the same gas.
  */
 export function rewriteModule(
   module: WasmModule,
   shapes: readonly FunctionShape[],
-  hasHooks = false,
+  variant: Variant = "plain",
 ): Uint8Array {
-  return new Rewriter(module, hasHooks).run(shapes);
+  return new Rewriter(module, variant).run(shapes);
 }
 
 /**
@@ -77,15 +79,23 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: Globals;
   private readonly helpers = new Map<string, number>();
-  /** Undefined: functions do not report. */
-  private readonly hooks: HookPlaces | undefined;
+  /** Of a profile: functions report when they begin and end. */
+  private readonly reportTo: HookPlaces | undefined;
 
-  constructor(module: WasmModule, hasHooks: boolean) {
+  constructor(module: WasmModule, variant: Variant) {
     this.module = module;
-    this.hooks = hasHooks ? { table: module.tables.length, type: module.types.length } : undefined;
+    const hooks =
+      variant === "plain" ? undefined : { table: module.tables.length, type: module.types.length };
+    this.reportTo = variant === "profile" ? hooks : undefined;
     this.output = new ByteWriter(module.bytes.length * 3);
     const first = module.globals.length;
-    this.globals = { gas: first, stack: first + 1, tableIndex: first + 2, notANumber: first + 3 };
+    this.globals = {
+      hooks,
+      gas: first,
+      stack: first + 1,
+      tableIndex: first + 2,
+      notANumber: first + 3,
+    };
   }
 
   run(shapes: readonly FunctionShape[]): Uint8Array {
@@ -138,7 +148,7 @@ class Rewriter {
 
   private writeTypes(): void {
     const helpers = this.usedHelpers();
-    const hooks = this.hooks === undefined ? [] : HOOK_TYPES;
+    const hooks = this.globals.hooks === undefined ? [] : HOOK_TYPES;
     this.extendSection(SECTION.type, this.firstHelperType() + helpers.length, (writer) => {
       for (const type of hooks) writer.copy(type);
       for (const { params, results } of helpers) {
@@ -159,12 +169,13 @@ class Rewriter {
   }
 
   private firstHelperType(): number {
-    return this.module.types.length + (this.hooks === undefined ? 0 : HOOK_TYPES.length);
+    return this.module.types.length + (this.globals.hooks === undefined ? 0 : HOOK_TYPES.length);
   }
 
   private writeTables(): void {
-    if (this.hooks === undefined) this.copySection(SECTION.table);
-    else this.extendSection(SECTION.table, this.hooks.table + 1, (writer) => writer.copy(HOOK_TABLE));
+    const { hooks } = this.globals;
+    if (hooks === undefined) this.copySection(SECTION.table);
+    else this.extendSection(SECTION.table, hooks.table + 1, (writer) => writer.copy(HOOK_TABLE));
   }
 
   private writeMemory(): void {
@@ -193,7 +204,7 @@ class Rewriter {
     const functions = module.exports.filter(({ kind, name }) => kind === "func" && isCallable(name));
     const restored = restoredGlobals(module) ?? [];
     const hasTable = module.tables.length > 0;
-    const tables = (hasTable ? 1 : 0) + (this.hooks === undefined ? 0 : 1);
+    const tables = (hasTable ? 1 : 0) + (globals.hooks === undefined ? 0 : 1);
     const writer = new ByteWriter(4096);
     const add = (name: string, kind: number, index: number): void => {
       const bytes = Buffer.from(name);
@@ -205,7 +216,7 @@ class Rewriter {
     writer.varU32(functions.length + restored.length + 5 + tables);
     add(EXPORTS.memory, 2, 0);
     if (hasTable) add(EXPORTS.table, 1, 0);
-    if (this.hooks !== undefined) add(EXPORTS.hooks, 1, this.hooks.table);
+    if (globals.hooks !== undefined) add(EXPORTS.hooks, 1, globals.hooks.table);
     add(EXPORTS.gas, 3, globals.gas);
     add(EXPORTS.stack, 3, globals.stack);
     add(EXPORTS.tableIndex, 3, globals.tableIndex);
@@ -268,27 +279,27 @@ class Rewriter {
   }
 
   private rewriteBody(bodyIndex: number, shape: FunctionShape): ByteWriter {
-    const { module } = this;
+    const { module, globals, reportTo } = this;
     const { start, end } = module.bodies[bodyIndex] ?? { start: 0, end: 0 };
     const size = frameSize(shape);
     const index = module.importedFunctions + bodyIndex;
     const isCounted = shape.calls || size > UNCOUNTED_FRAME;
     // What follows the block happens wherever the function returns.
-    const hasBlock = isCounted || this.hooks !== undefined;
+    const hasBlock = isCounted || reportTo !== undefined;
     const writer = new ByteWriter((end - start) * 3 + 64);
     writer.copy(module.bytes, start, shape.code);
     if (isCounted) {
       this.addToStack(writer, OP_I32_SUB, size);
-      trapIfNegative(writer, this.globals.stack, I32);
+      trapWithoutStack(writer, globals);
     }
-    if (this.hooks !== undefined) writeEnter(writer, this.hooks, index);
+    if (reportTo !== undefined) writeEnter(writer, reportTo, index);
     if (hasBlock) {
       writer.u8(OP.block);
       writer.u8(resultBlock(functionType(module, index)?.results ?? []));
     }
     this.rewriteOperators(writer, { start: shape.code, end }, hasBlock);
     if (isCounted) this.addToStack(writer, OP_I32_ADD, size);
-    if (this.hooks !== undefined) writeLeave(writer, this.hooks);
+    if (reportTo !== undefined) writeHookCall(writer, "leave", reportTo);
     if (hasBlock) writer.u8(OP.end);
     return writer;
   }
@@ -354,7 +365,7 @@ class Rewriter {
     writer.varSigned(cost);
     writer.u8(OP_I64_SUB);
     globalAccess(writer, OP.globalSet, gas);
-    trapIfNegative(writer, gas, I64);
+    trapWithoutGas(writer, this.globals);
   }
 
   /** V8 has one error for an empty element and a wrong signature. The index tells them apart. */
@@ -380,18 +391,6 @@ class Rewriter {
 /** Returns whether the virtual machine calls a function of this name. Other exports would only make an instance slower. */
 function isCallable(name: string): boolean {
   return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
-}
-
-/** Returns the ranges of a table that are not empty. */
-function segmentsOf(table: Int32Array): ByteRange[] {
-  const segments: { start: number; end: number }[] = [];
-  for (const [at, index] of table.entries()) {
-    const last = segments[segments.length - 1];
-    if (index < 0) continue;
-    if (last?.end === at) last.end++;
-    else segments.push({ start: at, end: at + 1 });
-  }
-  return segments;
 }
 
 function resultBlock(results: readonly number[]): number {

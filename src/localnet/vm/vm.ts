@@ -8,8 +8,7 @@ import type { GasRecorder } from "./gas-recorder.ts";
 import type { EntryPoint, Host } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
-import { createHooks, type Hooks, installHooks } from "./profile-hooks.ts";
-import { EXPORTS } from "./rewrite.ts";
+import { createHooks, type Variant } from "./hooks.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";
 
@@ -26,7 +25,8 @@ const STACK_BYTES = 840 * 1024;
 /** Default bound of the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Bound of the modules that are compiled for profiles. */
+/** Bounds of the modules that are compiled again for calls that can be interrupted, and for profiles. */
+const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
 const PROFILED_BYTES = 64 * 1024 * 1024;
 
 /** Default bound of what is kept of finished calls, so that their instances can be used again: memories and start states. */
@@ -47,6 +47,11 @@ interface Call {
   readonly stackLimit?: number;
   /** Gets the gas by function. The call takes longer and is otherwise the same. */
   readonly recorder?: GasRecorder | undefined;
+  /**
+   * Called again and again while the call runs, about every millisecond. What it throws passes through the VM as a bug would, and ends
+   * the call. Undefined: nothing but gas ends it, as in a block.
+   */
+  readonly interrupt?: (() => void) | undefined;
 }
 
 /** Outcome of a call. Gas is counted either way. */
@@ -86,62 +91,54 @@ export interface VmOptions {
 export function createVm(options: VmOptions = {}): Vm {
   const { cacheBytes = CACHE_BYTES, instanceBytes = INSTANCE_BYTES, costs = GAS_COSTS } = options;
   const running: Execution[] = [];
-  const imports = {
-    env: createImports(() => {
-      const execution = running[running.length - 1];
-      if (execution === undefined) throw new Error("this is a bug: a host function ran outside of a call");
-      return execution;
-    }),
+  const current = (): Execution => {
+    const execution = running[running.length - 1];
+    if (execution === undefined) throw new Error("this is a bug: a host function ran outside of a call");
+    return execution;
   };
-  const instances = new Instances(imports, instanceBytes);
-  const cache = createModuleCache(cacheBytes, (module) => instances.remove(module));
-  const profiled = createModuleCache(PROFILED_BYTES, () => undefined);
-  let hooks: Hooks | undefined;
-  const compileForProfile = ({ checksum, code }: Call): CompiledModule => {
-    const module = compileModule(decodeModule(code()), true);
-    profiled.add(checksum, module);
-    return module;
+  const instances = new Instances({ env: createImports(current) }, createHooks(current), instanceBytes);
+  const remove = (module: CompiledModule): void => instances.remove(module);
+  const caches = {
+    plain: createModuleCache(cacheBytes, remove),
+    interruptible: createModuleCache(Math.min(cacheBytes, INTERRUPTIBLE_BYTES), remove),
+    profile: createModuleCache(PROFILED_BYTES, remove),
   };
-  const compile = (checksum: string, module: WasmModule): CompiledModule => {
-    const compiled = compileModule(module);
-    cache.add(checksum, compiled);
+  const compile = (checksum: string, module: WasmModule, variant: Variant): CompiledModule => {
+    const compiled = compileModule(module, variant);
+    caches[variant].add(checksum, compiled);
     return compiled;
   };
   return {
     store: (checksum, code) => {
       const module = decodeModule(code);
       checkStatically(module);
-      compile(checksum, module);
+      compile(checksum, module, "plain");
       return module;
     },
     call: (call) => {
-      if (call.recorder !== undefined) {
-        hooks ??= createHooks(() => running[running.length - 1]?.profile);
-        const module = profiled.get(call.checksum) ?? compileForProfile(call);
-        return runCall(call, module, { instances, running, costs, hooks });
-      }
-      const module = cache.get(call.checksum) ?? compile(call.checksum, decodeModule(call.code()));
+      const { checksum, code } = call;
+      const variant = variantFor(call);
+      const module = caches[variant].get(checksum) ?? compile(checksum, decodeModule(code()), variant);
       return runCall(call, module, { instances, running, costs });
     },
-    instantiationProblem: (checksum) => cache.get(checksum)?.instantiationProblem,
-    cachedBytes: () => cache.bytes(),
+    instantiationProblem: (checksum) => caches.plain.get(checksum)?.instantiationProblem,
+    cachedBytes: () => caches.plain.bytes(),
     instanceBytes: () => instances.bytes(),
   };
+}
+
+function variantFor({ recorder, interrupt }: Call): Variant {
+  if (recorder !== undefined) return "profile";
+  return interrupt === undefined ? "plain" : "interruptible";
 }
 
 interface Machine {
   readonly instances: Instances;
   readonly running: Execution[];
   readonly costs: GasCosts;
-  /** For a call with a recorder. */
-  readonly hooks?: Hooks;
 }
 
-function runCall(
-  call: Call,
-  module: CompiledModule,
-  { instances, running, costs, hooks }: Machine,
-): CallOutcome {
+function runCall(call: Call, module: CompiledModule, { instances, running, costs }: Machine): CallOutcome {
   if (module.instantiationProblem !== undefined)
     return {
       result: vmError("instantiation", module.instantiationProblem),
@@ -151,12 +148,11 @@ function runCall(
   const limit = call.gasLimit > MAX_GAS ? MAX_GAS : call.gasLimit;
   const request = { length: call.args[0]?.length ?? 0, stackLimit: call.stackLimit ?? STACK_BYTES };
   const instance = instances.take(module, request);
-  instance.exports.gas.value = limit;
   instance.exports.stack.value = request.stackLimit;
-  const isReadOnly = call.entryPoint === "query";
-  const execution = new Execution(instance, module, { host: call.host, costs, isReadOnly });
-  if (call.recorder !== undefined && hooks !== undefined) {
-    installHooks(instance.exports[EXPORTS.hooks], hooks);
+  const { host, interrupt, entryPoint } = call;
+  const isReadOnly = entryPoint === "query";
+  const execution = new Execution(instance, module, { host, costs, isReadOnly, limit, interrupt });
+  if (call.recorder !== undefined) {
     const { functionName } = module;
     execution.profile = new CallProfile(call.recorder, execution, { limit, functionName });
   }

@@ -36,7 +36,7 @@ const INPUTS_PER_MODULE = 8;
 
 /**
  * Contracts that a generator builds and mutates. A valid one has the results and the memory of plain V8, byte for byte, also on an
- * instance that was used; a mutated one is refused or ends within its gas, and if it ends well without floats, it has V8's result. What
+ * instance that was used, and when it can be interrupted; a mutated one is refused or ends within its gas, and if it ends well without floats, it has V8's result. What
  * is accepted is valid for V8 too, and nothing but a `VmError` is thrown.
  */
 export async function fuzzModules(seed: number, budget: CampaignBudget): Promise<CampaignReport> {
@@ -80,10 +80,18 @@ export function operatorsOf(code: Uint8Array): number[] {
 function compareWithV8(code: Uint8Array): string | undefined {
   const plain = runPlain(code);
   const vm = createVm();
-  for (const time of ["first", "second"]) {
-    const { result } = runContract(code, { vm, gasLimit: VALID_GAS });
+  const outcomes = ["first", "second", "interruptible"].map((time) => ({
+    time,
+    ...runContract(code, {
+      vm,
+      gasLimit: VALID_GAS,
+      ...(time === "interruptible" && { interrupt: () => undefined }),
+    }),
+  }));
+  for (const { time, result, gasUsed } of outcomes) {
     const difference = differenceOf(result, plain);
     if (difference !== undefined) return `${time} call: ${difference}`;
+    if (gasUsed !== outcomes[0]?.gasUsed) return `${time} call: ${gasUsed} VM gas`;
   }
   return undefined;
 }

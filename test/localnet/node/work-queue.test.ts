@@ -45,11 +45,17 @@ describe("the queue of requests", () => {
   it("runs request by request, and pauses after ten milliseconds of work", async () => {
     const { queue, log, call } = createLoggedQueue();
     const results = await Promise.all([
-      queue.run([call("a1", 300), call("a2", 4), call("a3", 4)], STAYS),
+      queue.run([call("a1", 49), call("a2", 4), call("a3", 4)], STAYS),
       queue.run([call("b1", 4)], STAYS),
     ]);
     expect(results).toEqual([["a1", "a2", "a3"], ["b1"]]);
     expect(log).toEqual(["a1", "rest 0", "a2", "a3", "b1", "rest 0"]);
+  });
+
+  it("rests as long as a call that takes fifty milliseconds, so that others get into the queue", async () => {
+    const { queue, log, call } = createLoggedQueue();
+    await queue.run([call("slow", 50)], STAYS);
+    expect(log).toEqual(["slow", "rest 50"]);
   });
 
   it("lets a long call pause between its parts", async () => {

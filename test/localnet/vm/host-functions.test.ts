@@ -7,11 +7,12 @@ import { concat, fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.t
 import { reportedText, VmError } from "../../../src/localnet/vm/errors.ts";
 import { GAS_COSTS, type GasCosts } from "../../../src/localnet/vm/gas.ts";
 import { hostFunctionType } from "../../../src/localnet/vm/host-functions.ts";
+import { OP } from "../../../src/localnet/vm/operators.ts";
 import { encodeSections } from "../../../src/localnet/vm/regions.ts";
 import { type HostFunctionName, SUPPORTED_IMPORTS } from "../../../src/localnet/vm/static-checks.ts";
 import type { CallOutcome } from "../../../src/localnet/vm/vm.ts";
 import { MemoryHost, runContract, type RunOptions } from "../../support/vm/memory-host.ts";
-import { buildModule, call, i32, regionBytes, store } from "../../support/vm/wasm-builder.ts";
+import { buildContract, buildModule, call, i32, regionBytes, store } from "../../support/vm/wasm-builder.ts";
 
 type Argument = Uint8Array | number | { readonly capacity: number };
 
@@ -274,6 +275,13 @@ describe("codes of cryptography", () => {
       textOf(runContract(contractOf("bls12_381_aggregate_g1", [zeros(48).fill(255), { capacity: 48 }], 1))),
     ).toBe(`c0${"00".repeat(47)}`));
 
+  it("multiplies the pairings of a long list", () => {
+    const many = (point: Uint8Array): Uint8Array => concat(...Array.from({ length: 20 }, () => point));
+    const sum = bls12_381.G1.Point.BASE.multiply(20n).toBytes(true);
+    expect(codeOf("bls12_381_pairing_equality", [many(g1), many(g2), sum, g2])).toBe(0);
+    expect(codeOf("bls12_381_pairing_equality", [many(g1), many(g2), g1, g2])).toBe(1);
+  });
+
   it("hashes to the curve as RFC 9380, appendix J.9.1", () => {
     const tag = utf8("QUUX-V01-CS02-with-BLS12381G1_XMD:SHA-256_SSWU_RO_");
     const point = bls12_381.G1.hashToCurve(utf8("abc"), { DST: tag }).toBytes(true);
@@ -410,10 +418,49 @@ describe("regions", () => {
     ),
   );
 
+  const dereferencing = (pointer: number): string =>
+    `Error in guest/host communication: The Wasm memory address ${pointer} provided by the contract could not be dereferenced: Could not dereference this pointer to a Region`;
+
   it("is refused at a pointer outside the memory", () =>
     expect(textOf(runContract(contractOf("db_read", [13_107_190])))).toBe(
-      `${PREFIX}Error in guest/host communication: The Wasm memory address 13107190 provided by the contract could not be dereferenced: Could not dereference this pointer to a Region`,
+      `${PREFIX}${dereferencing(13_107_190)}`,
     ));
+
+  const READING = SUPPORTED_IMPORTS.flatMap((name) => {
+    const [args] = CALLS[name];
+    const pointers = [...args.keys()].filter((at) => typeof args[at] !== "number" || name === "db_scan");
+    return name === "debug" ? [] : pointers.slice(0, name === "db_scan" ? 2 : 4).map((at) => ({ name, at }));
+  });
+
+  it.each(READING)("is refused at a pointer of 2^31 or more: argument $at of $name", ({ name, at }) => {
+    const args: readonly Argument[] = CALLS[name][0];
+    for (const pointer of [-1, -(2 ** 31)]) {
+      const code = contractOf(
+        name,
+        args.map((argument, index) => (index === at ? pointer : argument)),
+      );
+      const host = hostWithIterator();
+      expect(textOf(runContract(code, { host }))).toBe(`${PREFIX}${dereferencing(pointer >>> 0)}`);
+    }
+  });
+
+  it("is refused at a pointer of 2^31 or more that an entry point or `allocate` returns", () => {
+    const entry = (pointer: number): string => {
+      const body = buildModule({
+        memory: [1],
+        functions: [
+          { params: [0x7f], results: [0x7f], body: i32(pointer), exportAs: "allocate" },
+          { params: [0x7f], body: [], exportAs: "deallocate" },
+          { params: [0x7f, 0x7f, 0x7f], results: [0x7f], body: i32(0), exportAs: "execute" },
+        ],
+        exports: [["memory", 2, 0]],
+      });
+      return textOf(runContract(body));
+    };
+    expect(entry(-1)).toBe(`Error calling the VM: ${dereferencing(2 ** 32 - 1)}`);
+    const result = textOf(runContract(buildContract([...i32(-1), OP.return])));
+    expect(result).toBe(`Error calling the VM: ${dereferencing(2 ** 32 - 1)}`);
+  });
 });
 
 describe("queries and debug texts", () => {

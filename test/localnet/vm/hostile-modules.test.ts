@@ -1,7 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { fromUtf8, utf8 } from "../../../src/platform/base/bytes.ts";
 import { reportedText, VmError } from "../../../src/localnet/vm/errors.ts";
+import { hostFunctionType } from "../../../src/localnet/vm/host-functions.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";
+import type { HostFunctionName } from "../../../src/localnet/vm/static-checks.ts";
 import { type CallOutcome, createVm } from "../../../src/localnet/vm/vm.ts";
 import { cpuMs } from "../../fuzz/campaign.ts";
 import { MemoryHost, runContract, type RunOptions } from "../../support/vm/memory-host.ts";
@@ -11,6 +13,7 @@ import {
   call,
   get,
   i32,
+  regionBytes,
   RESULT_POINTER,
   store,
 } from "../../support/vm/wasm-builder.ts";
@@ -191,6 +194,78 @@ describe("hostile calls end by their gas", () => {
     const startMs = cpuMs();
     expect(textOf(runContract(code, { gasLimit: 10n ** 10n }))).toBe("Out of gas");
     expect(cpuMs() - startMs).toBeLessThan(MAX_MS);
+  });
+});
+
+describe("calls that can be interrupted", () => {
+  class Interruption extends Error {}
+  const STOP = new Interruption("the time is over");
+  /** Interrupts a call when it asks for the n-th time. */
+  const stopAt = (count: number): (() => void) => {
+    let asked = 0;
+    return () => {
+      asked += 1;
+      if (asked === count) throw STOP;
+    };
+  };
+  const never = (): void => undefined;
+  const hostLoop = (name: HostFunctionName, args: readonly number[]): Uint8Array => {
+    const { params, results } = hostFunctionType(name);
+    const drops = results.length === 0 ? [] : [drop];
+    const body = [...args.flatMap((value) => i32(value)), ...call(0), ...drops];
+    return buildContract(forever(body), { imports: [{ name, params, results }] });
+  };
+  const deepRecursion: BuiltFunction = { body: call(5) };
+
+  it.each<[string, Uint8Array]>([
+    ["an endless loop", buildContract(forever([]))],
+    ["a large function", buildContract(forever(repeat(40_000, [...i32(1), drop])))],
+    ["a flood of debug", hostLoop("debug", [0])],
+    ["a flood of iterators", hostLoop("db_scan", [0, 0, 1])],
+    ["a flood of crypto", hostLoop("secp256k1_verify", [RESULT_POINTER, RESULT_POINTER, RESULT_POINTER])],
+  ])("end where they are interrupted: %s", (_, code) => {
+    const vm = createVm();
+    expect(() => runContract(code, { vm, gasLimit: 10n ** 11n, interrupt: stopAt(3) })).toThrow(STOP);
+    // The virtual machine works as before.
+    expect(textOf(runContract(buildContract([]), { vm: createVm() }))).toBe('{"ok":""}');
+    expect(textOf(runContract(code, { vm, gasLimit: 10n ** 8n, interrupt: never }))).toContain("gas");
+  });
+
+  it("are asked about every tenth of a millisecond of an endless loop, and never without the gas", () => {
+    const asked = (gasLimit: bigint): number => {
+      let count = 0;
+      runContract(buildContract(forever([])), { gasLimit, interrupt: () => count++ });
+      return count;
+    };
+    expect([asked(10n ** 8n), asked(10n ** 9n)]).toEqual([0, 9]);
+  });
+
+  it.each<[string, Uint8Array, bigint]>([
+    ["an endless loop", buildContract(forever([])), 12n * 10n ** 8n],
+    ["a flood of debug", hostLoop("debug", [0]), 12n * 10n ** 8n],
+    ["a region that costs more than an interval", hostLoop("db_read", [20_000]), 10n ** 9n],
+    ["a recursion", buildContract(call(5), { functions: [deepRecursion] }), 10n ** 10n],
+    ["a contract that ends well", buildContract([]), 10n ** 9n],
+  ])("have the same outcome and gas as others: %s", (_, code, gasLimit) => {
+    const plain = runContract(code, { gasLimit });
+    const other = runContract(code, { gasLimit, interrupt: never });
+    expect(textOf(other)).toBe(textOf(plain));
+    expect([other.gasUsed, other.gasUsedExternally]).toEqual([plain.gasUsed, plain.gasUsedExternally]);
+  });
+
+  it("are asked before each point of a long list", () => {
+    const points = new Uint8Array(48 * 100).fill(0xc0);
+    const { params, results } = hostFunctionType("bls12_381_aggregate_g1");
+    const code = buildContract([...i32(8192), ...i32(RESULT_POINTER), ...call(0), drop], {
+      imports: [{ name: "bls12_381_aggregate_g1", params, results }],
+      data: [
+        [8192, regionBytes(8204, points.length, points.length)],
+        [8204, points],
+      ],
+    });
+    let asked = 0;
+    const { result } = runContract(code, { interrupt: () => asked++ });
+    expect([asked >= 100, result instanceof VmError]).toEqual([true, true]);
   });
 });
 

@@ -85,6 +85,7 @@ export interface RunOptions extends VmOptions {
   readonly stackLimit?: number;
   readonly vm?: Vm;
   readonly recorder?: GasRecorder;
+  readonly interrupt?: () => void;
 }
 
 /** Calls a contract once with empty arguments but the message. */
@@ -104,6 +105,7 @@ export function runContract(code: Uint8Array, options: RunOptions = {}): CallOut
     gasLimit,
     host,
     recorder: options.recorder,
+    interrupt: options.interrupt,
     ...(options.stackLimit !== undefined && { stackLimit: options.stackLimit }),
   });
 }

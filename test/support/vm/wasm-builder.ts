@@ -162,7 +162,7 @@ function limits(writer: ByteWriter, [minimum, maximum]: readonly [number, number
 export const RESULT_POINTER = 1024;
 const RESULT_TEXT = 1040;
 /** First address that `allocate` of a built contract gives out. */
-const HEAP = 65_536;
+export const HEAP = 65_536;
 
 /** Region at a pointer: offset, capacity, length, little endian. */
 export function regionBytes(offset: number, capacity: number, length: number): Uint8Array {
@@ -176,9 +176,10 @@ const BASICS: readonly BuiltFunction[] = [
   { params: [I32], body: [], exportAs: "deallocate" },
 ];
 /** The start of the heap, which `allocate` reads at address 0. */
-const HEAP_START = [0, regionBytes(HEAP, 0, 0).subarray(0, 4)] as const;
+export const HEAP_START = [0, regionBytes(HEAP, 0, 0).subarray(0, 4)] as const;
 
-function allocateBody(): readonly number[] {
+/** Code of an `allocate` that never frees: one parameter, one local. */
+export function allocateBody(): readonly number[] {
   const pointer = [...i32(0), 0x28, 2, 0];
   const region = [...pointer, ...set(1), ...get(1), ...get(1), ...i32(12), 0x6a, ...store(0)];
   const sizes = [...get(1), ...get(0), ...store(4), ...get(1), ...i32(0), ...store(8)];

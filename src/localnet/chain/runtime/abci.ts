@@ -2,6 +2,7 @@ import type { JsonObject } from "../../../platform/base/json.ts";
 import type { ChainEvent } from "./events.ts";
 import type { GasProfile } from "../../vm/gas-recorder.ts";
 import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
+import type { Interrupt } from "./interrupt.ts";
 
 /** Outcome of one transaction (ABCI `ExecTxResult`). */
 export interface TxResult {
@@ -131,15 +132,16 @@ export interface Application {
    * the block, or not at all.
    */
   readonly commit: () => CommitChanges;
-  readonly query: (request: QueryRequest) => QueryResponse;
-  /** Simulates an encoded Tx. Signatures may be missing. */
-  readonly simulate: (tx: Uint8Array) => TxResult;
+  /** `interrupt` may end it, also when it simulates: the response has the code DeadlineExceeded. */
+  readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
+  /** Simulates an encoded Tx. Signatures may be missing. Throws what `interrupt` throws. */
+  readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /** Runs a block's transactions again, the last one with a profile. Undefined when the state before it is not stored. Changes nothing. */
   readonly profileTx: (block: FinalizeBlockRequest) => Profiled<readonly TxResult[]> | undefined;
   /** Simulates as {@link Application.simulate}, with a profile. */
-  readonly profileSimulation: (tx: Uint8Array) => Profiled<TxResult>;
+  readonly profileSimulation: (tx: Uint8Array, interrupt?: Interrupt) => Profiled<TxResult>;
   /** Queries as {@link Application.query}, with a profile of the contracts that the query calls. */
-  readonly profileQuery: (request: QueryRequest) => Profiled<QueryResponse>;
+  readonly profileQuery: (request: QueryRequest, interrupt?: Interrupt) => Profiled<QueryResponse>;
   /** Exports the committed state as a genesis `app_state`. */
   readonly exportState: () => JsonObject;
   /** gRPC paths of all queries, for routing and reflection. */

@@ -23,6 +23,8 @@ export interface TxEnvironment {
   readonly proposerAddress: Uint8Array;
   /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: bigint;
+  /** Most gas of a simulation; undefined: that of a block. */
+  readonly simulationGas?: bigint | undefined;
 }
 
 /** One step before or after the messages. Throws `ModuleError` to reject the transaction. */

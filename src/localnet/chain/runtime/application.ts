@@ -17,6 +17,7 @@ import { createGasMeter } from "./gas.ts";
 import { blockContext, type BlockRules, executeBlock } from "./execute-block.ts";
 import { createProfiler, gasOf, profiledRules, profileLastTx, type Profiler } from "./gas-profile.ts";
 import { checkModuleNames } from "./genesis.ts";
+import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule } from "./module.ts";
 import { collectQueries, runQuery, createSimulateQuery } from "./query-router.ts";
 import { collectHandlers, runTx } from "./tx-runner.ts";
@@ -44,6 +45,8 @@ export interface ApplicationOptions {
   readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
   /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
+  /** Most gas of a simulation, if that is less than the gas of a block; undefined: no limit of its own. */
+  readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
   /** Also given to the modules that have places in a profile. Default: one for the steps of a transaction. */
@@ -69,20 +72,23 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   const nextBlock = { ...lastBlock(), height: lastBlock().height + 1n };
   runUpgrades(pendingUpgrades, blockContext(nextBlock, machine.checkState()));
   const rules = blockRulesOf(options, profile, profiler);
-  const run = (tx: Uint8Array, mode: ExecutionMode): TxResult => runOutsideBlock(tx, mode, machine, rules);
+  const check = (tx: Uint8Array, mode: ExecutionMode): TxResult => runCheck(tx, mode, machine, rules);
+  const simulate = (tx: Uint8Array, interrupt?: Interrupt): TxResult =>
+    runSimulation(tx, { machine, rules, interrupt, gasLimit: options.simulationGas });
   const queries = collectQueries([
     ...options.modules.flatMap((module) => module.queries),
-    createSimulateQuery((tx) => run(tx, "simulate")),
+    createSimulateQuery(simulate),
   ]);
-  const query = (request: QueryRequest): QueryResponse =>
+  const query = (request: QueryRequest, interrupt?: Interrupt): QueryResponse =>
     runQuery(request, {
       version: options.version,
       chainName: options.chainName,
       handlers: queries,
-      simulate: (tx) => run(tx, "simulate"),
+      simulate: (tx) => simulate(tx, interrupt),
+      interrupt,
       latest: machine.committed(),
       view: (height) => committedView(machine, height),
-      contextOf: (view) => queryContext(machine, view),
+      contextOf: (view) => queryContext(machine, view, interrupt),
     });
   return {
     info: () => ({
@@ -113,8 +119,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       const chosen = options.validatorUpdates?.(context) ?? [];
       return { appHash: machine.committed().appHash, validators: joinValidators(validators, chosen) };
     },
-    checkTx: (tx, recheck) => run(tx, recheck ? "recheck" : "check"),
-    simulate: (tx) => run(tx, "simulate"),
+    checkTx: (tx, recheck) => check(tx, recheck ? "recheck" : "check"),
+    simulate,
     finalizeBlock: (request) => {
       const expected = machine.lastBlock().height + 1n;
       if (request.height !== expected)
@@ -137,11 +143,11 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
         rules,
         profiler,
       }),
-    profileSimulation: (tx) => profiler.record("simulation", () => run(tx, "simulate"), gasOf),
-    profileQuery: (request) =>
+    profileSimulation: (tx, interrupt) => profiler.record("simulation", () => simulate(tx, interrupt), gasOf),
+    profileQuery: (request, interrupt) =>
       profiler.record(
         "query",
-        () => query(request),
+        () => query(request, interrupt),
         () => undefined,
       ),
     exportState: () => {
@@ -195,18 +201,41 @@ function inOrder(modules: readonly ChainModule[], order: readonly string[]): rea
 }
 
 /**
- * Runs a check or a simulation. The writes of checks stay in the check state until the next commit, so that several
- * pending transactions of one account pass with consecutive sequences. A simulation writes to a branch that is dropped.
+ * Runs a check. Its writes stay in the check state until the next commit, so that several pending transactions of one account pass with
+ * consecutive sequences.
  */
-function runOutsideBlock(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
+function runCheck(tx: Uint8Array, mode: ExecutionMode, machine: Machine, rules: BlockRules): TxResult {
   const block = machine.lastBlock();
-  const checkState = machine.checkState();
-  const branch = mode === "simulate" ? checkState.branch() : checkState;
+  const branch = machine.checkState();
+  const maxBlockGas = rules.maxBlockGas(blockContext(block, branch));
+  const environment = { proposerAddress: block.proposerAddress, maxBlockGas };
+  return runTx(tx, rules.tx, { mode, block, environment, branch });
+}
+
+/** Runs a simulation on a branch above the check state, which is dropped. */
+function runSimulation(
+  tx: Uint8Array,
+  {
+    machine,
+    rules,
+    interrupt,
+    gasLimit,
+  }: {
+    readonly machine: Machine;
+    readonly rules: BlockRules;
+    readonly interrupt: Interrupt | undefined;
+    readonly gasLimit: ApplicationOptions["simulationGas"];
+  },
+): TxResult {
+  const block = machine.lastBlock();
+  const branch = machine.checkState().branch();
+  const context = blockContext(block, branch);
   const environment = {
     proposerAddress: block.proposerAddress,
-    maxBlockGas: rules.maxBlockGas(blockContext(block, branch)),
+    maxBlockGas: rules.maxBlockGas(context),
+    simulationGas: gasLimit?.(context),
   };
-  return runTx(tx, rules.tx, { mode, block, environment, branch });
+  return runTx(tx, rules.tx, { mode: "simulate", block, environment, branch, interrupt });
 }
 
 function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, rules: BlockRules): TxResult {
@@ -215,7 +244,7 @@ function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, r
 }
 
 /** Creates the context of a query. Handlers may write, as in the SDK; the writes go to a branch that is dropped. */
-function queryContext(machine: Machine, view: StoreView): Context {
+function queryContext(machine: Machine, view: StoreView, interrupt?: Interrupt): Context {
   const branch = createBranch(view.store);
   const block = readBlockRecord(view.store(BLOCK_RECORD_STORE)) ?? machine.lastBlock();
   const { profile } = machine.lastBlock();
@@ -224,6 +253,7 @@ function queryContext(machine: Machine, view: StoreView): Context {
     {
       mode: "check",
       gas: createGasMeter(),
+      interrupt,
       branch,
       emit: () => undefined,
     },

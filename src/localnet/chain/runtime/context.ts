@@ -4,6 +4,7 @@ import type { Branch } from "../store/cache-store.ts";
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import type { ChainEvent } from "./events.ts";
 import type { GasMeter } from "./gas.ts";
+import { type Interrupt, interruptMeter } from "./interrupt.ts";
 
 /** The purpose of an execution. `simulate` does not verify signatures and drops all writes. */
 export type ExecutionMode = "check" | "recheck" | "simulate" | "deliver";
@@ -18,6 +19,8 @@ export interface Context {
   /** Which side the chain takes where specification and deployed chain differ. */
   readonly profile: Profile;
   readonly gas: GasMeter;
+  /** Of a simulation or query. Every consumption of gas calls it; work without gas that takes long must call it, too. */
+  readonly interrupt?: Interrupt | undefined;
   /** Opens a module's store. Throws a plain error (a bug) when no module registered the name. */
   readonly store: (name: string) => KVStore;
   /** Appends an event to the message or block. */
@@ -44,6 +47,7 @@ export interface BlockFacts {
 interface ExecutionScope {
   readonly mode: ExecutionMode;
   readonly gas: GasMeter;
+  readonly interrupt?: Interrupt | undefined;
   /** The writes of the context go to it. */
   readonly branch: Branch;
   readonly emit: (event: ChainEvent) => void;
@@ -54,22 +58,25 @@ export function createContext(block: BlockFacts, scope: ExecutionScope): Context
   // A handler opens the same store for every read and write, so the gas wrapper of each store is created once. The stores are
   // few and the contexts many: a list is created faster than a map.
   const opened: { readonly name: string; readonly store: KVStore }[] = [];
+  const { interrupt } = scope;
+  const gas = interrupt === undefined ? scope.gas : interruptMeter(scope.gas, interrupt);
   return {
     chainId: block.chainId,
     height: block.height,
     timeNs: block.timeNs,
     mode: scope.mode,
     profile: block.profile ?? SPECIFICATION,
-    gas: scope.gas,
+    gas,
+    interrupt,
     emit: scope.emit,
     store: (name) => {
       for (const known of opened) if (known.name === name) return known.store;
-      const store = createGasStore(scope.branch.store(name), scope.gas);
+      const store = createGasStore(scope.branch.store(name), gas);
       opened.push({ name, store });
       return store;
     },
     atomically: (work) => runAtomically(block, scope, work),
-    withGas: (gas) => createContext(block, { ...scope, gas }),
+    withGas: (other) => createContext(block, { ...scope, gas: other }),
   };
 }
 

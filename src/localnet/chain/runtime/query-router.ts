@@ -24,6 +24,7 @@ import {
   UnreadableRequest,
 } from "./errors.ts";
 import { decodeRequest } from "./handlers.ts";
+import { InterruptedError, type Interrupt } from "./interrupt.ts";
 import type { QueryHandler } from "./module.ts";
 
 /** Indexes query handlers by gRPC path. Throws a plain error when two handlers have the same path. */
@@ -44,6 +45,8 @@ export interface QueryState {
   /** Handlers by gRPC path. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;
   readonly simulate: (tx: Uint8Array) => TxResult;
+  /** Ends queries that take too long. */
+  readonly interrupt?: Interrupt | undefined;
   /** Latest committed height. */
   readonly latest: StoreView;
   /** Returns a committed height; undefined when it is pruned. */
@@ -60,9 +63,15 @@ export function runQuery(request: QueryRequest, state: QueryState): QueryRespons
   try {
     return routeQuery(request, state);
   } catch (thrown) {
+    if (thrown instanceof InterruptedError) return interrupted(thrown);
     const text = thrown instanceof Error ? thrown.message : String(thrown);
     return errorResponse(ErrPanic(text), { grpcCode: GrpcCode.Internal, grpcMessage: text });
   }
+}
+
+function interrupted(thrown: InterruptedError): QueryResponse {
+  const { grpcCode, grpcMessage, abci } = toQueryFailure(thrown);
+  return errorResponse(abci, { grpcCode, grpcMessage });
 }
 
 /** Routes an ABCI query as baseapp does: gRPC paths first, then by the first path segment. */
@@ -151,14 +160,16 @@ function simulateAsJson(tx: Uint8Array, state: QueryState, head: Partial<QueryRe
 }
 
 /** Creates the query `cosmos.tx.v1beta1.Service/Simulate`. Clients also call it through `abci_query`. */
-export function createSimulateQuery(simulate: (tx: Uint8Array) => TxResult): QueryHandler {
+export function createSimulateQuery(
+  simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult,
+): QueryHandler {
   return {
     path: "/cosmos.tx.v1beta1.Service/Simulate",
-    query: (_context, request) => {
+    query: ({ interrupt }, request) => {
       const { tx, txBytes } = decodeRequest(SimulateRequest, request);
       const bytes = tx === undefined ? txBytes : Tx.encode(tx).finish();
       if (bytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "empty txBytes is not allowed");
-      const result = simulate(bytes);
+      const result = simulate(bytes, interrupt);
       if (result.code !== 0)
         throw new QueryError(GrpcCode.Unknown, `${result.log} with gas used: '${result.gasUsed}'`);
       return SimulateResponse.encode(toSimulation(result)).finish();
@@ -203,7 +214,7 @@ function queryStore(path: readonly string[], request: QueryRequest, state: Query
     return errorResponse(
       request.prove && kind === "/key" ? emptyProof() : ErrStoreTxDecode("query cannot be zero length"),
     );
-  if (kind === "/subspace") return querySubspace(name, request.data, height, state.latest);
+  if (kind === "/subspace") return querySubspace(name, { ...request, height }, state);
   if (kind !== "/key") return errorResponse(ErrStoreUnknownRequest(`unexpected query path: ${kind}`));
   return queryKey(name, { ...request, height }, state.view(height));
 }
@@ -225,10 +236,16 @@ function queryKey(name: string, request: QueryRequest, view: StoreView | undefin
   return okResponse({ key, height, value, proof: request.prove ? view.prove(name, key) : undefined });
 }
 
-function querySubspace(name: string, prefix: Uint8Array, height: bigint, view: StoreView): QueryResponse {
+function querySubspace(
+  name: string,
+  { data: prefix, height }: QueryRequest,
+  { latest, interrupt }: QueryState,
+): QueryResponse {
   const pairs = new BinaryWriter();
-  for (const [key, value] of view.store(name).iterate(prefix, prefixEnd(prefix)))
+  for (const [key, value] of latest.store(name).iterate(prefix, prefixEnd(prefix))) {
+    interrupt?.();
     writePair(pairs, key, value);
+  }
   return okResponse({ key: prefix, height, value: pairs.finish() });
 }
 
@@ -277,7 +294,7 @@ const GRPC_NAMES = new Map<number, string>(Object.entries(GrpcCode).map(([name, 
 
 /**
  * Converts the error of a query as the SDK does (baseapp `gRPCErrorToSDKError`). Rethrows anything but `ModuleError`,
- * `QueryError` and `UnreadableRequest`.
+ * `QueryError`, `UnreadableRequest` and `InterruptedError`.
  *
  * | thrown | gRPC status | ABCI |
  * |---|---|---|
@@ -285,6 +302,7 @@ const GRPC_NAMES = new Map<number, string>(Object.entries(GrpcCode).map(([name, 
  * | `QueryError` of code 2 (a plain error in Go) | 2, its text | sdk/18 |
  * | other `QueryError` | its code and text | by code, with the text "rpc error: code = … desc = …" |
  * | `UnreadableRequest` | 13 | sdk/18 |
+ * | `InterruptedError` | 4 | sdk/6, with the text "rpc error: code = DeadlineExceeded desc = …" |
  */
 export function toQueryFailure(thrown: unknown): QueryFailure {
   if (thrown instanceof ModuleError) {
@@ -296,6 +314,8 @@ export function toQueryFailure(thrown: unknown): QueryFailure {
     const grpcMessage = `grpc: failed to unmarshal the received message: ${thrown.message}`;
     return { grpcCode: GrpcCode.Internal, grpcMessage, abci: ErrInvalidRequest(thrown.message) };
   }
+  if (thrown instanceof InterruptedError)
+    return toQueryFailure(new QueryError(GrpcCode.DeadlineExceeded, thrown.message));
   if (!(thrown instanceof QueryError)) throw thrown;
   return { grpcCode: thrown.grpcCode, grpcMessage: thrown.message, abci: abciErrorOf(thrown) };
 }

@@ -20,6 +20,7 @@ import {
 } from "./errors.ts";
 import { type ChainEvent, event } from "./events.ts";
 import { createGasMeter, type GasMeter } from "./gas.ts";
+import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule, HandlerResult, MessageHandler } from "./module.ts";
 import { asMempoolDecodeError, type DecodedTx, decodeTx, feeOf, type TxCodec, type TxMessage } from "./tx.ts";
 
@@ -40,6 +41,8 @@ export interface TxScope {
   readonly environment: TxEnvironment;
   /** The writes of a delivered transaction go to it. */
   readonly branch: Branch;
+  /** Of a simulation. */
+  readonly interrupt?: Interrupt | undefined;
 }
 
 const EMPTY_DATA = new Uint8Array(0);
@@ -116,13 +119,15 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
 
 /**
  * Sets the gas limit. A simulation ignores the limit of the transaction, which the client does not know yet, and gets
- * the limit of a block (wasmd `LimitSimulationGasDecorator`).
+ * the limit of a block (wasmd `LimitSimulationGasDecorator`), or that of the node, if it is lower.
  */
 function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
-  const { maxBlockGas } = scope.environment;
+  const { maxBlockGas, simulationGas } = scope.environment;
   const { gasLimit } = feeOf(tx);
   if (scope.mode === "simulate") {
-    progress.gas = maxBlockGas > 0n ? createGasMeter(maxBlockGas) : createGasMeter();
+    const blockGas = maxBlockGas > 0n ? maxBlockGas : undefined;
+    const isLower = simulationGas !== undefined && (blockGas === undefined || simulationGas < blockGas);
+    progress.gas = createGasMeter(isLower ? simulationGas : blockGas);
     progress.gasWanted = maxBlockGas > 0n ? maxBlockGas : 0n;
     return;
   }
@@ -144,9 +149,10 @@ function runAnte(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
 }
 
 function contextOn(branch: Branch, scope: TxScope, progress: TxProgress, events: ChainEvent[]): Context {
-  const { mode, block } = scope;
+  const { mode, block, interrupt } = scope;
   return createContext(block, {
     mode,
+    interrupt,
     gas: progress.gas,
     branch,
     emit: (each) => events.push(each),

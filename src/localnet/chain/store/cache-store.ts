@@ -3,6 +3,15 @@ import { latin1 } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { sortTexts } from "../../../platform/base/order.ts";
 import type { Entry, KVStore } from "./kv-store.ts";
+import {
+  type KeyText,
+  type Pending,
+  pendingBetween,
+  type PendingRange,
+  replaced,
+  type Sorted,
+  sortedFrom,
+} from "./pending-writes.ts";
 
 /** A cache layer: it collects writes above another store, its parent. The parent sees them after `write`. */
 export interface CacheStore extends KVStore {
@@ -10,11 +19,8 @@ export interface CacheStore extends KVStore {
   readonly write: () => void;
 }
 
-interface Pending {
-  readonly key: Uint8Array;
-  /** Undefined: the key is deleted. */
-  readonly value: Uint8Array | undefined;
-}
+/** Changes since the last iteration up to which the order is kept: sorting again takes less time than more of them. */
+const MAX_CHANGES = 64;
 
 /**
  * Creates an empty cache layer above `parent`. A read costs one more map look-up for each layer. The first iteration
@@ -36,8 +42,10 @@ class Layer implements CacheStore {
   /** The first store below that is not a layer. */
   readonly bottom: KVStore;
   readonly pending = new Map<KeyText, Pending>();
-  /** Keys of `pending` in order. Undefined: a key was added since the last sort. */
-  sorted: readonly KeyText[] | undefined = undefined;
+  /** `pending` in order. It is never modified, so that an iteration does not see later writes. Undefined: not sorted. */
+  sorted: Sorted | undefined = undefined;
+  /** Changes of `sorted` since the last iteration. */
+  changes = 0;
 
   constructor(parent: KVStore) {
     this.parent = parent;
@@ -57,20 +65,19 @@ class Layer implements CacheStore {
 
   set(key: Uint8Array, value: Uint8Array): void {
     if (key.length === 0) unreachable("a store key is empty");
-    put(this, keyText(key), { key, value });
+    put(this, { text: keyText(key), key, value });
   }
 
   delete(key: Uint8Array): void {
-    put(this, keyText(key), { key, value: undefined });
+    put(this, { text: keyText(key), key, value: undefined });
   }
 
   iterate(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
-    return iterateLayer(this.parent.iterate(start, end), pendingBetween(this, start, end), 1);
+    return iterateLayer(this.parent.iterate(start, end), writesBetween(this, start, end, 1), 1);
   }
 
   iterateReverse(start?: Uint8Array, end?: Uint8Array): IterableIterator<Entry> {
-    const writes = pendingBetween(this, start, end).toReversed();
-    return iterateLayer(this.parent.iterateReverse(start, end), writes, -1);
+    return iterateLayer(this.parent.iterateReverse(start, end), writesBetween(this, start, end, -1), -1);
   }
 
   write(): void {
@@ -87,13 +94,20 @@ function findPending(top: Layer, text: KeyText): Pending | undefined {
   return undefined;
 }
 
-function put(layer: Layer, text: KeyText, pending: Pending): void {
-  if (layer.sorted !== undefined && !layer.pending.has(text)) layer.sorted = undefined;
-  layer.pending.set(text, pending);
+function put(layer: Layer, pending: Pending): void {
+  layer.pending.set(pending.text, pending);
+  if (layer.sorted === undefined) return;
+  layer.changes += 1;
+  layer.sorted = layer.changes > MAX_CHANGES ? undefined : replaced(layer.sorted, pending);
 }
 
-function sortedKeys(layer: Layer): readonly KeyText[] {
-  layer.sorted ??= sortTexts([...layer.pending.keys()]);
+function sortedWrites(layer: Layer): Sorted {
+  layer.changes = 0;
+  layer.sorted ??= sortedFrom(
+    sortTexts([...layer.pending.keys()]).map(
+      (text) => layer.pending.get(text) ?? unreachable("a sorted key is not pending"),
+    ),
+  );
   return layer.sorted;
 }
 
@@ -106,50 +120,39 @@ function flush(layer: Layer): void {
 
 /** Moves writes into the layer below. That layer sorts its keys itself, so no sort is needed here. */
 function flushTo(below: Layer, writes: ReadonlyMap<KeyText, Pending>): void {
-  for (const [text, pending] of writes) put(below, text, pending);
+  for (const pending of writes.values()) put(below, pending);
 }
 
 /** Writes into the tree. The order of insertions decides the shape of an IAVL tree and so its root hash. */
 function flushSorted(layer: Layer): void {
-  for (const text of sortedKeys(layer)) {
-    const { key, value } = layer.pending.get(text) ?? missingPending();
+  for (const { key, value } of sortedWrites(layer).flat()) {
     if (value === undefined) layer.parent.delete(key);
     else layer.parent.set(key, value);
   }
 }
 
-function missingPending(): never {
-  return unreachable("a sorted key is not pending");
-}
-
-/** Returns the pending writes of a range in ascending order, as a copy: an iteration does not see later writes. */
-function pendingBetween(layer: Layer, start?: Uint8Array, end?: Uint8Array): Pending[] {
-  if (layer.pending.size === 0) return [];
-  const keys = sortedKeys(layer);
-  const from = start === undefined ? 0 : lowerBound(keys, keyText(start));
-  const to = end === undefined ? keys.length : lowerBound(keys, keyText(end));
-  return keys.slice(from, to).map((text) => layer.pending.get(text) ?? missingPending());
-}
-
-/** Returns the index of the first key that is at or above `text`. */
-function lowerBound(keys: readonly KeyText[], text: KeyText): number {
-  let low = 0;
-  let high = keys.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((keys[middle] ?? "") < text) low = middle + 1;
-    else high = middle;
-  }
-  return low;
+/** Returns the pending writes of a range; undefined if there are none. */
+function writesBetween(
+  layer: Layer,
+  start: Uint8Array | undefined,
+  end: Uint8Array | undefined,
+  direction: 1 | -1,
+): PendingRange | undefined {
+  if (layer.pending.size === 0) return undefined;
+  const bounds = {
+    start: start === undefined ? undefined : keyText(start),
+    end: end === undefined ? undefined : keyText(end),
+  };
+  return pendingBetween(sortedWrites(layer), bounds, direction);
 }
 
 /** A range without pending writes is that of the parent; a step through each layer would cost more than the reads. */
 function iterateLayer(
   parentEntries: IterableIterator<Entry>,
-  writes: readonly Pending[],
+  writes: PendingRange | undefined,
   direction: 1 | -1,
 ): IterableIterator<Entry> {
-  return writes.length === 0 ? parentEntries : merge(parentEntries, writes, direction);
+  return writes === undefined ? parentEntries : merge(parentEntries, writes, direction);
 }
 
 /**
@@ -158,29 +161,26 @@ function iterateLayer(
  */
 function* merge(
   parentEntries: IterableIterator<Entry>,
-  writes: readonly Pending[],
+  writes: PendingRange,
   direction: 1 | -1,
 ): IterableIterator<Entry> {
-  let at = 0;
+  let own = writes();
   let lower = parentEntries.next();
   for (;;) {
-    const own = writes[at];
     if (own === undefined && lower.done === true) return;
     const order =
       own === undefined ? 1 : lower.done === true ? -1 : Buffer.compare(own.key, lower.value[0]) * direction;
     if (own !== undefined && order <= 0) {
-      at += 1;
+      const { key, value } = own;
+      own = writes();
       if (order === 0) lower = parentEntries.next();
-      if (own.value !== undefined) yield [own.key, own.value];
+      if (value !== undefined) yield [key, value];
     } else if (lower.done !== true) {
       yield lower.value;
       lower = parentEntries.next();
     }
   }
 }
-
-/** A key as latin-1 text. It works as a map key, and the order of such texts is the order of the bytes. */
-type KeyText = string;
 
 const TEXT = Symbol("key text");
 

@@ -45,6 +45,11 @@ const MAX_CAPACITY_WAIT_MS = 2_000;
 const OVERLOADED_AFTER_MS = 500;
 /** Time without a pause. Making a block needs a few turns of the event loop. */
 const SLICE_MS = 10;
+/**
+ * Time of work after which the queue rests as long, also without an overload: a turn of the event loop accepts one connection, so that
+ * clients behind a flood of slow requests do not get into the queue otherwise.
+ */
+const LONG_MS = 50;
 
 interface WaitingRequest {
   readonly sinceMs: number;
@@ -60,8 +65,8 @@ interface WorkQueueDeps {
 }
 
 /**
- * Creates a queue. It lets other work of the process run every 10 ms, or after each call that takes longer. While it is overloaded,
- * it rests as long as it has worked, so that requests take at most half of the time, and runs the newest request first: under
+ * Creates a queue. It lets other work of the process run every 10 ms, or after each call that takes longer. While it is overloaded and
+ * after a long call, it rests as long as it has worked, so that requests take at most half of the time. An overloaded one runs the newest request first: under
  * a flood, a client that has waited for long is part of the flood, or has given up.
  */
 export function createWorkQueue(
@@ -79,7 +84,7 @@ export function createWorkQueue(
   const pause = async (): Promise<void> => {
     const workedMs = deps.monotonicMs() - sliceStartMs;
     if (workedMs < SLICE_MS) return;
-    await deps.rest(waitedMs() > OVERLOADED_AFTER_MS ? workedMs : 0);
+    await deps.rest(workedMs >= LONG_MS || waitedMs() > OVERLOADED_AFTER_MS ? workedMs : 0);
     sliceStartMs = deps.monotonicMs();
   };
   const take = (): WaitingRequest | undefined => {

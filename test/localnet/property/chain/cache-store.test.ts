@@ -3,6 +3,8 @@ import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { createCacheStore } from "../../../../src/localnet/chain/store/cache-store.ts";
 import type { Entry, KVStore } from "../../../../src/localnet/chain/store/kv-store.ts";
+import { usedHeap } from "../../../fuzz/campaign.ts";
+import { createRandom } from "../../../fuzz/random.ts";
 
 type Model = Map<string, string>;
 
@@ -103,6 +105,44 @@ describe("two cache layers above a store", () => {
     }
     expect(visited).toEqual(["01", "03"]);
     expect(listing(store.iterate())).toEqual(["01=aa", "02=bb"]);
+  });
+
+  it("hide writes from many iterations, however many keys were written between them", () => {
+    const random = createRandom(7);
+    const model = mapStore(new Map());
+    const store = createCacheStore(createCacheStore(mapStore(new Map())));
+    const open: { readonly expected: readonly string[]; readonly entries: Iterable<Entry> }[] = [];
+    const anyKey = (): Uint8Array => Uint8Array.of(random.int(5), random.int(256));
+    for (let step = 0; step < 4_000; step++) {
+      const each = anyKey();
+      const value = Uint8Array.of(step & 0xff);
+      if (random.chance(0.2)) for (const one of [store, model]) one.delete(each);
+      else for (const one of [store, model]) one.set(each, value);
+      // Iterations in quick succession, and after more writes than the order is kept for.
+      if (step % 500 > 100 || step % 5 > 0) continue;
+      const [start, end] = [
+        random.chance(0.5) ? anyKey() : undefined,
+        random.chance(0.5) ? anyKey() : undefined,
+      ];
+      const name = random.chance(0.5) ? "iterate" : "iterateReverse";
+      open.push({ expected: listing(model[name](start, end)), entries: store[name](start, end) });
+    }
+    expect(open.length).toBeGreaterThan(100);
+    for (const { expected, entries } of open) expect(listing(entries)).toEqual(expected);
+  });
+
+  it("share what they iterate over, however many iterations are open", () => {
+    const store = createCacheStore(mapStore(new Map()));
+    const keyAt = (at: number): Uint8Array => Uint8Array.of(at >> 8, at & 0xff);
+    for (let at = 0; at < 5_000; at++) store.set(keyAt(at), Uint8Array.of(1));
+    const before = usedHeap();
+    const open = Array.from({ length: 3_000 }, (_, at) => {
+      store.set(keyAt(at), Uint8Array.of(2));
+      return store.iterate();
+    });
+    // A copy of all keys for each would be 120 MB.
+    expect(usedHeap() - before).toBeLessThan(30_000_000);
+    expect(open.map((entries) => entries.next().value?.[1][0])).toEqual(open.map(() => 2));
   });
 
   it("reject an empty key", () => {

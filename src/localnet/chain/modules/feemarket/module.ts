@@ -35,7 +35,12 @@ interface FeemarketDeps extends SettleDeps {
 export interface FeemarketModule extends ChainModule {
   readonly takeFee: AnteStep;
   readonly settleFee: AnteStep;
+  /** Returns the most gas that a transaction can use; undefined while the market is disabled. */
+  readonly maxTxGas: (context: Context) => bigint | undefined;
 }
+
+/** More gas than the payout of a fee uses. It comes after the block's utilization is counted. */
+const PAYOUT_GAS = 200_000n;
 
 /** Creates the module `feemarket`: gas price, escrow and settlement of fees. */
 export function createFeemarketModule(options: FeemarketOptions, deps: FeemarketDeps): FeemarketModule {
@@ -53,6 +58,10 @@ export function createFeemarketModule(options: FeemarketOptions, deps: Feemarket
     exportGenesis,
     takeFee: createTakeFee(deps, options.minGasPrices),
     settleFee: createSettleFee(deps),
+    maxTxGas: (context) => {
+      const { enabled, maxBlockUtilization } = storedParams.get(context);
+      return enabled ? maxBlockUtilization + PAYOUT_GAS : undefined;
+    },
   };
 }
 

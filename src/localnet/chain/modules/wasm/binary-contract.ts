@@ -86,6 +86,7 @@ export function createBinaryContracts({
       }),
       stackLimit: stackLimit ?? Math.max(0, STACK_BYTES - STACK_OF_MESSAGE * messageDepth()),
       recorder: profiler.recorder(),
+      interrupt: context.interrupt,
     });
     const outcome = result instanceof VmError ? undefined : attempt(() => decode(result));
     consumeCallGas(context.gas, gasUsed);

@@ -8,6 +8,9 @@ import type { Entry, KVStore } from "../../store/kv-store.ts";
 
 const MAX_ADDRESS_BYTES = 255;
 
+/** Most iterators of one call, as in the deployed VM: they stay until the call ends. Open ones share what they iterate over. */
+export const MAX_ITERATORS = 32_768;
+
 /** What a binary contract can reach during one call. */
 interface HostScope {
   readonly context: Context;
@@ -44,7 +47,10 @@ export function createVmHost({ context, bech32Prefix, storage, query, accessScal
     scan: (start, end, isDescending) =>
       metered(() => {
         const entries = isDescending ? storage.iterateReverse(start, end) : storage.iterate(start, end);
-        return iterators.push({ entries, at: nextOf(entries) }) - 1;
+        const iterator = { entries, at: nextOf(entries) };
+        if (iterators.length >= MAX_ITERATORS)
+          throw new HostError({ kind: "user", message: `Reached iterator limit (${MAX_ITERATORS})` });
+        return iterators.push(iterator) - 1;
       }),
     next: (id) => {
       const iterator = iterators[id];

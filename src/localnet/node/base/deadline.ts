@@ -1,0 +1,38 @@
+import { type Interrupt, InterruptedError } from "../../chain/runtime/interrupt.ts";
+
+/**
+ * Default processor time of a query or simulation. A node runs them between its blocks, and answers nothing in the meantime. The gas of a block is
+ * enough for six seconds of an endless loop.
+ */
+export const DEFAULT_QUERY_TIME_MS = 500;
+
+/** Clocks that a deadline reads, in ms. */
+export interface DeadlineDeps {
+  readonly monotonicMs: () => number;
+  /** Processor time of this process. */
+  readonly cpuMs: () => number;
+}
+
+const SYSTEM: DeadlineDeps = {
+  monotonicMs: () => performance.now(),
+  cpuMs: () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  },
+};
+
+/**
+ * Returns a function that throws `InterruptedError` once this process has used more than `limitMs` of processor time since now. A busy
+ * machine does not count, so the same request ends in the same way there.
+ */
+export function createDeadline(limitMs: number, deps: DeadlineDeps = SYSTEM): Interrupt {
+  const startMs = deps.monotonicMs();
+  const startCpuMs = deps.cpuMs();
+  return () => {
+    // Reading the processor time takes longer, and without other threads it is never more than what has passed.
+    if (deps.monotonicMs() - startMs < limitMs || deps.cpuMs() - startCpuMs < limitMs) return;
+    throw new InterruptedError(
+      `the node ended this request after ${limitMs} ms of processor time, which is the limit of queries and simulations (query_time of the chain file)`,
+    );
+  };
+}

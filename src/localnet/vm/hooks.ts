@@ -1,0 +1,116 @@
+import { Buffer } from "node:buffer";
+import { ByteWriter } from "./byte-writer.ts";
+import { SECTION } from "./module.ts";
+import { I32, OP } from "./operators.ts";
+
+/** Node's `WebAssembly`, which the types of this project do not include. */
+declare const WebAssembly: {
+  Module: new (bytes: Uint8Array) => object;
+  Instance: new (module: object, imports: object) => { readonly exports: Hooks };
+};
+
+/**
+ * What a module is compiled for. `plain` has no hooks: with them, a small loop takes half as long again, and a block must not. In
+ * `interruptible` code, a counter of gas below zero calls a hook, which may give it more. `profile` has the other hooks, too.
+ */
+export type Variant = "plain" | "interruptible" | "profile";
+
+/** Functions that rewritten code calls in JavaScript. */
+export interface Hooks {
+  /** The counter of gas is below zero. Ends the call, or gives the counter more. */
+  readonly refill: () => void;
+  /** A function begins. */
+  readonly enter: () => void;
+  /** A function ends. */
+  readonly leave: () => void;
+}
+
+/** Names of the hooks in the order of their places in the table. */
+const NAMES = ["refill", "enter", "leave"] as const;
+
+/** Types of the hooks, in the encoding of a type section: with the index of a function, and without parameters. */
+export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
+/** A table of the hooks, in the encoding of a table section. */
+export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
+
+function typeOf(name: keyof Hooks): number {
+  return name === "enter" ? 0 : 1;
+}
+
+function named(name: string, ...rest: readonly number[]): Uint8Array {
+  return Uint8Array.of(name.length, ...Buffer.from(name), ...rest);
+}
+
+/**
+ * Returns a module that exports the hooks that it imports. A table takes functions of WebAssembly only, and an import in the contract
+ * itself would change the indices of all functions.
+ */
+function bridge(): Uint8Array {
+  const out = new ByteWriter(128);
+  out.copy(Uint8Array.of(0x00, 0x61, 0x73, 0x6d, 0x01, 0x00, 0x00, 0x00));
+  const section = (id: number, items: readonly Uint8Array[]): void => {
+    const content = new ByteWriter(64);
+    content.varU32(items.length);
+    for (const item of items) content.copy(item);
+    out.u8(id);
+    out.nested(content);
+  };
+  section(SECTION.type, HOOK_TYPES);
+  section(
+    SECTION.import,
+    NAMES.map((name) => Uint8Array.of(0, ...named(name, 0, typeOf(name)))),
+  );
+  section(
+    SECTION.export,
+    NAMES.map((name, at) => named(name, 0, at)),
+  );
+  return out.bytes().slice();
+}
+
+/** What the hooks report to. */
+interface Hooked {
+  refill(): void;
+  readonly profile: { enter(functionIndex: number): void; leave(): void } | undefined;
+}
+
+/** Creates the hooks. They report to the call that `current` returns. */
+export function createHooks(current: () => Hooked): Hooks {
+  const imports = {
+    "": {
+      refill: () => current().refill(),
+      enter: (index: number) => current().profile?.enter(index),
+      leave: () => current().profile?.leave(),
+    },
+  };
+  return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
+}
+
+/** Where a rewritten module has the hooks: index of their table, and of the first of their two types. */
+export interface HookPlaces {
+  readonly table: number;
+  readonly type: number;
+}
+
+/** Appends a call of the hook for the begin of a function. */
+export function writeEnter(writer: ByteWriter, places: HookPlaces, functionIndex: number): void {
+  writer.u8(OP.i32Const);
+  writer.varSigned(functionIndex);
+  writeHookCall(writer, "enter", places);
+}
+
+/** Appends a call of a hook without parameters. */
+export function writeHookCall(writer: ByteWriter, name: keyof Hooks, { table, type }: HookPlaces): void {
+  writer.u8(OP.i32Const);
+  writer.varSigned(NAMES.indexOf(name));
+  writer.u8(OP.callIndirect);
+  writer.varU32(type + typeOf(name));
+  writer.varU32(table);
+}
+
+/** Puts the hooks into the table of an instance, if it has one. */
+export function installHooks(
+  table: { set(index: number, value: unknown): void } | undefined,
+  hooks: Hooks,
+): void {
+  if (table !== undefined) for (const [at, name] of NAMES.entries()) table.set(at, hooks[name]);
+}
