@@ -32,14 +32,25 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "export",
     description: "print a chain's state as a genesis document; the chain may be running",
-    load: async () => (await import("../../localnet/cli/localnet-export.ts")).exportCommand,
+    load: () => withModules("exportCommand"),
   },
   {
     name: "import",
     description: "prepare an empty home to start with a genesis document, such as `localnet export` prints",
-    load: async () => (await import("../../localnet/cli/localnet-export.ts")).importCommand,
+    load: () => withModules("importCommand"),
   },
 ];
+
+/** Loads a command that opens the state of any chain. */
+async function withModules(
+  name: "exportCommand" | "importCommand",
+): Promise<(context: CliContext) => Command> {
+  const [commands, { WORKBENCH_MODULES }] = await Promise.all([
+    import("../../localnet/cli/localnet-export.ts"),
+    import("../../workbench/modules/workbench-modules.ts"),
+  ]);
+  return (context) => commands[name](context, WORKBENCH_MODULES);
+}
 
 /** `relaywatch localnet`. */
 export function localnetCommand(context: CliContext): Promise<Command> {

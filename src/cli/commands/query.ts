@@ -1,5 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { withGasReports } from "../../localnet/cli/gas-reports.ts";
+import { gasReports } from "../../workbench/cli/gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One query group per chain module. */
@@ -160,5 +162,5 @@ const MODULES: readonly LazyCommand[] = [
 
 /** `relaywatch query`. */
 export function queryCommand(context: CliContext): Promise<Command> {
-  return addLazyCommands(new Command(), MODULES, context);
+  return addLazyCommands(new Command(), MODULES, withGasReports(context, gasReports));
 }

@@ -1,5 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { withGasReports } from "../../localnet/cli/gas-reports.ts";
+import { gasReports } from "../../workbench/cli/gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One transaction group per chain module. */
@@ -88,5 +90,5 @@ const MODULES: readonly LazyCommand[] = [
 
 /** `relaywatch tx`. */
 export function txCommand(context: CliContext): Promise<Command> {
-  return addLazyCommands(new Command(), MODULES, context);
+  return addLazyCommands(new Command(), MODULES, withGasReports(context, gasReports));
 }

@@ -14,7 +14,7 @@ import { openPrompt } from "../../platform/cli/prompt.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
 import { localnetAccounts } from "../network/chains.ts";
 import type { ConnectionOptions } from "./chain-connection.ts";
-import type { ProfileOptions } from "./tx-profile.ts";
+import type { ProfileOptions } from "./gas-reports.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {

@@ -16,16 +16,18 @@ import { createHttpService, type HttpService } from "../../platform/http/route-s
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import type { ProfileName } from "../chain/profile/profile.ts";
+import type { GasTracer } from "../chain/runtime/gas-trace.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "../node/base/errors.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
+import { createNode, type Node, type NodeDeps, type RunningNode } from "../node/create-node.ts";
 import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
 import { createGenesisTxs, withModules } from "./chain-files.ts";
 import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "./chains.ts";
 import { controlRoutes } from "./control-routes.ts";
+import { chooseModules, type ChoosingGenesis, type ModuleSet } from "./module-choice.ts";
 import type { GenesisContract, PlacedContract } from "./contract-genesis.ts";
 import {
   localGenesis,
@@ -86,6 +88,18 @@ export interface LocalnetDeps {
   readonly logger: Logger;
   /** Returns the servers of a chain besides RPC and metrics: REST, gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
+  /** Returns what a chain has from outside of the localnet. Default: nothing. */
+  readonly extension?: (chain: ChainProfile) => ChainExtension;
+}
+
+/** What a chain has from outside of the localnet. */
+export interface ChainExtension {
+  /** Modules that some local chains have. */
+  readonly modules?: ModuleSet;
+  /** Is told what uses gas. */
+  readonly tracer?: GasTracer;
+  /** `abci_query` paths of the node. */
+  readonly queries?: NodeDeps["queries"];
 }
 
 /** A localnet whose servers all listen. */
@@ -138,8 +152,19 @@ async function whenReady(
   };
 }
 
-function emptyApp(chain: ChainProfile, profile: ProfileName = "specification"): Application {
-  return createApp({ ...chain, kind: chain.part, profile });
+/** Returns the application of a new chain with an empty state. */
+function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: LocalnetDeps): Application {
+  return createApp({
+    ...chain,
+    kind: chain.part,
+    profile: genesis.profile,
+    moreModules: chooseModules(deps.extension?.(chain).modules, withSettings(chain, genesis)),
+  });
+}
+
+/** Returns the genesis with the state of modules that the settings of the chain add. */
+function withSettings({ settings }: ChainProfile, { profile, appState }: ChoosingGenesis): ChoosingGenesis {
+  return { profile, appState: { ...appState, ...settings.modules } };
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
@@ -150,7 +175,8 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
       const document = existingGenesis(chains.remote, chain, stored);
       if (document !== undefined) return document;
       const { profile, localPowers: powers } = chain;
-      const ofLocal = powers && { powers, emptyAppHash: emptyApp(chains.local, profile).info().appHash };
+      const local = (): Application => emptyApp(chains.local, { profile, appState: {} }, deps);
+      const ofLocal = powers && { powers, emptyAppHash: local().info().appHash };
       const made = remoteGenesis({
         chains,
         timeNs: nowNs(deps),
@@ -158,7 +184,7 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
         ...(await validatorsOf(chains.remote, chain)),
         ...(ofLocal === undefined ? {} : { local: ofLocal }),
       });
-      return withModules(chains.remote, made, () => emptyApp(chains.remote, profile));
+      return withModules(chains.remote, made, () => emptyApp(chains.remote, made, deps));
     },
   });
 }
@@ -230,7 +256,7 @@ function createLocal(
         const timeNs = genesisTimeNs;
         const given = { chains, timeNs, ...validators, profile, scenario, contracts, onContract };
         const made = localGenesis(given, header);
-        return withModules(chains.local, made, () => emptyApp(chains.local, profile));
+        return withModules(chains.local, made, () => emptyApp(chains.local, made, deps));
       },
     },
   );
@@ -251,12 +277,23 @@ function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: Loc
 }
 
 function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
+  const { modules, tracer, queries } = deps.extension?.(profile) ?? {};
   return {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
     createApp: (storage: StateStorage, genesis: GenesisDoc) =>
-      createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage }),
+      createApp(
+        {
+          ...profile,
+          kind: profile.part,
+          profile: genesis.profile,
+          moreModules: chooseModules(modules, genesis, storage),
+          tracer,
+        },
+        { storage },
+      ),
     servers: deps.servers?.(profile) ?? [],
+    queries,
   };
 }
 

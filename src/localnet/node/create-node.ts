@@ -12,7 +12,7 @@ import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "./base/errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeServer, ServerAddress } from "./base/node-server.ts";
-import type { NodeView } from "./base/node-view.ts";
+import type { NodeQueries, NodeView } from "./base/node-view.ts";
 import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
 import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";
 import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
@@ -61,6 +61,10 @@ export interface NodeDeps {
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /** More servers than RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];
+  /** Returns `abci_query` paths in addition to those of the application. Default: none. */
+  readonly queries?:
+    | ((parts: { readonly app: Application; readonly store: BlockStore }) => NodeQueries)
+    | undefined;
 }
 
 /** A node whose servers all listen. */
@@ -198,7 +202,17 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     onBlock,
   });
   if (options.startHalted === true) production.halt();
-  const view = createView({ app, store, engine, mempool, listeners, genesis, moniker: options.moniker });
+  const queries: NodeQueries = deps.queries?.({ app, store }) ?? new Map();
+  const view = createView({
+    app,
+    store,
+    engine,
+    mempool,
+    listeners,
+    genesis,
+    moniker: options.moniker,
+    queries,
+  });
   return { genesis, engine, mempool, validators, production, metrics, view };
 }
 

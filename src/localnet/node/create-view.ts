@@ -4,12 +4,10 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import type { GenesisDoc } from "./base/genesis-doc.ts";
-import type { NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
-import { PROFILE_PATH } from "../profile/profile-json.ts";
+import type { NodeQueries, NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 import { validatorsAt } from "./consensus/validator-history.ts";
-import { makeProfile, queryProfile } from "./profile.ts";
 import type { BlockStore } from "./storage/block-store.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
@@ -21,6 +19,8 @@ export interface ViewDeps {
   readonly listeners: BlockListeners;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
+  /** `abci_query` paths of the node itself. */
+  readonly queries: NodeQueries;
 }
 
 /**
@@ -37,11 +37,9 @@ export function createView(deps: ViewDeps): NodeView {
   const inRange = (height: bigint): boolean =>
     height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
-  const profile: NodeView["profile"] = (request) => makeProfile(request, deps);
   return {
     status: () => status(deps),
-    query: (request) => (request.path === PROFILE_PATH ? queryProfile(request, profile) : app.query(request)),
-    profile,
+    query: (request) => (deps.queries.get(request.path) ?? app.query)(request),
     simulate: app.simulate,
     queryPaths: app.queryPaths,
     messageTypes: app.messageTypes,

@@ -82,7 +82,7 @@ export function compileModule(module: WasmModule, hasHooks = false): CompiledMod
   };
 }
 
-/** Names for a profile. Most contracts are stripped, so that only the names of their exports are left. */
+/** Names for a trace. Most contracts are stripped, so that only the names of their exports are left. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(

@@ -1,7 +1,7 @@
 import { Buffer } from "node:buffer";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
-import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, writeEnter, writeLeave } from "./profile-hooks.ts";
+import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, writeEnter, writeLeave } from "./trace-hooks.ts";
 import { vmError } from "./errors.ts";
 import { ENTRY_POINTS } from "./host.ts";
 import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";
@@ -31,8 +31,8 @@ export const REWRITER_VERSION = 3;
 export const EXPORTS = {
   memory: "memory",
   table: "table",
-  /** Of a module that is compiled for a profile. */
-  hooks: "profile hooks",
+  /** Of a module that is compiled for a trace. */
+  hooks: "trace hooks",
   gas: "gas",
   stack: "stack",
   tableIndex: "table index",

@@ -1,17 +1,16 @@
-import { CallProfile } from "./call-profile.ts";
+import type { StartTrace } from "./call-trace.ts";
 import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
 import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
 import { Execution } from "./execution.ts";
 import { GAS_COSTS, type GasCosts } from "./gas.ts";
-import type { GasRecorder } from "./gas-recorder.ts";
 import type { EntryPoint, Host } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
-import { createHooks, type Hooks, installHooks } from "./profile-hooks.ts";
 import { EXPORTS } from "./rewrite.ts";
 import type { WasmModule } from "./module.ts";
 import { checkStatically } from "./static-checks.ts";
+import { createHooks, type Hooks, installHooks } from "./trace-hooks.ts";
 
 /** Most VM gas that a counter holds. The chain gives 2^64 - 1 where it sets no limit. */
 const MAX_GAS = (1n << 63n) - 1n;
@@ -26,8 +25,8 @@ const STACK_BYTES = 840 * 1024;
 /** Default bound of the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Bound of the modules that are compiled for profiles. */
-const PROFILED_BYTES = 64 * 1024 * 1024;
+/** Bound of the modules that are compiled for traces. */
+const TRACED_BYTES = 64 * 1024 * 1024;
 
 /** Default bound of what is kept of finished calls, so that their instances can be used again: memories and start states. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
@@ -45,8 +44,8 @@ interface Call {
   readonly host: Host;
   /** Bytes of native stack left, for a call within a call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Gets the gas by function. The call takes longer and is otherwise the same. */
-  readonly recorder?: GasRecorder | undefined;
+  /** Follows the call, which takes longer and is otherwise the same. */
+  readonly trace?: StartTrace | undefined;
 }
 
 /** Outcome of a call. Gas is counted either way. */
@@ -95,11 +94,11 @@ export function createVm(options: VmOptions = {}): Vm {
   };
   const instances = new Instances(imports, instanceBytes);
   const cache = createModuleCache(cacheBytes, (module) => instances.remove(module));
-  const profiled = createModuleCache(PROFILED_BYTES, () => undefined);
+  const traced = createModuleCache(TRACED_BYTES, () => undefined);
   let hooks: Hooks | undefined;
-  const compileForProfile = ({ checksum, code }: Call): CompiledModule => {
+  const compileForTrace = ({ checksum, code }: Call): CompiledModule => {
     const module = compileModule(decodeModule(code()), true);
-    profiled.add(checksum, module);
+    traced.add(checksum, module);
     return module;
   };
   const compile = (checksum: string, module: WasmModule): CompiledModule => {
@@ -115,9 +114,9 @@ export function createVm(options: VmOptions = {}): Vm {
       return module;
     },
     call: (call) => {
-      if (call.recorder !== undefined) {
-        hooks ??= createHooks(() => running[running.length - 1]?.profile);
-        const module = profiled.get(call.checksum) ?? compileForProfile(call);
+      if (call.trace !== undefined) {
+        hooks ??= createHooks(() => running[running.length - 1]?.trace);
+        const module = traced.get(call.checksum) ?? compileForTrace(call);
         return runCall(call, module, { instances, running, costs, hooks });
       }
       const module = cache.get(call.checksum) ?? compile(call.checksum, decodeModule(call.code()));
@@ -133,7 +132,7 @@ interface Machine {
   readonly instances: Instances;
   readonly running: Execution[];
   readonly costs: GasCosts;
-  /** For a call with a recorder. */
+  /** For a call with a trace. */
   readonly hooks?: Hooks;
 }
 
@@ -155,10 +154,9 @@ function runCall(
   instance.exports.stack.value = request.stackLimit;
   const isReadOnly = call.entryPoint === "query";
   const execution = new Execution(instance, module, { host: call.host, costs, isReadOnly });
-  if (call.recorder !== undefined && hooks !== undefined) {
+  if (call.trace !== undefined && hooks !== undefined) {
     installHooks(instance.exports[EXPORTS.hooks], hooks);
-    const { functionName } = module;
-    execution.profile = new CallProfile(call.recorder, execution, { limit, functionName });
+    execution.trace = call.trace({ gas: execution, limit, functionName: module.functionName });
   }
   running.push(execution);
   let result: Uint8Array | VmError;
@@ -173,12 +171,12 @@ function runCall(
     running.pop();
   }
   if (!(result instanceof VmError)) instances.release(instance);
-  execution.profile?.end(result instanceof VmError ? result.message : undefined);
+  execution.trace?.end(result instanceof VmError ? result.message : undefined);
   const used = limit - execution.external - execution.gasLeft();
   const outcome = { result, gasUsed: used < 0n ? 0n : used, gasUsedExternally: execution.external };
   if (result instanceof VmError) return outcome;
   const decoded = withDecoding(outcome, result, limit, costs.resultByte);
-  call.recorder?.addBelow("cost", "result decoding", decoded.gasUsed - outcome.gasUsed);
+  execution.trace?.decode(decoded.gasUsed - outcome.gasUsed);
   return decoded;
 }
 

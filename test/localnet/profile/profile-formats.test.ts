@@ -1,15 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { flameGraph, nodeAt } from "../../../src/localnet/profile/flame-graph.ts";
-import { chainGasText, gasByPlace, percentText, totalGas } from "../../../src/localnet/profile/gas-places.ts";
-import { formatOfFile, formatProfile } from "../../../src/localnet/profile/profile-formats.ts";
+import { flameGraph, nodeAt } from "../../../src/workbench/profile/flame-graph.ts";
+import {
+  chainGasText,
+  gasByPlace,
+  percentText,
+  totalGas,
+} from "../../../src/workbench/profile/gas-places.ts";
+import { formatOfFile, formatProfile } from "../../../src/workbench/profile/profile-formats.ts";
 import {
   parseProfileReport,
   parseProfileRequest,
   profileReportJson,
   type ProfileReport,
-} from "../../../src/localnet/profile/profile-json.ts";
-import type { GasNode } from "../../../src/localnet/vm/gas-recorder.ts";
+} from "../../../src/workbench/profile/profile-json.ts";
+import type { GasNode } from "../../../src/workbench/profile/gas-recorder.ts";
 
 function node(place: GasNode["place"], name: string, self: bigint, ...children: GasNode[]): GasNode {
   return { place, name, calls: 1, self, children };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { VmError } from "../../../src/localnet/vm/errors.ts";
-import { BEYOND, type GasNode, GasRecorder } from "../../../src/localnet/vm/gas-recorder.ts";
+import { BEYOND, type GasNode, GasRecorder } from "../../../src/workbench/profile/gas-recorder.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";
 import { type CallOutcome, createVm } from "../../../src/localnet/vm/vm.ts";
 import { utf8 } from "../../../src/platform/base/bytes.ts";

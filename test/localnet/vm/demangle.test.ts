@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { demangle } from "../../../src/localnet/vm/demangle.ts";
+import { demangle } from "../../../src/workbench/profile/demangle.ts";
 
 describe("names of Rust's functions", () => {
   it.each([

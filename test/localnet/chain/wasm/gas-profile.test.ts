@@ -3,10 +3,12 @@ import { describe, expect, it } from "vitest";
 import * as wire from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { QuerySmartContractStateRequest } from "../../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
 import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
-import type { Profiled, TxResult } from "../../../../src/localnet/chain/runtime/abci.ts";
+import type { TxResult } from "../../../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { GAS_MULTIPLIER } from "../../../../src/localnet/vm/gas.ts";
-import type { GasNode } from "../../../../src/localnet/vm/gas-recorder.ts";
+import type { GasNode } from "../../../../src/workbench/profile/gas-recorder.ts";
+import { profileLastTx, profileSimulation } from "../../../../src/workbench/profile/profile-tx.ts";
+import { createProfiler, type Profiled } from "../../../../src/workbench/profile/profiler.ts";
 import { I32, OP } from "../../../../src/localnet/vm/operators.ts";
 import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { profileProblem, profileSum } from "../../../support/contract-chain.ts";
@@ -26,6 +28,7 @@ function contract(number: bigint, codeId = 1n): string {
 
 /** A chain whose transactions are profiled after their block. */
 class Profiling {
+  readonly profiler = createProfiler();
   private readonly chain: TestChain;
   private sequence = 0n;
 
@@ -35,6 +38,7 @@ class Profiling {
         { key: ALICE, untrn: 1_000_000_000_000n },
         { key: BOB, untrn: 1n },
       ]),
+      { tracer: this.profiler.tracer },
     );
     this.run(this.store(buildEchoContract()));
     this.run(this.instantiate(1n));
@@ -67,6 +71,7 @@ class Profiling {
   /** Runs one transaction after another one of its block. */
   run(message: PackedMessage, gas = LIMIT): Profiled<TxResult> {
     const { app, nextRequest } = this.chain;
+    const { profiler } = this;
     const request = nextRequest(
       this.tx([sendMessage(ALICE.address, BOB.address, 1n)]),
       this.tx([message], gas),
@@ -74,12 +79,12 @@ class Profiling {
     const { txResults } = app.finalizeBlock(request);
     app.commit();
     expect(txResults[0]?.code).toBe(0);
-    expect(profileProblem(app, request, txResults)).toBeUndefined();
-    const profiled = app.profileTx(request);
+    expect(profileProblem({ app, profiler }, request, txResults)).toBeUndefined();
+    const profiled = profileLastTx(request, { app, profiler });
     const result = profiled?.result.at(-1);
     if (profiled === undefined || result === undefined) throw new Error("no profile");
     // Nothing changed: the same again.
-    expect(profileProblem(app, request, txResults)).toBeUndefined();
+    expect(profileProblem({ app, profiler }, request, txResults)).toBeUndefined();
     return { result, profile: profiled.profile };
   }
 
@@ -250,7 +255,7 @@ describe("the profile of a transaction", () => {
     const chain = new Profiling();
     const { app } = chain;
     const tx = chain.tx([executeMessage({ ok: {} })]);
-    const { result, profile } = app.profileSimulation(tx);
+    const { result, profile } = profileSimulation(tx, chain);
     expect(result).toEqual(app.simulate(tx));
     expect(result.code).toBe(0);
     expect(profileSum(profile.root)).toBe(result.gasUsed * GAS_MULTIPLIER);
@@ -258,13 +263,17 @@ describe("the profile of a transaction", () => {
   });
 
   it("of a smart query has the query of a contract within it", () => {
-    const { app } = new Profiling();
+    const { app, profiler } = new Profiling();
     const data = QuerySmartContractStateRequest.encode({
       address: contract(1n),
       queryData: utf8('{"ok":"e30="}'),
     }).finish();
     const request = { path: "/cosmwasm.wasm.v1.Query/SmartContractState", data, height: 0n, prove: false };
-    const { result, profile } = app.profileQuery(request);
+    const { result, profile } = profiler.record(
+      "query",
+      () => app.query(request),
+      () => undefined,
+    );
     expect(result).toEqual(app.query(request));
     expect(result.code).toBe(0);
     expect(profileSum(profile.root)).toBe(profile.gasUsed * GAS_MULTIPLIER);
@@ -273,14 +282,17 @@ describe("the profile of a transaction", () => {
   });
 
   it("does not exist before the first block, nor of a pruned state", () => {
-    const chain = startTestChain(testGenesis([{ key: ALICE, untrn: 1n }]), { keepRecent: 2 });
+    const profiler = createProfiler();
+    const { tracer } = profiler;
+    const chain = startTestChain(testGenesis([{ key: ALICE, untrn: 1n }]), { keepRecent: 2, tracer });
+    const { app } = chain;
     const tx = buildTx({ key: ALICE, messages: [], sequence: 0n });
     const request = chain.nextRequest(tx);
-    expect(chain.app.profileTx({ ...request, height: 1n })).toBeUndefined();
+    expect(profileLastTx({ ...request, height: 1n }, { app, profiler })).toBeUndefined();
     for (let count = 0; count < 4; count++) {
       chain.app.finalizeBlock({ ...request, height: request.height + BigInt(count), txs: [] });
       chain.app.commit();
     }
-    expect(chain.app.profileTx(request)).toBeUndefined();
+    expect(profileLastTx(request, { app, profiler })).toBeUndefined();
   });
 });

@@ -2,10 +2,12 @@ import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readContract } from "../../../../src/localnet/cli/wasm-inspect.ts";
+import { WORKBENCH_MODULES } from "../../../../src/workbench/modules/workbench-modules.ts";
+import { createGasProfiles } from "../../../../src/workbench/profile/gas-profiles.ts";
+import { readContract } from "../../../../src/localnet/cli/contract-code.ts";
 import { CHAINS } from "../../../../src/localnet/network/chains.ts";
-import { createContractPage } from "../../../../src/localnet/network/contract-page.ts";
-import { createContractWatch } from "../../../../src/localnet/network/contract-watch.ts";
+import { createContractPage } from "../../../../src/workbench/page/contract-page.ts";
+import { createContractWatch } from "../../../../src/workbench/contract-watch.ts";
 import type { PlacedContract } from "../../../../src/localnet/network/contract-genesis.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
@@ -28,6 +30,8 @@ function start(run: (signal: AbortSignal) => Promise<void>): void {
   running.push(done);
 }
 
+const profiles = createGasProfiles();
+
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), "relaywatch-watch-"));
   const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
@@ -46,7 +50,11 @@ beforeAll(async () => {
       blockTimeMs: 100,
       remoteRpcUrl: "http://127.0.0.1:1",
     },
-    { clock: systemClock, logger: silentLogger },
+    {
+      clock: systemClock,
+      logger: silentLogger,
+      extension: ({ part }) => (part === "local" ? { ...profiles, modules: WORKBENCH_MODULES } : {}),
+    },
   );
   start((signal) => localnet.run(signal));
   const { chains } = await localnet.ready;
@@ -64,10 +72,16 @@ beforeAll(async () => {
       read: readContract,
       report: (line) => void reports.push(line),
     },
-    { node, clock: systemClock },
+    { node, clock: systemClock, makeProfile: profiles.make },
   );
   start((signal) => watch.run(signal));
-  const page = createContractPage({ node, version: "1.2.3", clock: systemClock, links: LINKS });
+  const page = createContractPage({
+    node,
+    version: "1.2.3",
+    clock: systemClock,
+    makeProfile: profiles.make,
+    links: LINKS,
+  });
   start((signal) => page.run(signal));
   url = await openHttp(page.routes, stop.signal);
 });

@@ -1,9 +1,9 @@
-import { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
+import type { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
 import { FeeInfo } from "../../../../cosmos/proto/gen/neutron/feerefunder/genesis.ts";
 import { Params } from "../../../../cosmos/proto/gen/neutron/feerefunder/params.ts";
 import { concat, uint64BigEndian, utf8 } from "../../../../platform/base/bytes.ts";
 import { formatAddress, parseAddress } from "../../runtime/address.ts";
-import { areValidCoins, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
+import { type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFee, ErrInvalidCoins, wrapErrors } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
@@ -11,6 +11,7 @@ import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { bytesCodec, createMap, messageCodec } from "../../store/collections.ts";
 import { ErrChannelNotFound } from "../ibc/host/errors.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
+import { isZero, NO_FEE, validateFee } from "../transfer/packet-fee.ts";
 
 /** Name of the module, of its store and of its account, which has the locked fees. */
 export const MODULE_NAME = "feerefunder";
@@ -27,9 +28,6 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   unset: { minFee: undefined },
   validate: ({ minFee }) => validateFee(minFee ?? NO_FEE),
 });
-
-/** A fee without coins. */
-export const NO_FEE: Fee = Fee.decode(new Uint8Array(0));
 
 /** 1,000 of the smallest unit for an acknowledgement, and as much for a timeout. */
 export function defaultParams(denom: string): Params {
@@ -143,21 +141,6 @@ export function feeKey({ source: { channelId, portId }, sequence }: PacketId): U
 
 function totalOf({ recvFee, ackFee, timeoutFee }: Fee): readonly Coin[] {
   return sumCoins(parseCoins([...recvFee, ...ackFee, ...timeoutFee]));
-}
-
-/** Throws sdk/10 for coins that are invalid, for a fee of a receipt, and without a fee of the others. */
-export function validateFee({ recvFee, ackFee, timeoutFee }: Fee): void {
-  const invalid = [
-    ...(areValidCoins(parseCoins(ackFee)) ? [] : ["ack fee is invalid"]),
-    ...(areValidCoins(parseCoins(timeoutFee)) ? [] : ["timeout fee invalid"]),
-  ];
-  if (invalid.length > 0) throw ErrInvalidCoins(`contains invalid fees: ${invalid.join(" , ")}`);
-  if (!isZero(recvFee)) throw ErrInvalidCoins("recv fee must be zero");
-  if (isZero(ackFee) || isZero(timeoutFee)) throw ErrInvalidCoins("ack fee or timeout fee is zero");
-}
-
-function isZero(coins: Fee["ackFee"]): boolean {
-  return parseCoins(coins).every(({ amount }) => amount === 0n);
 }
 
 function requireMinFee(context: Context, fee: Fee): void {

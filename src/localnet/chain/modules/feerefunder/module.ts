@@ -12,6 +12,7 @@ import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from ".
 import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
+import { NO_FEE, validateFee } from "../transfer/packet-fee.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import * as fees from "./keeper.ts";
 
@@ -63,7 +64,7 @@ function updateParams(
       } catch (error) {
         throw unregisteredError(`authority is invalid: ${errorText(error)}`);
       }
-      fees.validateFee(params.minFee ?? fees.NO_FEE);
+      validateFee(params.minFee ?? NO_FEE);
     },
   );
   if (authority !== options.authority)
@@ -95,7 +96,7 @@ function createQueries({ chainName }: fees.FeeRefunderOptions): readonly QueryHa
 
 /** The least fee as JSON of a contract's query. */
 function minFeeJson(context: Context): MessageJson {
-  const { recvFee, ackFee, timeoutFee } = fees.moduleParams.get(context).minFee ?? fees.NO_FEE;
+  const { recvFee, ackFee, timeoutFee } = fees.moduleParams.get(context).minFee ?? NO_FEE;
   return { recv_fee: coinsJson(recvFee), ack_fee: coinsJson(ackFee), timeout_fee: coinsJson(timeoutFee) };
 }
 
@@ -125,7 +126,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, options: fee
       const { portId = "", channelId = "", sequence = 0n } = info.packetId ?? {};
       validatePortId(portId);
       validateChannelId(channelId);
-      fees.validateFee(info.fee ?? fees.NO_FEE);
+      validateFee(info.fee ?? NO_FEE);
       const packet: fees.PacketId = { source: { portId, channelId }, sequence };
       if (fees.feeInfos.has(context, fees.feeKey(packet))) throw new Error("the packet is given twice");
       fees.feeInfos.set(context, fees.feeKey(packet), info);

@@ -27,10 +27,10 @@ import { toMessageHandler, toQueryHandler } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { defineParams } from "../../runtime/params.ts";
 import * as common from "../../runtime/params-module.ts";
-import { NO_FEE, validateFee } from "../feerefunder/keeper.ts";
 import type { ParamsOnlyOptions } from "../params-only/modules.ts";
 import { feeOf } from "../transfer/bindings.ts";
 import { ErrIbcUnauthorized } from "../transfer/keys.ts";
+import { NO_FEE, validateFee } from "../transfer/packet-fee.ts";
 import type { MessageJson } from "../wasm/contract.ts";
 import { asUintNumber, customFields } from "../wasm/custom-json.ts";
 

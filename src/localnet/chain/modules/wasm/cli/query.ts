@@ -13,7 +13,7 @@ import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { column } from "../../../../../platform/cli/table.ts";
 import { addConnectionOptions, type ConnectionOptions, withChain } from "../../../../cli/chain-connection.ts";
-import { addProfileOptions, type ProfileOptions, saveProfile } from "../../../../cli/tx-profile.ts";
+import { addProfileOptions, gasReportsOf, type ProfileOptions } from "../../../../cli/gas-reports.ts";
 import { type AnswerTable, type ServiceQuery, serviceQueryCommands } from "../../../../cli/module-query.ts";
 
 const WASM_TABLES = {
@@ -211,14 +211,15 @@ export function queryWasmCommand(context: CliContext): Command {
 function withProfile(commands: readonly Command[], context: CliContext): void {
   const smart = commands.find((one) => one.name() === "smart");
   if (smart === undefined) return;
-  addProfileOptions(smart).hook("postAction", async (command) => {
+  addProfileOptions(smart, context).hook("postAction", async (command) => {
     const options = command.opts<ProfileOptions & ConnectionOptions>();
     if (options.profile === undefined) return;
     const [address = "", queryData = ""] = command.processedArgs.map(String);
     const request = QuerySmartContractStateRequest.encode({ address, queryData: fromBase64(queryData) });
     const path = "/cosmwasm.wasm.v1.Query/SmartContractState";
-    await withChain(options, context, (client) =>
-      saveProfile(client, { kind: "query", path, request: toBase64(request.finish()) }, options, context),
+    const subject = { kind: "query", path, request: toBase64(request.finish()) } as const;
+    await withChain(options, context, async (client) =>
+      gasReportsOf(context)?.save(client, subject, options, context),
     );
   });
 }

@@ -13,8 +13,8 @@ import { cellText, fieldAt } from "../../../../../platform/cli/table.ts";
 import { AUTHORITY_HELP, sendAuthorityMessage, txMessageCommand } from "../../../../cli/module-tx.ts";
 import { sendMessage } from "../../../../cli/send-message.ts";
 import type { TxOptions } from "../../../../cli/tx-options.ts";
-import { addProfileOptions } from "../../../../cli/tx-profile.ts";
-import { readContract } from "../../../../cli/wasm-inspect.ts";
+import { addProfileOptions } from "../../../../cli/gas-reports.ts";
+import { readContract } from "../../../../cli/contract-code.ts";
 
 interface AmountOptions extends TxOptions {
   readonly amount?: readonly Coin[];
@@ -132,8 +132,8 @@ function permissionOf(options: StoreOptions): AccessConfig | undefined {
   return options.instantiateNobody ? { permission: AccessType.ACCESS_TYPE_NOBODY, addresses: [] } : undefined;
 }
 
-function createCommand(name: string, description: string): Command {
-  return addProfileOptions(withAmount(txMessageCommand(name, description)))
+function createCommand(name: string, description: string, context: CliContext): Command {
+  return addProfileOptions(withAmount(txMessageCommand(name, description)), context)
     .addArgument(codeArgument())
     .addArgument(messageArgument("message of the instantiation"))
     .requiredOption("--label <text>", "name of the contract")
@@ -142,7 +142,7 @@ function createCommand(name: string, description: string): Command {
 }
 
 function instantiateCommand(context: CliContext): Command {
-  return createCommand("instantiate", "create a contract from a stored code")
+  return createCommand("instantiate", "create a contract from a stored code", context)
     .alias("init")
     .action((codeId: bigint, msg: Uint8Array, options: InstantiateOptions) => {
       const admin = adminOf(options);
@@ -167,6 +167,7 @@ function instantiate2Command(context: CliContext): Command {
   return createCommand(
     "instantiate2",
     "create a contract whose address is known before; see query build-address",
+    context,
   )
     .argument("<salt>", "1 to 64 bytes in hex, or as --ascii or --b64 says")
     .option("--ascii", "the salt is text")
@@ -223,7 +224,7 @@ function adminOf({ admin }: Pick<InstantiateOptions, "admin">): string {
 }
 
 function executeCommand(context: CliContext): Command {
-  return addProfileOptions(withAmount(txMessageCommand("execute", "call a contract")))
+  return addProfileOptions(withAmount(txMessageCommand("execute", "call a contract")), context)
     .addArgument(contractArgument())
     .addArgument(messageArgument("message of the call"))
     .action((contract: string, msg: Uint8Array, options: AmountOptions) => {
@@ -234,7 +235,7 @@ function executeCommand(context: CliContext): Command {
 }
 
 function migrateCommand(context: CliContext): Command {
-  return addProfileOptions(txMessageCommand("migrate", "replace the code of a contract"))
+  return addProfileOptions(txMessageCommand("migrate", "replace the code of a contract"), context)
     .addArgument(contractArgument())
     .addArgument(codeArgument())
     .addArgument(messageArgument("message of the migration"))

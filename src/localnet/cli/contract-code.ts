@@ -1,16 +1,12 @@
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { Command } from "commander";
 import { EXIT, errorMessage } from "../../platform/base/errors.ts";
-import { stringifyJson } from "../../platform/base/json.ts";
-import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
 import { MAX_CODE_BYTES } from "../chain/modules/wasm/code-store.ts";
 import { decodeModule } from "../vm/decode-module.ts";
-import { ENTRY_POINTS } from "../vm/host.ts";
 import type { WasmModule } from "../vm/module.ts";
-import { requiredCapabilities, STATIC_CHECKS } from "../vm/static-checks.ts";
+import { STATIC_CHECKS } from "../vm/static-checks.ts";
 import { createVm } from "../vm/vm.ts";
 
 /** Bounds what is read of a wrong file. */
@@ -33,20 +29,6 @@ export interface Inspection {
   readonly instantiation: string | undefined;
 }
 
-/** `relaywatch wasm`. */
-export function wasmCommand(context: CliContext): Command {
-  const inspect = new Command("inspect")
-    .description("check a contract's code as the deployed chain does; exits 1 if the chain would refuse it")
-    .argument("<file>", "WebAssembly, plain or compressed with gzip")
-    .option("--json", "print JSON")
-    .action((file: string, { json }: { readonly json?: true }) => {
-      const inspection = inspectCode(readCode(file));
-      context.print(json ? stringifyJson(toJson(inspection), 2) : toText(inspection));
-      if (problemOf(inspection) !== undefined) throw new CheckExit(EXIT.fatal);
-    });
-  return new Command().addCommand(inspect);
-}
-
 /** Reads a contract's code, unpacked. Throws `CliError` for code that the chain would refuse, with the reason. */
 export function readContract(file: string): Uint8Array {
   const inspection = inspectCode(readCode(file));
@@ -55,7 +37,8 @@ export function readContract(file: string): Uint8Array {
   throw new CliError(EXIT.badConfig, `${file}: the chain refuses this code: ${problem ?? "no module"}`);
 }
 
-function readCode(file: string): Uint8Array {
+/** Reads a file with code. Throws `CliError`. */
+export function readCode(file: string): Uint8Array {
   try {
     if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
     return new Uint8Array(readFileSync(file));
@@ -121,69 +104,6 @@ function attempt(action: () => void): string | undefined {
 }
 
 /** Returns the first reason for which the chain refuses the code, or cannot run it. */
-function problemOf({ checks, instantiation }: Inspection): string | undefined {
+export function problemOf({ checks, instantiation }: Inspection): string | undefined {
   return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
-}
-
-function describeModule(module: WasmModule): Readonly<Record<string, Fact>> {
-  const functions = module.exports.filter(({ kind }) => kind === "func").map(({ name }) => name);
-  return {
-    entry_points: Object.keys(ENTRY_POINTS).filter((name) => functions.includes(name)),
-    imports: module.imports.map(({ module: from, name }) => `${from}.${name}`),
-    capabilities: requiredCapabilities(module),
-    migrate_version: module.migrateVersion?.toString() ?? null,
-    functions: module.bodies.length,
-    memory_pages: module.memories[0]?.minimum ?? 0,
-    table_entries: module.tables[0]?.minimum ?? 0,
-    sections: Object.fromEntries(
-      module.customSections.map(({ name, range }) => [name, range.end - range.start]),
-    ),
-    code_bytes: module.bodies.reduce((sum, { start, end }) => sum + end - start, 0),
-  };
-}
-
-function toJson(inspection: Inspection) {
-  const { checksum, bytes, packedBytes, module, checks, instantiation } = inspection;
-  return {
-    checksum,
-    bytes,
-    gzip_bytes: packedBytes ?? null,
-    accepted: problemOf(inspection) === undefined,
-    error: problemOf(inspection) ?? null,
-    checks: checks.map(({ name, problem }) => ({ name, error: problem ?? null })),
-    instantiation_error: instantiation ?? null,
-    module: module === undefined ? null : describeModule(module),
-  };
-}
-
-function toText(inspection: Inspection): string {
-  const { checksum, bytes, packedBytes, module, checks } = inspection;
-  const problem = problemOf(inspection);
-  const size = packedBytes === undefined ? "" : `, ${packedBytes} compressed`;
-  const facts = module === undefined ? [] : Object.entries(describeModule(module)).map(factLine);
-  return [
-    `checksum         ${checksum}`,
-    `bytes            ${bytes}${size}`,
-    ...facts,
-    "checks",
-    ...checks.map(({ name, problem: found }) => `  ${name.padEnd(17)} ${found ?? "ok"}`),
-    problem === undefined
-      ? "The deployed chain would accept this code."
-      : `The deployed chain would refuse this code: ${problem}`,
-  ].join("\n");
-}
-
-type Fact = string | number | null | readonly string[] | Readonly<Record<string, number>>;
-
-function factLine([name, value]: readonly [string, Fact]): string {
-  const text = textOfFact(value);
-  return `${name.replaceAll("_", " ").padEnd(16)} ${text === "" ? "none" : text}`;
-}
-
-function textOfFact(value: Fact): string {
-  if (value === null) return "none";
-  if (typeof value !== "object") return String(value);
-  return Object.entries(value)
-    .map(([key, item]) => (Array.isArray(value) ? String(item) : `${key} ${item}`))
-    .join(", ");
 }

@@ -1,5 +1,5 @@
-import { GAS_MULTIPLIER } from "../vm/gas.ts";
-import type { GasNode, GasPlace } from "../vm/gas-recorder.ts";
+import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
+import type { GasNode, GasPlace } from "./gas-recorder.ts";
 
 /** Gas of one place over the complete profile. VM gas. */
 export interface PlaceGas {

@@ -8,9 +8,10 @@ import { type Html, html, type HtmlPart } from "../../platform/web/html.ts";
 import { livePageRoutes } from "../../platform/web/live-page.ts";
 import type { PageContent } from "../../platform/web/page-shell.ts";
 import { badge, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
-import type { NodeView } from "../node/base/node-view.ts";
-import type { RunningNode } from "../node/create-node.ts";
-import { ProfileError } from "../node/profile.ts";
+import type { NodeView } from "../../localnet/node/base/node-view.ts";
+import type { RunningNode } from "../../localnet/node/create-node.ts";
+import { ProfileError } from "../profile/profile-tx.ts";
+import type { GasProfiles } from "../profile/gas-profiles.ts";
 import { flameGraph, nodeAt } from "../profile/flame-graph.ts";
 import { chainGasText, gasByPlace, percentText, totalGas } from "../profile/gas-places.ts";
 import { formatProfile, PROFILE_FORMATS } from "../profile/profile-formats.ts";
@@ -150,6 +151,8 @@ interface ContractPageDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
   readonly version: string;
   readonly clock: Clock;
+  /** Makes a profile. Throws `ProfileError`. */
+  readonly makeProfile: GasProfiles["make"];
   /** Pages of the daemons beside the localnet. */
   readonly links: PublicLinks;
 }
@@ -163,7 +166,13 @@ export interface ContractPage extends Service {
 const MAX_KEPT = 16;
 
 /** Creates `GET /`, `GET /live` and `GET /profiles/HASH` of the control API. */
-export function createContractPage({ node, version, clock, links }: ContractPageDeps): ContractPage {
+export function createContractPage({
+  node,
+  version,
+  clock,
+  makeProfile,
+  links,
+}: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
   const kept = new Map<string, ProfileReport>();
@@ -172,7 +181,7 @@ export function createContractPage({ node, version, clock, links }: ContractPage
     if (known !== undefined) return known;
     if (view === undefined) return "the chain is starting";
     try {
-      const report = view.profile({ kind: "tx", hash });
+      const report = makeProfile({ kind: "tx", hash });
       for (const oldest of kept.keys()) if (kept.size >= MAX_KEPT) kept.delete(oldest);
       kept.set(hash, report);
       return report;

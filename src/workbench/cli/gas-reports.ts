@@ -9,31 +9,19 @@ import { formatCount } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
+import type { GasReports, ProfileOptions, ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { chainGasText, gasByPlace, percentText, totalGas } from "../profile/gas-places.ts";
-import {
-  formatOfFile,
-  formatProfile,
-  PROFILE_FORMATS,
-  type ProfileFormat,
-} from "../profile/profile-formats.ts";
+import { formatOfFile, formatProfile, PROFILE_FORMATS } from "../profile/profile-formats.ts";
 import {
   parseProfileReport,
   PROFILE_PATH,
   type ProfileReport,
-  type ProfileRequest,
   profileRequestJson,
 } from "../profile/profile-json.ts";
 
-/** Options of commands that call contracts. */
-export interface ProfileOptions {
-  /** File for the profile. Undefined: none is made. */
-  readonly profile?: string;
-  readonly profileFormat?: ProfileFormat;
-  readonly json?: true;
-}
+export const gasReports: GasReports = { addOptions, save, stacks };
 
-/** Adds the options of {@link ProfileOptions}. */
-export function addProfileOptions(command: Command): Command {
+function addOptions(command: Command): Command {
   return command
     .option("--profile <file>", "write where the gas was used, by function; local chains only")
     .addOption(
@@ -54,8 +42,7 @@ async function fetchProfile(
   return parseProfileReport(JSON.parse(fromUtf8(await client.grpcQuery(PROFILE_PATH, data, signal, 0n))));
 }
 
-/** Asks for the profile that `--profile` wants, writes it and prints its table. Throws `CliError`. */
-export async function saveProfile(
+async function save(
   client: PooledChainClient,
   request: ProfileRequest,
   options: ProfileOptions,
@@ -68,7 +55,8 @@ export async function saveProfile(
   });
   const title = request.kind === "tx" ? `transaction ${request.hash}` : request.kind;
   try {
-    writeFileSync(file, formatProfile(report, profileFormat ?? formatOfFile(file), title));
+    const format = PROFILE_FORMATS.find((one) => one === profileFormat) ?? formatOfFile(file);
+    writeFileSync(file, formatProfile(report, format, title));
   } catch (cause) {
     throw new CliError(EXIT.badConfig, `${file} cannot be written`, { cause });
   }
@@ -94,7 +82,7 @@ function isUnknownPath(error: unknown): boolean {
  * Returns the failed calls of binary code in a transaction with the functions that were running: "" if there are none, or if the node
  * makes no profiles.
  */
-export async function failureStacks(
+async function stacks(
   client: PooledChainClient,
   request: ProfileRequest,
   signal: AbortSignal,

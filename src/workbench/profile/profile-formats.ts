@@ -1,5 +1,5 @@
 import { stringifyJson } from "../../platform/base/json.ts";
-import type { GasNode } from "../vm/gas-recorder.ts";
+import type { GasNode } from "./gas-recorder.ts";
 import { profileReportJson, type ProfileReport } from "./profile-json.ts";
 
 /** `json`: the complete tree. `speedscope`: for speedscope.app. `folded`: stacks for flamegraph.pl and similar programs. */

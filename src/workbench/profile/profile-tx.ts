@@ -4,26 +4,22 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type {
   Application,
   FinalizeBlockRequest,
-  Profiled,
   QueryRequest,
   QueryResponse,
   TxResult,
-} from "../chain/runtime/abci.ts";
-import { ErrInvalidRequest } from "../chain/runtime/errors.ts";
-import { errorResponse, okResponse } from "../chain/runtime/query-router.ts";
-import { ProfileTooLargeError } from "../vm/call-profile.ts";
-import type { StoredBlock } from "./base/node-view.ts";
-import {
-  parseProfileRequest,
-  PROFILE_PATH,
-  type ProfileReport,
-  profileReportJson,
-  type ProfileRequest,
-} from "../profile/profile-json.ts";
-import { signersOf } from "./consensus/make-block.ts";
-import { validatorsAt } from "./consensus/validator-history.ts";
-import type { BlockStore } from "./storage/block-store.ts";
-import { txAt } from "./storage/search.ts";
+} from "../../localnet/chain/runtime/abci.ts";
+import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
+import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
+import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
+import { ProfileTooLargeError } from "./call-profile.ts";
+import type { GasProfile } from "./gas-recorder.ts";
+import type { Profiled, Profiler } from "./profiler.ts";
+import type { StoredBlock } from "../../localnet/node/base/node-view.ts";
+import { parseProfileRequest, PROFILE_PATH, type ProfileReport, profileReportJson } from "./profile-json.ts";
+import { signersOf } from "../../localnet/node/consensus/make-block.ts";
+import { validatorsAt } from "../../localnet/node/consensus/validator-history.ts";
+import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
+import { txAt } from "../../localnet/node/storage/search.ts";
 
 export type ProfileErrorFacts =
   | { readonly code: "profile-no-tx"; readonly hash: string }
@@ -35,24 +31,30 @@ export type ProfileErrorFacts =
 /** Thrown when a profile cannot be made. */
 export class ProfileError extends CodedError<ProfileErrorFacts> {}
 
-interface ProfileDeps {
-  readonly app: Pick<Application, "profileTx" | "profileSimulation" | "profileQuery">;
+/** A node's application and blocks, and the profiler to which the application reports. */
+export interface ProfileDeps {
+  readonly app: Pick<Application, "rerun" | "simulate" | "query">;
   readonly store: BlockStore;
+  readonly profiler: Profiler;
 }
 
 /** Makes a profile. It runs the transaction or query again and changes no state. Throws {@link ProfileError}. */
-export function makeProfile(request: ProfileRequest, { app, store }: ProfileDeps): ProfileReport {
+export function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
+  const { app, profiler } = deps;
   try {
     switch (request.kind) {
       case "tx":
-        return profileOfTx(fromHex(request.hash), app, store);
+        return profileOfTx(fromHex(request.hash), deps);
       case "simulation":
-        return reportOf(app.profileSimulation(decode(request.tx)), null);
+        return reportOf(profileSimulation(decode(request.tx), deps), null);
       case "query": {
         const { path } = request;
         const data = decode(request.request);
-        const { result, profile } = app.profileQuery({ path, data, height: 0n, prove: false });
-        return reportOf({ result, profile }, null);
+        const run = (): QueryResponse => app.query({ path, data, height: 0n, prove: false });
+        return reportOf(
+          profiler.record("query", run, () => undefined),
+          null,
+        );
       }
     }
   } catch (thrown) {
@@ -70,7 +72,37 @@ function decode(base64: string): Uint8Array {
   }
 }
 
-function profileOfTx(hash: Uint8Array, app: ProfileDeps["app"], store: BlockStore): ProfileReport {
+/** Simulates a transaction with a profile. */
+export function profileSimulation(
+  tx: Uint8Array,
+  { app, profiler }: Omit<ProfileDeps, "store">,
+): Profiled<TxResult> {
+  return profiler.record("simulation", () => app.simulate(tx), gasOf);
+}
+
+/**
+ * Runs a block again, its last transaction with a profile. Undefined if the state before the block is not stored, or if no gas of the block
+ * is left for the transaction.
+ */
+export function profileLastTx(
+  block: FinalizeBlockRequest,
+  { app, profiler }: Omit<ProfileDeps, "store">,
+): Profiled<readonly TxResult[]> | undefined {
+  let profile: GasProfile | undefined;
+  const result = app.rerun(block, (run) => {
+    const recorded = profiler.record("transaction", run, gasOf);
+    ({ profile } = recorded);
+    return recorded.result;
+  });
+  return result && profile && { result, profile };
+}
+
+function gasOf({ gasUsed }: TxResult): bigint {
+  return gasUsed;
+}
+
+function profileOfTx(hash: Uint8Array, deps: ProfileDeps): ProfileReport {
+  const { store } = deps;
   const place = store.index.placeOf(hash);
   const tx = place === undefined ? undefined : txAt(store, place);
   if (tx === undefined) {
@@ -82,7 +114,7 @@ function profileOfTx(hash: Uint8Array, app: ProfileDeps["app"], store: BlockStor
   }
   const { height, index } = tx;
   const request = blockUpTo(store, height, index);
-  const profiled = request && app.profileTx(request);
+  const profiled = request && profileLastTx(request, deps);
   if (profiled === undefined)
     throw new ProfileError(
       { code: "profile-no-state", height },

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../platform/web/html.ts";
-import type { GasNode } from "../vm/gas-recorder.ts";
+import type { GasNode } from "./gas-recorder.ts";
 import { chainGasText, percentText, totalGas } from "./gas-places.ts";
 import { frameName } from "./profile-formats.ts";
 

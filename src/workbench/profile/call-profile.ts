@@ -1,3 +1,4 @@
+import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/call-trace.ts";
 import { demangle } from "./demangle.ts";
 import type { GasRecorder } from "./gas-recorder.ts";
 
@@ -14,19 +15,15 @@ export class ProfileTooLargeError extends Error {
   }
 }
 
-/** What the gas of a running call is read from. */
-interface GasSource {
-  /** VM gas used outside of the VM. */
-  readonly external: bigint;
-  gasLeft(): bigint;
+/** Returns what records the gas of calls. */
+export function recordCalls(recorder: GasRecorder): StartTrace {
+  return (call) => new CallProfile(recorder, call);
 }
 
 /** The profile of one call of a contract. It adds the gas since the last event to the function that was running. */
-export class CallProfile {
+class CallProfile implements CallTrace {
   private readonly recorder: GasRecorder;
-  private readonly execution: GasSource;
-  private readonly functionName: (index: number) => string | undefined;
-  private readonly limit: bigint;
+  private readonly call: TracedCall;
   /** Functions by index, and host functions by name; the innermost last. */
   private readonly running: (number | string)[] = [];
   private readonly depth: number;
@@ -34,15 +31,9 @@ export class CallProfile {
   private used = 0n;
   private failedIn: readonly (number | string)[] | undefined;
 
-  constructor(
-    recorder: GasRecorder,
-    execution: GasSource,
-    module: { readonly limit: bigint; readonly functionName: (index: number) => string | undefined },
-  ) {
+  constructor(recorder: GasRecorder, call: TracedCall) {
     this.recorder = recorder;
-    this.execution = execution;
-    this.functionName = module.functionName;
-    this.limit = module.limit;
+    this.call = call;
     this.depth = recorder.depth();
   }
 
@@ -60,7 +51,6 @@ export class CallProfile {
     this.recorder.leaveTo(this.recorder.depth() - 1);
   }
 
-  /** Runs a host function in a place of its own. */
   host<T>(name: string, run: () => T): T {
     const depth = this.recorder.depth();
     const { length } = this.running;
@@ -79,7 +69,6 @@ export class CallProfile {
     }
   }
 
-  /** Ends the profile. `error` is the text of the error that ended the call, if it failed. */
   end(error: string | undefined): void {
     this.flush();
     this.recorder.leaveTo(this.depth);
@@ -88,16 +77,20 @@ export class CallProfile {
     this.recorder.fail({ error, stack });
   }
 
+  decode(gas: bigint): void {
+    this.recorder.addBelow("cost", "result decoding", gas);
+  }
+
   private flush(): void {
-    const { execution } = this;
-    const used = this.limit - execution.gasLeft() - execution.external;
+    const { gas, limit } = this.call;
+    const used = limit - gas.gasLeft() - gas.external;
     this.recorder.add(used - this.used);
     this.used = used;
   }
 
   private nameOf(one: number | string): string {
     if (typeof one === "string") return one;
-    const name = this.functionName(one);
+    const name = this.call.functionName(one);
     return name === undefined ? `func[${one}]` : demangle(name);
   }
 }

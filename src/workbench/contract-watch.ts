@@ -1,19 +1,24 @@
 import { statSync } from "node:fs";
 import { gzipSync } from "node:zlib";
-import { TxMsgData } from "../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
-import * as query from "../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
-import * as wire from "../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { raceAbort } from "../../platform/base/abort.ts";
-import { equalBytes, sha256, toHex, utf8 } from "../../platform/base/bytes.ts";
-import type { Clock } from "../../platform/base/clock.ts";
-import { CodedError, errorText } from "../../platform/base/errors.ts";
-import type { Service } from "../../platform/base/service.ts";
-import { MempoolError } from "../node/base/errors.ts";
-import type { NodeView, StoredTx } from "../node/base/node-view.ts";
-import type { RunningNode } from "../node/create-node.ts";
-import { ProfileError } from "../node/profile.ts";
-import { accountNamed, type ChainProfile, CHAINS } from "./chains.ts";
-import { createLocalAccount, type LocalAccount, LocalAccountError } from "./local-account.ts";
+import { TxMsgData } from "../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
+import * as query from "../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import * as wire from "../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { raceAbort } from "../platform/base/abort.ts";
+import { equalBytes, sha256, toHex, utf8 } from "../platform/base/bytes.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import { CodedError, errorText } from "../platform/base/errors.ts";
+import type { Service } from "../platform/base/service.ts";
+import { MempoolError } from "../localnet/node/base/errors.ts";
+import type { NodeView, StoredTx } from "../localnet/node/base/node-view.ts";
+import type { RunningNode } from "../localnet/node/create-node.ts";
+import type { GasProfiles } from "./profile/gas-profiles.ts";
+import { ProfileError } from "./profile/profile-tx.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "../localnet/network/chains.ts";
+import {
+  createLocalAccount,
+  type LocalAccount,
+  LocalAccountError,
+} from "../localnet/network/local-account.ts";
 
 /** A contract of the genesis whose code follows a file. */
 interface WatchedContract {
@@ -37,6 +42,8 @@ export interface ContractWatchOptions {
 
 interface ContractWatchDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
+  /** Makes a profile. Throws `ProfileError`. */
+  readonly makeProfile: GasProfiles["make"];
   readonly clock: Clock;
 }
 
@@ -53,18 +60,15 @@ class WatchError extends CodedError<{ readonly code: "watch-refused" }> {}
  * contract keeps its code, and the watch goes on. It looks at the files instead of waiting for events, so that it works for
  * replaced files and on all file systems.
  */
-export function createContractWatch(
-  options: ContractWatchOptions,
-  { node, clock }: ContractWatchDeps,
-): Service {
-  const followed = options.contracts.map((contract) => createFollower(contract, options, clock));
+export function createContractWatch(options: ContractWatchOptions, deps: ContractWatchDeps): Service {
+  const followed = options.contracts.map((contract) => createFollower(contract, options, deps));
   return {
     name: "contract watch",
     run: async (signal) => {
-      const { view } = await raceAbort(node, signal);
+      const { view } = await raceAbort(deps.node, signal);
       for (;;) {
         for (const look of followed) await look(view, signal);
-        await clock.sleep(POLL_MS, signal);
+        await deps.clock.sleep(POLL_MS, signal);
       }
     },
   };
@@ -75,7 +79,7 @@ type Look = (view: NodeView, signal: AbortSignal) => Promise<void>;
 function createFollower(
   contract: WatchedContract,
   { read, report, chain = CHAINS.local }: ContractWatchOptions,
-  clock: Clock,
+  { clock, makeProfile }: Omit<ContractWatchDeps, "node">,
 ): Look {
   const { file, label, admin } = contract;
   const account = createLocalAccount(chain, admin);
@@ -88,7 +92,7 @@ function createFollower(
     if (!isStable || state === handled || view.status().latestHeight < 1n) return;
     handled = state;
     try {
-      const done = await follow(contract, read(file), { view, chain, account, clock, signal });
+      const done = await follow(contract, read(file), { view, chain, account, clock, makeProfile, signal });
       if (done !== undefined) report(`${label}: ${done}`);
     } catch (error) {
       signal.throwIfAborted();
@@ -119,6 +123,7 @@ interface Migrating {
   readonly chain: ChainProfile;
   readonly account: LocalAccount;
   readonly clock: Clock;
+  readonly makeProfile: GasProfiles["make"];
   readonly signal: AbortSignal;
 }
 
@@ -196,7 +201,7 @@ function codeOf(view: NodeView, codeId: bigint): { readonly dataHash: Uint8Array
 /** Sends a message and waits for its block. Throws {@link WatchError} unless it succeeds. */
 async function send(
   name: "MsgStoreCode" | "MsgMigrateContract",
-  { view, chain, account, clock, signal }: Migrating,
+  { view, chain, account, clock, makeProfile, signal }: Migrating,
   { value, gasLimit }: { readonly value: Uint8Array; readonly gasLimit: bigint },
 ): Promise<StoredTx> {
   const messages = [{ typeUrl: `/cosmwasm.wasm.v1.${name}`, value }];
@@ -207,7 +212,7 @@ async function send(
   for (;;) {
     const tx = view.tx(hash);
     if (tx?.result.code === 0) return tx;
-    if (tx !== undefined) throw refused(name, tx.result.log, stackOf(view, hash));
+    if (tx !== undefined) throw refused(name, tx.result.log, stackOf(makeProfile, hash));
     if (clock.monotonicMs() > deadline) throw refused(name, `in no block within ${TX_DEADLINE_MS / 1000} s`);
     await clock.sleep(POLL_MS, signal);
   }
@@ -219,9 +224,9 @@ function refused(name: string, reason: string, stack = ""): WatchError {
 }
 
 /** The functions that were running when the transaction failed. */
-function stackOf(view: NodeView, hash: Uint8Array): string {
+function stackOf(makeProfile: GasProfiles["make"], hash: Uint8Array): string {
   try {
-    const { failures } = view.profile({ kind: "tx", hash: toHex(hash) });
+    const { failures } = makeProfile({ kind: "tx", hash: toHex(hash) });
     return failures.flatMap(({ stack }) => stack.map((frame) => `\n    at ${frame}`)).join("");
   } catch (error) {
     if (error instanceof ProfileError) return "";

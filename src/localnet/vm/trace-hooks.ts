@@ -1,4 +1,5 @@
 import type { ByteWriter } from "./byte-writer.ts";
+import type { CallTrace } from "./call-trace.ts";
 import { I32, OP } from "./operators.ts";
 
 /** Node's `WebAssembly`, which the types of this project do not include. */
@@ -10,7 +11,7 @@ declare const WebAssembly: {
   ) => { readonly exports: { readonly enter: () => void; readonly leave: () => void } };
 };
 
-/** The two hooks of a module that is compiled for a profile: each function calls one when it begins and one when it ends. */
+/** The two hooks of a module that is compiled for a trace: each function calls one when it begins and one when it ends. */
 export interface Hooks {
   readonly enter: () => void;
   readonly leave: () => void;
@@ -87,14 +88,8 @@ const BRIDGE = Uint8Array.of(
   0x01,
 );
 
-/** What the hooks report to. */
-interface Hooked {
-  enter(functionIndex: number): void;
-  leave(): void;
-}
-
 /** Creates the hooks. They report to the call that `current` returns. */
-export function createHooks(current: () => Hooked | undefined): Hooks {
+export function createHooks(current: () => Pick<CallTrace, "enter" | "leave"> | undefined): Hooks {
   const imports = {
     "": {
       enter: (index: number) => current()?.enter(index),

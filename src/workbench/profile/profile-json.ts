@@ -1,17 +1,9 @@
+import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { isRecord, JsonField, type JsonObject } from "../../platform/base/json.ts";
-import type { GasNode, GasPlace, WasmFailure } from "../vm/gas-recorder.ts";
+import type { GasNode, GasPlace, WasmFailure } from "./gas-recorder.ts";
 
 /** `abci_query` path of the profiles of a local node. No other chain has it. */
 export const PROFILE_PATH = "/relaywatch/profile";
-
-/** What to profile: an executed transaction, a transaction on the newest state, or a query. */
-export type ProfileRequest =
-  /** SHA-256 of the transaction, hex. */
-  | { readonly kind: "tx"; readonly hash: string }
-  /** Encoded transaction, base64. Signatures may be missing. */
-  | { readonly kind: "simulation"; readonly tx: string }
-  /** gRPC path, and the encoded request, base64. */
-  | { readonly kind: "query"; readonly path: string; readonly request: string };
 
 /** The gas of a transaction or query by place. */
 export interface ProfileReport {

@@ -1,8 +1,8 @@
 import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import * as wire from "../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
 import { fromLossyUtf8, sha256, upperHex } from "../../platform/base/bytes.ts";
-import type { TxResult } from "../chain/runtime/abci.ts";
-import type { NodeView, StoredBlock, StoredResults } from "../node/base/node-view.ts";
+import type { TxResult } from "../../localnet/chain/runtime/abci.ts";
+import type { NodeView, StoredBlock, StoredResults } from "../../localnet/node/base/node-view.ts";
 
 /** A transaction that called contracts. */
 export interface ContractCall {
