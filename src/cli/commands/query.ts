@@ -92,7 +92,7 @@ const MODULES: readonly LazyCommand[] = [
     name: "tokenfactory",
     description: "denominations that accounts created: admin, hook",
     load: async () =>
-      (await import("../../localnet/chain/modules/tokenfactory/cli/query.ts")).queryTokenFactoryCommand,
+      (await import("../../workbench/modules/tokenfactory/cli/query.ts")).queryTokenFactoryCommand,
   },
   {
     name: "ibc-rate-limit",
@@ -104,43 +104,43 @@ const MODULES: readonly LazyCommand[] = [
     name: "feerefunder",
     description: "fees that contracts pay to the relayers of their packets",
     load: async () =>
-      (await import("../../localnet/chain/modules/feerefunder/cli/query.ts")).queryFeeRefunderCommand,
+      (await import("../../workbench/modules/feerefunder/cli/query.ts")).queryFeeRefunderCommand,
   },
   {
     name: "feeburner",
     description: "fees that were burned, and the treasury",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryFeeBurnerCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryFeeBurnerCommand,
   },
   {
     name: "globalfee",
     description: "fees of a chain without a fee market",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryGlobalFeeCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryGlobalFeeCommand,
   },
   {
     name: "dynamicfees",
     description: "prices of other denominations",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryDynamicFeesCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryDynamicFeesCommand,
   },
   {
     name: "interchaintxs",
     description: "transactions on other chains by interchain accounts",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryInterchainTxsCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryInterchainTxsCommand,
   },
   {
     name: "interchain-accounts",
     description: "accounts that other chains control",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryInterchainAccountsCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryInterchainAccountsCommand,
   },
   {
     name: "consensus",
     description: "limits of blocks and evidence",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryConsensusCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryConsensusCommand,
   },
   {
     name: "adminmodule",

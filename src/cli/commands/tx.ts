@@ -61,8 +61,7 @@ const MODULES: readonly LazyCommand[] = [
   {
     name: "tokenfactory",
     description: "create denominations; mint and burn their coins",
-    load: async () =>
-      (await import("../../localnet/chain/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand,
+    load: async () => (await import("../../workbench/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand,
   },
   {
     name: "ibc-rate-limit",
@@ -73,8 +72,7 @@ const MODULES: readonly LazyCommand[] = [
   {
     name: "feerefunder",
     description: "set the fees that contracts pay to the relayers of their packets",
-    load: async () =>
-      (await import("../../localnet/chain/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand,
+    load: async () => (await import("../../workbench/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand,
   },
   {
     name: "upgrade",

@@ -1,17 +1,14 @@
-import { createCronModule } from "../../localnet/chain/modules/cron/module.ts";
-import { createFeeBurnerModule } from "../../localnet/chain/modules/feeburner/module.ts";
-import { createFeeRefunderModule } from "../../localnet/chain/modules/feerefunder/module.ts";
-import { ibcHooksMiddleware } from "../../localnet/chain/modules/ibc-hooks/middleware.ts";
+import { createCronModule } from "./cron/module.ts";
+import { createFeeBurnerModule } from "./feeburner/module.ts";
+import { createFeeRefunderModule } from "./feerefunder/module.ts";
+import { ibcHooksMiddleware } from "./ibc-hooks/middleware.ts";
 import {
   createInterchainModules,
   handleInterchainMessage,
   queryInterchainAccount,
-} from "../../localnet/chain/modules/interchaintxs/modules.ts";
-import { createParamsOnlyModules } from "../../localnet/chain/modules/params-only/modules.ts";
-import {
-  createTokenFactoryModule,
-  type TokenFactoryModule,
-} from "../../localnet/chain/modules/tokenfactory/module.ts";
+} from "./interchaintxs/modules.ts";
+import { createParamsOnlyModules } from "./params-only/modules.ts";
+import { createTokenFactoryModule, type TokenFactoryModule } from "./tokenfactory/module.ts";
 import type { AddedModules, ChainParts, ModuleBindings } from "../../localnet/chain/module-set.ts";
 
 /** The modules of the deployed chain that its contracts use, and no job of a localnet. */

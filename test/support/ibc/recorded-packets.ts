@@ -20,7 +20,7 @@ import type { ChainModule, MessageHandler } from "../../../src/localnet/chain/ru
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
-import { ibcHooksMiddleware } from "../../../src/localnet/chain/modules/ibc-hooks/middleware.ts";
+import { ibcHooksMiddleware } from "../../../src/workbench/modules/ibc-hooks/middleware.ts";
 import { replyToForwarding } from "./packet-forwarding.ts";
 import { readRecordedClient } from "./recorded-client.ts";
 import { createMemoryWorld, type MemoryWorld } from "../memory-context.ts";
