@@ -1,4 +1,4 @@
-import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
+import { profileNamed } from "../../src/localnet/chain/deviations/profile-named.ts";
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
 import {

@@ -1,5 +1,5 @@
 import { Argument, Command, Option } from "commander";
-import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";

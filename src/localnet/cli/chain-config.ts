@@ -5,7 +5,7 @@ import { durationField, issueText } from "../../platform/config/config-fields.ts
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import type { GasPrice } from "../chain/modules/feemarket/keeper.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
-import { PROFILE_NAMES } from "../chain/profile/profile.ts";
+import { PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
 import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../network/chains.ts";
 import { type DenomAmount, TEST_BALANCE } from "../network/test-keys.ts";

@@ -10,7 +10,7 @@ import { Secret } from "../../platform/base/secret.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import {
   type ChainPart,

@@ -14,7 +14,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { cellText, column, type Column, fieldAt, formatTable } from "../../platform/cli/table.ts";
-import { profileNamed } from "../chain/profile/profile-named.ts";
+import { profileNamed } from "../chain/deviations/profile-named.ts";
 import { addConnectionOptions, type ConnectionOptions, withChain } from "./chain-connection.ts";
 
 /** Options of every query command. */

@@ -15,7 +15,7 @@ import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { GasTracer } from "../chain/runtime/gas-trace.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "../node/base/errors.ts";

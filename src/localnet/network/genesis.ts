@@ -7,7 +7,7 @@ import { gasBurner } from "../chain/contracts/gas-burner.ts";
 import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
 import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";

@@ -3,7 +3,7 @@ import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
 import type { GenesisContract } from "./contract-genesis.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";

@@ -1,6 +1,6 @@
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import type { CreateModules } from "../chain/module-set.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 
 /** A set of modules that some chains have. */

@@ -9,8 +9,8 @@ import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/j
 import { NS_PER_SECOND } from "../../platform/base/time.ts";
 import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
-import { profileNamed } from "../chain/profile/profile-named.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import { profileNamed } from "../chain/deviations/profile-named.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { accountNamed, accountsOf, type ChainProfile } from "./chains.ts";
 

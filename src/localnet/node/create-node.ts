@@ -7,7 +7,7 @@ import type { Service } from "../../platform/base/service.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
-import { profileNamed } from "../chain/profile/profile-named.ts";
+import { profileNamed } from "../chain/deviations/profile-named.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "./base/errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";

@@ -1,6 +1,6 @@
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { type Profile, SPECIFICATION } from "../profile/profile.ts";
+import { type Profile, SPECIFICATION } from "../deviations/deviations.ts";
 import { type Branch, createBranch } from "../store/cache-store.ts";
 import {
   type CommitChanges,

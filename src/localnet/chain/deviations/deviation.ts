@@ -4,7 +4,7 @@ import type { FieldChange } from "../../../cosmos/proto/variant.ts";
  * A subject on which the specification and the deployed chain (release 6.0.3) differ, or on which one of them is silent. The texts are
  * Markdown for a table cell; "–" means silent.
  */
-export interface Difference {
+export interface Deviation {
   readonly subject: string;
   readonly specification: string;
   readonly deployed: string;

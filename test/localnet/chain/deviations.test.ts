@@ -1,12 +1,12 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
+import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
 import {
-  DIFFERENCE_AREAS,
-  listDifferences,
+  DEVIATION_AREAS,
+  listDeviations,
   PROFILE_NAMES,
-} from "../../../src/localnet/chain/profile/profile.ts";
+} from "../../../src/localnet/chain/deviations/deviations.ts";
 
 /** Code of the local chains, without the tables. */
 const code = ["src/localnet", "daemons/localnet"]
@@ -16,7 +16,7 @@ const code = ["src/localnet", "daemons/localnet"]
   .filter((path) => path.endsWith(".ts") && !path.startsWith("src/localnet/chain/profile/"))
   .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 
-const rows = DIFFERENCE_AREAS.flatMap(({ differences }) => Object.entries(differences));
+const rows = DEVIATION_AREAS.flatMap(({ deviations }) => Object.entries(deviations));
 const switches = rows.filter(([, { isSwitch }]) => isSwitch);
 
 describe("the table of differences", () => {
@@ -40,7 +40,7 @@ describe("the table of differences", () => {
   });
 
   it("is listed in the order of the documentation", () => {
-    const listed = listDifferences();
+    const listed = listDeviations();
     expect(listed).toHaveLength(rows.length);
     expect(listed.filter((row) => row.switch !== null).map((row) => row.switch)).toEqual(
       switches.map(([id]) => id),
@@ -56,7 +56,7 @@ describe("the table of differences", () => {
 describe("a profile", () => {
   it("turns all switches on or off", () => {
     const on = PROFILE_NAMES.map((name) =>
-      listDifferences().flatMap(({ switch: id }) => readSwitch(name, id)),
+      listDeviations().flatMap(({ switch: id }) => readSwitch(name, id)),
     );
     expect(on[0]).toEqual(switches.map(() => false));
     expect(on[1]).toEqual(switches.map(() => true));

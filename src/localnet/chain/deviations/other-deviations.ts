@@ -1,7 +1,7 @@
-import type { Difference } from "./difference.ts";
+import type { Deviation } from "./deviation.ts";
 
-/** Differences of the module `interchainqueries`. */
-export const ICQ_DIFFERENCES = {
+/** Deviations of the module `interchainqueries`. */
+export const ICQ_DEVIATIONS = {
   icqRemovedEvent: {
     subject: "`query_removed`",
     specification: "four attributes",
@@ -128,10 +128,10 @@ export const ICQ_DIFFERENCES = {
     here: "absent; the node has its own metrics",
     isSwitch: false,
   },
-} as const satisfies Readonly<Record<string, Difference>>;
+} as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Differences of transfers and their limits. */
-export const TRANSFER_DIFFERENCES = {
+/** Deviations of transfers and their limits. */
+export const TRANSFER_DEVIATIONS = {
   transferDestination: {
     subject: "the packet object's `destination_port`, `destination_channel`",
     specification: "`omitted`",
@@ -174,10 +174,10 @@ export const TRANSFER_DIFFERENCES = {
     here: "as deployed",
     isSwitch: false,
   },
-} as const satisfies Readonly<Record<string, Difference>>;
+} as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Differences of contracts. */
-export const CONTRACT_DIFFERENCES = {
+/** Deviations of contracts. */
+export const CONTRACT_DEVIATIONS = {
   contractQueries: {
     subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
     specification: "–",
@@ -185,10 +185,10 @@ export const CONTRACT_DIFFERENCES = {
     here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A path of the list without its module: `No route to query '…'`",
     isSwitch: true,
   },
-} as const satisfies Readonly<Record<string, Difference>>;
+} as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Differences of a node. */
-export const NODE_DIFFERENCES = {
+/** Deviations of a node. */
+export const NODE_DEVIATIONS = {
   oracleResponsesType: {
     subject: "type of `app_oracle_responses`",
     specification: "counter",
@@ -203,10 +203,10 @@ export const NODE_DIFFERENCES = {
     here: "a transaction: vote extensions are disabled (`vote_extensions_enable_height` is 0)",
     isSwitch: false,
   },
-} as const satisfies Readonly<Record<string, Difference>>;
+} as const satisfies Readonly<Record<string, Deviation>>;
 
-/** Differences of the price sidecar. It has the profile of the command that starts it. */
-export const SIDECAR_DIFFERENCES = {
+/** Deviations of the price sidecar. It has the profile of the command that starts it. */
+export const SIDECAR_DEVIATIONS = {
   sidecarMetricNames: {
     subject: "names of its own metrics (8002)",
     specification: "`connect_…`",
@@ -221,4 +221,4 @@ export const SIDECAR_DIFFERENCES = {
     here: "both",
     isSwitch: false,
   },
-} as const satisfies Readonly<Record<string, Difference>>;
+} as const satisfies Readonly<Record<string, Deviation>>;

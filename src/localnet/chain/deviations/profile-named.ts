@@ -1,12 +1,12 @@
 import { createProtoVariant } from "../../../cosmos/proto/variant.ts";
-import { DIFFERENCE_AREAS, hasSwitch, type Profile, type ProfileName, SPECIFICATION } from "./profile.ts";
+import { DEVIATION_AREAS, hasSwitch, type Profile, type ProfileName, SPECIFICATION } from "./deviations.ts";
 
-const DIFFERENCES = DIFFERENCE_AREAS.flatMap(({ differences }) => Object.values(differences));
+const DEVIATIONS = DEVIATION_AREAS.flatMap(({ deviations }) => Object.values(deviations));
 
 const DEPLOYED: Profile = {
   name: "deployed",
   deployed: hasSwitch,
-  proto: createProtoVariant(DIFFERENCES.flatMap(({ fields = [] }) => fields)),
+  proto: createProtoVariant(DEVIATIONS.flatMap(({ fields = [] }) => fields)),
 };
 
 /** Returns the profile of a chain. Two calls with one name return the same object. */

@@ -1,7 +1,7 @@
-import type { Difference } from "./difference.ts";
+import type { Deviation } from "./deviation.ts";
 
-/** Differences of the module `dex`. */
-export const DEX_DIFFERENCES = {
+/** Deviations of the module `dex`. */
+export const DEX_DEVIATIONS = {
   dexTradePairId: {
     subject: "TradePairID field numbers",
     specification: "1, 2",
@@ -223,4 +223,4 @@ export const DEX_DIFFERENCES = {
     here: "a store entry, deleted at the block's end",
     isSwitch: false,
   },
-} as const satisfies Readonly<Record<string, Difference>>;
+} as const satisfies Readonly<Record<string, Deviation>>;
