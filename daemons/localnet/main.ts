@@ -6,7 +6,7 @@ import {
   type ChainProfile,
   CHAINS,
   DEFAULT_ROLES,
-} from "../../src/localnet/network/chains.ts";
+} from "../../src/localnet/accounts/chains.ts";
 import { type ContractPage, createContractPage } from "../../src/workbench/page/contract-page.ts";
 import { type ContractWatchOptions, createContractWatch } from "../../src/workbench/contract-watch.ts";
 import {
@@ -22,7 +22,7 @@ import {
   remoteSidecarFaultControl,
   sidecarFaultControl,
   switchesFaultControl,
-} from "../../src/localnet/network/fault-control.ts";
+} from "../../src/localnet/control/fault-control.ts";
 import {
   createLocalnetIbcRelayer,
   ibcRelayerRoutes,

@@ -13,12 +13,12 @@ import type { NodeView, StoredTx } from "../localnet/node/base/node-view.ts";
 import type { RunningNode } from "../localnet/node/create-node.ts";
 import type { GasProfiles } from "./profile/gas-profiles.ts";
 import { ProfileError } from "./profile/profile-tx.ts";
-import { accountNamed, type ChainProfile, CHAINS } from "../localnet/network/chains.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "../localnet/accounts/chains.ts";
 import {
   createLocalAccount,
   type LocalAccount,
   LocalAccountError,
-} from "../localnet/network/local-account.ts";
+} from "../localnet/accounts/local-account.ts";
 
 /** A contract of the genesis whose code follows a file. */
 interface WatchedContract {

@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { withGasReports } from "../../localnet/cli/gas-reports.ts";
+import { benchCommand } from "../../workbench/cli/bench-command.ts";
 import { gasReports } from "../../workbench/cli/gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
@@ -61,7 +62,8 @@ const MODULES: readonly LazyCommand[] = [
   {
     name: "tokenfactory",
     description: "create denominations; mint and burn their coins",
-    load: async () => (await import("../../workbench/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand,
+    load: async () =>
+      benchCommand((await import("../../workbench/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand),
   },
   {
     name: "ibc-rate-limit",
@@ -72,7 +74,8 @@ const MODULES: readonly LazyCommand[] = [
   {
     name: "feerefunder",
     description: "set the fees that contracts pay to the relayers of their packets",
-    load: async () => (await import("../../workbench/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand,
+    load: async () =>
+      benchCommand((await import("../../workbench/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand),
   },
   {
     name: "upgrade",

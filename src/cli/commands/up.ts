@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { Command } from "commander";
 import type { LocalnetReady, LocalnetRunOptions } from "../../../daemons/localnet/main.ts";
-import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/network/chains.ts";
+import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/accounts/chains.ts";
 import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
 import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";

@@ -18,8 +18,8 @@ import {
   CHAINS,
   type LocalnetChains,
   type LocalnetRoles,
-} from "../network/chains.ts";
-import type { ChainKey, DenomAmount } from "../network/test-keys.ts";
+} from "../accounts/chains.ts";
+import type { ChainKey, DenomAmount } from "../accounts/test-keys.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 
 /** Bounds what is read of a wrong file. */

@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CHAINS, type LocalnetAccount, localnetAccounts, type LocalnetChains } from "../network/chains.ts";
+import { CHAINS, type LocalnetAccount, localnetAccounts, type LocalnetChains } from "../accounts/chains.ts";
 
 /** `relaywatch localnet accounts`. */
 export function accountsCommand(context: CliContext): Command {

@@ -12,7 +12,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import { openPrompt } from "../../platform/cli/prompt.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
-import { localnetAccounts } from "../network/chains.ts";
+import { localnetAccounts } from "../accounts/chains.ts";
 import type { ConnectionOptions } from "./chain-connection.ts";
 import type { ProfileOptions } from "./gas-reports.ts";
 

@@ -5,10 +5,10 @@ import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import type { GenesisContract } from "./contract-genesis.ts";
+import type { GenesisContract } from "../genesis/contract-genesis.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
-import { CHAINS, type LocalnetChains, type LocalnetRoles } from "./chains.ts";
-import type { LocalnetScenario } from "./genesis.ts";
+import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
+import type { LocalnetScenario } from "../genesis/genesis.ts";
 
 /** The parts of a localnet that may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "ibc-relayer"] as const;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { parseProfileReport } from "../../../src/workbench/profile/profile-json.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";
 import { encodeBech32, sha256, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";

@@ -14,8 +14,8 @@ import { MempoolError, NodeError } from "../node/base/errors.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 import { testValidatorSeed } from "../node/consensus/validators.ts";
 import type { RunningNode } from "../node/create-node.ts";
-import { type ChainProfile, UnknownAccountError } from "./chains.ts";
-import { createLocalAccount, type LocalAccount, LocalAccountError } from "./local-account.ts";
+import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
+import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
 
 /** A chain under control. `ready` is that of its node. */
 export interface ControlledChain {

@@ -11,7 +11,13 @@ import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
-import { accountNamed, accountsOf, type ChainProfile, CHAINS, type LocalnetChains } from "./chains.ts";
+import {
+  accountNamed,
+  accountsOf,
+  type ChainProfile,
+  CHAINS,
+  type LocalnetChains,
+} from "../accounts/chains.ts";
 import { TOKENS } from "./chain-files.ts";
 import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
 import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";

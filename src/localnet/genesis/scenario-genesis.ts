@@ -12,7 +12,7 @@ import { classicContractAddress } from "../chain/modules/wasm/address.ts";
 import { profileNamed } from "../chain/deviations/profile-named.ts";
 import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
-import { accountNamed, accountsOf, type ChainProfile } from "./chains.ts";
+import { accountNamed, accountsOf, type ChainProfile } from "../accounts/chains.ts";
 
 /** Hook types that the contract `voting-power` needs. */
 const POWER_HOOKS: readonly HookType[] = [

@@ -1,7 +1,7 @@
 import { encodeBech32, sha256, toBase64 } from "../../platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { classicContractAddress } from "../chain/modules/wasm/address.ts";
-import { accountNamed, type ChainProfile } from "./chains.ts";
+import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
 
 /** A binary contract that a new local chain begins with. */
 export interface GenesisContract {

@@ -8,7 +8,7 @@ import type { Application } from "../chain/runtime/abci.ts";
 import { formatAddress, parseAddress } from "../chain/runtime/address.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
-import { accountNamed, type ChainProfile } from "./chains.ts";
+import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
 
 /**
  * Puts the settings of a chain's modules over the state of its genesis: objects are merged, everything else is replaced. The members of
