@@ -7,15 +7,15 @@ import {
   CHAINS,
   DEFAULT_ROLES,
 } from "../../src/localnet/accounts/chains.ts";
-import { type ContractPage, createContractPage } from "../../src/workbench/page/contract-page.ts";
+import { type ContractPage, createContractPage } from "../../src/workbench/contract-page.ts";
 import { type ContractWatchOptions, createContractWatch } from "../../src/workbench/contract-watch.ts";
 import {
   createLocalnet,
   type Localnet,
   type LocalnetOptions,
-  makeProvable,
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
+import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,
   joinFaultControls,

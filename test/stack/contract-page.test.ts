@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ContractCall } from "../../src/workbench/page/contract-calls.ts";
-import { contractPage } from "../../src/workbench/page/contract-page.ts";
+import type { ContractCall } from "../../src/workbench/contract-page.ts";
+import { contractPage } from "../../src/workbench/contract-page.ts";
 import type { ProfileReport } from "../../src/workbench/profile/profile-json.ts";
 import type { GasNode } from "../../src/workbench/profile/gas-recorder.ts";
 import {

@@ -5,7 +5,7 @@ import { z } from "zod";
 import { fromHex, fromUtf8, toHex, utf8 } from "../../src/platform/base/bytes.ts";
 import { bad, good } from "../../src/platform/base/errors.ts";
 import type { StartTrace } from "../../src/localnet/vm/call-trace.ts";
-import { recordCalls } from "../../src/workbench/profile/call-profile.ts";
+import { recordCalls } from "../../src/workbench/profile/gas-recorder.ts";
 import { GasRecorder } from "../../src/workbench/profile/gas-recorder.ts";
 import { HostError, reportedText, VmError } from "../../src/localnet/vm/errors.ts";
 import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";

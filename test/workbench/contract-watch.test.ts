@@ -6,7 +6,7 @@ import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules
 import { createGasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 import { readContract } from "../../src/localnet/cli/contract-code.ts";
 import { CHAINS } from "../../src/localnet/accounts/chains.ts";
-import { createContractPage } from "../../src/workbench/page/contract-page.ts";
+import { createContractPage } from "../../src/workbench/contract-page.ts";
 import { createContractWatch } from "../../src/workbench/contract-watch.ts";
 import type { PlacedContract } from "../../src/localnet/genesis/contract-genesis.ts";
 import { createLocalnet } from "../../src/localnet/network/create-localnet.ts";

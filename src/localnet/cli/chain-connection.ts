@@ -88,12 +88,12 @@ function isForOptionalModule(context: CliContext): context is OptionalModuleCont
 }
 
 /** What a chain answers to a query and to a message of a module that it does not have. */
-const NO_MODULE = /unknown query path|unable to resolve type URL/;
+const NO_MODULE = /unknown query path|no message handler found for/;
 
 function explained(error: unknown, context: CliContext): unknown {
   if (!isForOptionalModule(context) || !(error instanceof Error) || !NO_MODULE.test(error.message))
     return error;
-  return new CliError(EXIT.fatal, `${error.message}; ${context.ifAbsent}`, { cause: error });
+  return new CliError(EXIT.fatal, `${error.message}; ${context.ifAbsent}`, { cause: error.cause });
 }
 
 /** Accepts `tcp://` for plain HTTP, as a Cosmos SDK binary's `--node` option does. */

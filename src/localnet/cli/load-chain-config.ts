@@ -50,6 +50,14 @@ export async function readChainConfig(file: string): Promise<ConfiguredLocalnet>
   return configured(loadDaemonConfig(chainConfigKind, file).config, 0, () => ({}));
 }
 
+/**
+ * Returns the chains of a configuration, or those of the default localnet. Other files that it names are not read: only a new chain
+ * needs them. Throws `ConfigError`.
+ */
+export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
+  return file === undefined ? CHAINS : (await readChainConfig(file)).chains;
+}
+
 /** Reads the chain file and the files that it names. Throws `ConfigError` and `CliError`. */
 export async function loadChainConfig(
   { chainConfig, chainDir }: ChainConfigOptions & { readonly chainConfig: string },

@@ -17,7 +17,7 @@ import { NodeError } from "../node/base/errors.ts";
 import { decodeGenesis, type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
-import { chainsOf } from "./localnet-accounts.ts";
+import { chainsOf } from "./load-chain-config.ts";
 
 /** Upper bound, to detect a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;

@@ -29,7 +29,7 @@ import {
   localnetSeeds,
   remoteGenesis,
 } from "../genesis/genesis.ts";
-import { fetchRemoteStart } from "./remote-start.ts";
+import { fetchRemoteStart } from "./first-blocks.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
@@ -316,16 +316,4 @@ function createControl(
     },
     { logger },
   );
-}
-
-/**
- * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2. So three blocks make the
- * first proof.
- */
-const FIRST_PROVING_BLOCK = 3n;
-
-/** Makes a new chain's first blocks without a pause, so that relayers can prove its state immediately. */
-export function makeProvable({ view, control }: RunningNode): void {
-  const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
-  if (missing > 0n && !control.isHalted()) control.produce(Number(missing));
 }

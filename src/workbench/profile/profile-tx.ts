@@ -11,7 +11,7 @@ import type {
 import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
 import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
 import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
-import { ProfileTooLargeError } from "./call-profile.ts";
+import { ProfileTooLargeError } from "./gas-recorder.ts";
 import type { GasProfile } from "./gas-recorder.ts";
 import type { Profiled, Profiler } from "./profiler.ts";
 import type { StoredBlock } from "../../localnet/node/base/node-view.ts";

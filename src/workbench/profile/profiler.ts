@@ -3,7 +3,7 @@ import type { Context } from "../../localnet/chain/runtime/context.ts";
 import type { GasTracer, SpanKind } from "../../localnet/chain/runtime/gas-trace.ts";
 import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
 import { errorText } from "../../platform/base/errors.ts";
-import { recordCalls } from "./call-profile.ts";
+import { recordCalls } from "./gas-recorder.ts";
 import { type GasProfile, GasRecorder } from "./gas-recorder.ts";
 
 /** A transaction or query that ran again, and where its gas went. */

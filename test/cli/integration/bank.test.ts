@@ -16,7 +16,7 @@ const DONE = { exitCode: 0, message: undefined };
 let chain: CliChain;
 
 beforeAll(async () => {
-  chain = await startCliChain();
+  chain = await startCliChain({ hasBench: true });
 });
 afterAll(async () => {
   await chain.stop();

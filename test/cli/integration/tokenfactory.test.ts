@@ -9,7 +9,7 @@ const DENOM = `factory/${ALICE}/gold`;
 let chain: CliChain;
 
 beforeAll(async () => {
-  chain = await startCliChain();
+  chain = await startCliChain({ hasBench: true });
 });
 afterAll(async () => {
   await chain.stop();

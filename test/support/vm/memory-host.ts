@@ -1,7 +1,7 @@
 import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { bad, good } from "../../../src/platform/base/errors.ts";
 import { HostError } from "../../../src/localnet/vm/errors.ts";
-import { recordCalls } from "../../../src/workbench/profile/call-profile.ts";
+import { recordCalls } from "../../../src/workbench/profile/gas-recorder.ts";
 import type { GasRecorder } from "../../../src/workbench/profile/gas-recorder.ts";
 import { GAS_MULTIPLIER } from "../../../src/localnet/vm/gas.ts";
 import type { EntryPoint, Host, Metered, QueryLimits, StorageEntry } from "../../../src/localnet/vm/host.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { flameGraph, nodeAt } from "../../../src/workbench/profile/flame-graph.ts";
+import { flameGraph, nodeAt } from "../../../src/workbench/profile/gas-places.ts";
 import {
   chainGasText,
   gasByPlace,
