@@ -267,7 +267,7 @@ export interface ContractCall {
 }
 
 /** The last transactions that called contracts, newest first. */
-export interface ContractCalls {
+interface ContractCalls {
   readonly list: () => readonly ContractCall[];
   /** Reads the last blocks, and follows the chain until the returned function is called. */
   readonly follow: (view: NodeView) => () => void;
@@ -281,7 +281,7 @@ const FIRST_BLOCKS = 200n;
 /** Longest text of a message. */
 const MAX_TEXT = 300;
 
-export function createContractCalls(): ContractCalls {
+function createContractCalls(): ContractCalls {
   let direct: readonly ContractCall[] = [];
   let others: readonly ContractCall[] = [];
   const record = (block: StoredBlock, results: StoredResults): void => {

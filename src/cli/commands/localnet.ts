@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { ModuleSet } from "../../localnet/genesis/module-choice.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
@@ -32,24 +33,26 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "export",
     description: "print a chain's state as a genesis document; the chain may be running",
-    load: () => withModules("exportCommand"),
+    load: async () => {
+      const { exportCommand } = await import("../../localnet/cli/localnet-export.ts");
+      const set = await modules();
+      return (context) => exportCommand(context, set);
+    },
   },
   {
     name: "import",
     description: "prepare an empty home to start with a genesis document, such as `localnet export` prints",
-    load: () => withModules("importCommand"),
+    load: async () => {
+      const { importCommand } = await import("../../localnet/cli/localnet-export.ts");
+      const set = await modules();
+      return (context) => importCommand(context, set);
+    },
   },
 ];
 
-/** Loads a command that opens the state of any chain. */
-async function withModules(
-  name: "exportCommand" | "importCommand",
-): Promise<(context: CliContext) => Command> {
-  const [commands, { WORKBENCH_MODULES }] = await Promise.all([
-    import("../../localnet/cli/localnet-export.ts"),
-    import("../../workbench/modules/workbench-modules.ts"),
-  ]);
-  return (context) => commands[name](context, WORKBENCH_MODULES);
+/** Modules that the state of any chain may have. */
+async function modules(): Promise<ModuleSet> {
+  return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
 }
 
 /** `relaywatch localnet`. */

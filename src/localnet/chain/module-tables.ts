@@ -49,11 +49,12 @@ const LOCAL_ORDER =
 
 /** Returns modules in the order of genesis. */
 export function inGenesisOrder(modules: readonly ChainModule[]): readonly ChainModule[] {
-  const rank = ({ name }: ChainModule): number => {
-    const at = LOCAL_ORDER.indexOf(name);
-    return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
-  };
   return modules.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function rank({ name }: ChainModule): number {
+  const at = LOCAL_ORDER.indexOf(name);
+  return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
 }
 
 /** Slashes and jails come first, as on the deployed chain. */

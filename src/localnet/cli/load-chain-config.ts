@@ -46,7 +46,7 @@ export interface ChainConfigOptions {
 }
 
 /** Reads the chain file without the files that it names. Throws `ConfigError`. */
-export async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
+async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, 0, () => ({}));
 }
 

@@ -87,7 +87,7 @@ export interface LocalnetDeps {
 }
 
 /** What a chain has from outside of the localnet. */
-export interface ChainExtension {
+interface ChainExtension {
   /** Modules that some local chains have. */
   readonly modules?: ModuleSet;
   /** Is told what uses gas. */

@@ -1,5 +1,5 @@
 /** Where the VM gas of a running call is read from. */
-export interface GasSource {
+interface GasSource {
   /** VM gas used outside of the VM. */
   readonly external: bigint;
   gasLeft(): bigint;
