@@ -1,23 +1,28 @@
-import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
+import { profileNamed } from "../../src/localnet/chain/deviations/profile-named.ts";
 import type { IbcRelayer } from "../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import { registerIbcRelayerMetrics } from "../../src/localnet/ibc-relayer/metrics.ts";
-import { type ChainProfile, CHAINS, DEFAULT_ROLES } from "../../src/localnet/network/chains.ts";
-import { type ContractPage, createContractPage } from "../../src/localnet/network/contract-page.ts";
-import { createContractWatch } from "../../src/localnet/network/contract-watch.ts";
+import {
+  type ChainPart,
+  type ChainProfile,
+  CHAINS,
+  DEFAULT_ROLES,
+} from "../../src/localnet/accounts/chains.ts";
+import { type ContractPage, createContractPage } from "../../src/workbench/contract-page.ts";
+import { type ContractWatchOptions, createContractWatch } from "../../src/workbench/contract-watch.ts";
 import {
   createLocalnet,
   type Localnet,
   type LocalnetOptions,
-  makeProvable,
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
+import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,
   joinFaultControls,
   remoteSidecarFaultControl,
   sidecarFaultControl,
   switchesFaultControl,
-} from "../../src/localnet/network/fault-control.ts";
+} from "../../src/localnet/control/fault-control.ts";
 import {
   createLocalnetIbcRelayer,
   ibcRelayerRoutes,
@@ -53,6 +58,8 @@ import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/d
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
+import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
+import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 
 /** A localnet whose servers all listen. */
 export interface LocalnetReady {
@@ -60,6 +67,12 @@ export interface LocalnetReady {
   /** Undefined when it does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;
   readonly endpoints: readonly DaemonEndpoint[];
+}
+
+/** Options of a localnet with those of the workbench. */
+export interface LocalnetRunOptions extends LocalnetDaemonOptions {
+  /** Files that contracts of the local chain follow, which must run in this process. */
+  readonly watch?: ContractWatchOptions | undefined;
 }
 
 /**
@@ -70,7 +83,7 @@ const ORACLE_TIMEOUT_MS = 1_000;
 
 /** Runs the chosen parts until the context's signal aborts. Rejects with the first error of a part. */
 export async function runLocalnet(
-  options: LocalnetDaemonOptions,
+  options: LocalnetRunOptions,
   context: DaemonContext,
   onReady: (ready: LocalnetReady) => void,
 ): Promise<void> {
@@ -83,9 +96,11 @@ export async function runLocalnet(
   const faults = createFaultSwitches(ORACLE_FAULTS, context.clock);
   const trafficFaults = createFaultSwitches(TRAFFIC_FAULTS, context.clock);
   const traffic = openTraffic(options, context, { up: chainsUp.promise, faults: trafficFaults });
-  const watch = openWatch(options, context, chainsUp.promise);
-  const page = openPage(options, context, chainsUp.promise);
-  const targets = { page, sidecar, faults, trafficFaults, ibcRelayer, traffic };
+  const profiles = { local: createGasProfiles(), remote: createGasProfiles() };
+  const bench = { up: chainsUp.promise, makeProfile: profiles.local.make };
+  const watch = openWatch(options, context, bench);
+  const page = openPage(options, context, bench);
+  const targets = { page, sidecar, faults, trafficFaults, ibcRelayer, traffic, profiles };
   const localnet = openChains(options, context, targets);
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
@@ -136,25 +151,31 @@ function openTraffic(
   );
 }
 
+/** What the parts for authors of contracts work with. */
+interface Bench {
+  readonly up: Promise<RunningLocalnet | undefined>;
+  readonly makeProfile: GasProfiles["make"];
+}
+
 /** The page is a part of the control API. */
 function openPage(
   { parts, controlToken, links = {} }: LocalnetDaemonOptions,
   { build, clock }: DaemonContext,
-  up: Promise<RunningLocalnet | undefined>,
+  { up, makeProfile }: Bench,
 ): ContractPage | undefined {
   if (controlToken === undefined || !parts.includes("local")) return undefined;
   const node = up.then((running) => running?.chains.local ?? unreachable("a page without the local chain"));
-  return createContractPage({ node, version: build.version, clock, links });
+  return createContractPage({ node, version: build.version, clock, makeProfile, links });
 }
 
 function openWatch(
-  { watch, chains = CHAINS }: LocalnetDaemonOptions,
+  { watch, chains = CHAINS }: LocalnetRunOptions,
   { clock }: DaemonContext,
-  up: Promise<RunningLocalnet | undefined>,
+  { up, makeProfile }: Bench,
 ): Service | undefined {
   if (watch === undefined) return undefined;
   const node = up.then((running) => running?.chains.local ?? unreachable("a watch without the local chain"));
-  return createContractWatch({ ...watch, chain: chains.local }, { node, clock });
+  return createContractWatch({ ...watch, chain: chains.local }, { node, clock, makeProfile });
 }
 
 /** Calls `announce` once when all parts are ready. A part that does not start rejects its own `run`. */
@@ -224,6 +245,7 @@ interface ControlTargets {
   readonly ibcRelayer: IbcRelayer | undefined;
   /** Undefined when the local chain does not run in this process. */
   readonly traffic: Traffic | undefined;
+  readonly profiles: Readonly<Record<ChainPart, GasProfiles>>;
 }
 
 function openChains(
@@ -254,6 +276,7 @@ function openChains(
       clock: context.clock,
       logger: context.logger,
       servers: (chain) => chainServers(chain, options, context),
+      extension: ({ part }) => ({ ...targets.profiles[part], modules: WORKBENCH_MODULES }),
     },
   );
 }

@@ -76,7 +76,7 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "wasm",
     description: "check the code of a contract",
-    load: async () => (await import("../localnet/cli/wasm-inspect.ts")).wasmCommand,
+    load: async () => (await import("../workbench/cli/wasm-inspect.ts")).wasmCommand,
   },
   {
     name: "proof",

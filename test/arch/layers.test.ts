@@ -8,7 +8,7 @@ const files = sourceFiles();
 function isDeterministic({ path }: SourceFile): boolean {
   return (
     /^src\/(?:cosmos\/(?:proto|merkle|comet)|localnet\/vm)\//.test(path) ||
-    (path.startsWith("src/localnet/chain/") && !path.includes("/cli/"))
+    (/^src\/(?:localnet\/chain|workbench\/modules)\//.test(path) && !path.includes("/cli/"))
   );
 }
 
@@ -47,6 +47,7 @@ describe("the house", () => {
       "src/platform",
       "src/relayer",
       "src/watchdog",
+      "src/workbench",
     ]);
     expect(rooms.filter((room) => !existsSync(`${room}/tsconfig.json`))).toEqual([]);
   });
@@ -70,6 +71,14 @@ describe("the house", () => {
           (word) => `${file.path}: ${word.source}`,
         ),
       );
+    expect(offences).toEqual([]);
+  });
+
+  it("imports the workbench from the command line and the daemons only", () => {
+    const offences = files
+      .filter(({ room }) => !["src/workbench", "src/cli", "daemons"].includes(room))
+      .filter(({ imports }) => imports.some((target) => target.startsWith("src/workbench/")))
+      .map(({ path }) => path);
     expect(offences).toEqual([]);
   });
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../src/platform/base/clock.ts";
-import { accountNamed, CHAINS } from "../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../src/localnet/accounts/chains.ts";
 import { type FaultProxy, type ProxyFault, startFaultProxy } from "../support/fault-proxy.ts";
 import { leasePorts } from "../support/port-lease.ts";
 import { readOutcomes } from "./system/attempt-outcomes.ts";

@@ -4,7 +4,7 @@ import { candidates } from "../../src/cli/commands/completion.ts";
 import { manPage } from "../../src/cli/commands/man.ts";
 import { examplesOf, exampleHelp, shellText } from "../../src/cli/examples.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { accountNamed, CHAINS } from "../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../src/localnet/accounts/chains.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import type { CliContext } from "../../src/platform/cli/cli-context.ts";
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
-import type { ChainPart } from "../../src/localnet/network/chains.ts";
+import type { ChainPart } from "../../src/localnet/accounts/chains.ts";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
 import { openTransfers } from "../support/e2e/transfers.ts";
 

@@ -1,9 +1,9 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { ContractCall } from "../../src/localnet/network/contract-calls.ts";
-import { contractPage } from "../../src/localnet/network/contract-page.ts";
-import type { ProfileReport } from "../../src/localnet/profile/profile-json.ts";
-import type { GasNode } from "../../src/localnet/vm/gas-recorder.ts";
+import type { ContractCall } from "../../src/workbench/contract-page.ts";
+import { contractPage } from "../../src/workbench/contract-page.ts";
+import type { ProfileReport } from "../../src/workbench/profile/profile-json.ts";
+import type { GasNode } from "../../src/workbench/profile/gas-recorder.ts";
 import {
   brokenNumbers,
   DESKTOP,

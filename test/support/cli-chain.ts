@@ -4,6 +4,9 @@ import { silentLogger } from "../../src/platform/base/logger.ts";
 import type { CliContext } from "../../src/platform/cli/cli-context.ts";
 import { toExit } from "../../src/platform/cli/run-process.ts";
 import { createProgram } from "../../src/cli/program.ts";
+import { CHAINS, type LocalnetChains } from "../../src/localnet/accounts/chains.ts";
+import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
+import { createGasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 import { createLocalnet } from "../../src/localnet/network/create-localnet.ts";
 
 /** Output and exit of a command line that ran in this process. */
@@ -25,14 +28,31 @@ export interface CliChain {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts both chains of a localnet on free ports, without sidecar and relayer. */
-export async function startCliChain(): Promise<CliChain> {
+/** The chains of the default localnet, of which the local one has the modules of the workbench. */
+const BENCH_CHAINS: LocalnetChains = {
+  ...CHAINS,
+  local: { ...CHAINS.local, settings: { ...CHAINS.local.settings, modules: { tokenfactory: {} } } },
+};
+
+/**
+ * Starts both chains of a localnet on free ports, without sidecar and relayer. `hasBench`: the local one has the modules of the workbench.
+ */
+export async function startCliChain({ hasBench = false } = {}): Promise<CliChain> {
   const stop = new AbortController();
   const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
   const chain = { rpc: free, validatorPowers: [10n] };
   const localnet = createLocalnet(
-    { chains: { local: chain, remote: chain }, blockTimeMs: 100, remoteRpcUrl: "http://127.0.0.1:1" },
-    { clock: systemClock, logger: silentLogger },
+    {
+      chains: { local: chain, remote: chain },
+      profiles: hasBench ? BENCH_CHAINS : CHAINS,
+      blockTimeMs: 100,
+      remoteRpcUrl: "http://127.0.0.1:1",
+    },
+    {
+      clock: systemClock,
+      logger: silentLogger,
+      extension: () => ({ ...createGasProfiles(), modules: WORKBENCH_MODULES }),
+    },
   );
   const done = localnet.run(stop.signal);
   done.catch(() => {});

@@ -4,7 +4,9 @@ import { gunzipSync } from "node:zlib";
 import { z } from "zod";
 import { fromHex, fromUtf8, toHex, utf8 } from "../../src/platform/base/bytes.ts";
 import { bad, good } from "../../src/platform/base/errors.ts";
-import { GasRecorder } from "../../src/localnet/vm/gas-recorder.ts";
+import type { StartTrace } from "../../src/localnet/vm/call-trace.ts";
+import { recordCalls } from "../../src/workbench/profile/gas-recorder.ts";
+import { GasRecorder } from "../../src/workbench/profile/gas-recorder.ts";
 import { HostError, reportedText, VmError } from "../../src/localnet/vm/errors.ts";
 import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";
 import { ENTRY_POINTS, type EntryPoint, type Host } from "../../src/localnet/vm/host.ts";
@@ -229,7 +231,7 @@ function runRecorded(
     readonly host: Host;
     readonly args: readonly Uint8Array[];
     readonly code: () => Uint8Array;
-    readonly recorder?: GasRecorder;
+    readonly trace?: StartTrace;
   },
 ): CallOutcome {
   return vm.call({ checksum, entryPoint: fn, gasLimit, ...rest });
@@ -258,7 +260,7 @@ export function replayCall(
       host,
       args: argumentsOf(call),
       code,
-      ...(recorder !== undefined && { recorder }),
+      ...(recorder !== undefined && { trace: recordCalls(recorder) }),
     });
   } catch (thrown) {
     return thrown instanceof Error ? thrown.message : String(thrown);

@@ -13,7 +13,10 @@ import type {
 import { concat, fromHex, fromUtf8, toBase64, toHex, utf8 } from "../../src/platform/base/bytes.ts";
 import { type JsonObject, type JsonValue, stringifyJson } from "../../src/platform/base/json.ts";
 import { GAS_MULTIPLIER } from "../../src/localnet/vm/gas.ts";
-import type { GasNode } from "../../src/localnet/vm/gas-recorder.ts";
+import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
+import { profileLastTx } from "../../src/workbench/profile/profile-tx.ts";
+import { createProfiler, type Profiler } from "../../src/workbench/profile/profiler.ts";
+import type { GasNode } from "../../src/workbench/profile/gas-recorder.ts";
 import {
   QueryAllContractStateRequest,
   QueryAllContractStateResponse,
@@ -132,7 +135,15 @@ export function replayChain(folder: string, sequence: string): ChainOutcome {
   const genesis = z
     .object({ app_state: z.record(z.string(), z.custom<JsonValue>()) })
     .parse(JSON.parse(gunzipSync(readFileSync(join(folder, sequence, "genesis.json.gz"))).toString("utf8")));
-  const app = createApp({ kind: "local", denom: "untrn", burnsFees: true, profile: "deployed" });
+  const profiler = createProfiler();
+  const app = createApp({
+    kind: "local",
+    denom: "untrn",
+    burnsFees: true,
+    profile: "deployed",
+    moreModules: WORKBENCH_MODULES.create,
+    tracer: profiler.tracer,
+  });
   app.initChain({
     chainId: first.chain_id,
     timeNs: BigInt(first.time) * 1_000_000_000n,
@@ -145,7 +156,7 @@ export function replayChain(folder: string, sequence: string): ChainOutcome {
     proposer: fromHex(first.proposer),
     nextValidatorsHash: fromHex(first.next_validators_hash),
   };
-  const cases = steps.flatMap((each) => runStep(app, each, place));
+  const cases = steps.flatMap((each) => runStep({ app, profiler }, each, place));
   return { cases, stores: compareState(app, join(folder, sequence, "state.json.gz")) };
 }
 
@@ -155,12 +166,13 @@ interface Place {
   readonly nextValidatorsHash: Uint8Array;
 }
 
-function runStep(app: Application, each: Step, place: Place): CaseOutcome[] {
+function runStep(chain: ProfiledApp, each: Step, place: Place): CaseOutcome[] {
+  const { app } = chain;
   switch (each.kind) {
     case "init_chain":
       return [];
     case "block":
-      return runBlock(app, each, place);
+      return runBlock(chain, each, place);
     case "smart": {
       const request = QuerySmartContractStateRequest.encode({
         address: each.address,
@@ -230,7 +242,8 @@ function compareDump(
   return { id: `${id} ${address}`, differences };
 }
 
-function runBlock(app: Application, block: Block, place: Place): CaseOutcome[] {
+function runBlock(chain: ProfiledApp, block: Block, place: Place): CaseOutcome[] {
+  const { app } = chain;
   const { folder, proposer, nextValidatorsHash } = place;
   const txs = block.txs.map(({ tx }) => bytesOf(folder, tx));
   const simulated = block.txs.flatMap((tx, at) => simulate(app, tx, txs[at]));
@@ -263,20 +276,26 @@ function runBlock(app: Application, block: Block, place: Place): CaseOutcome[] {
     ...simulated,
     ...block.txs.map((tx, at) => {
       const { id, differences } = compareTx(tx, result.txResults[at]);
-      const problem = profileProblem(app, request, result.txResults.slice(0, at + 1));
+      const problem = profileProblem(chain, request, result.txResults.slice(0, at + 1));
       return { id, differences: problem === undefined ? differences : [...differences, problem] };
     }),
     { id: `block ${block.height}`, differences: events },
   ];
 }
 
+/** An application and the profiler that it reports to. */
+interface ProfiledApp {
+  readonly app: Application;
+  readonly profiler: Profiler;
+}
+
 /** Runs the last of the transactions again with a profile. Returns what differs, or how the profile's sum does. */
 export function profileProblem(
-  app: Application,
+  chain: ProfiledApp,
   block: FinalizeBlockRequest,
   results: readonly TxResult[],
 ): string | undefined {
-  const profiled = app.profileTx({ ...block, txs: block.txs.slice(0, results.length) });
+  const profiled = profileLastTx({ ...block, txs: block.txs.slice(0, results.length) }, chain);
   // The state before the first block of a chain is not stored.
   if (profiled === undefined) return block.height === 1n ? undefined : "no profile";
   const { result, profile } = profiled;

@@ -9,7 +9,7 @@ import {
   calcTickIndexFromPrice,
   validateTickFee,
 } from "../../src/localnet/chain/modules/dex/price.ts";
-import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
+import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import { ModuleError } from "../../src/localnet/chain/runtime/errors.ts";
 import { CANONICAL_CHAIN_NAME } from "../../src/cosmos/proto/registry.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";

@@ -3,7 +3,7 @@ import { systemClock } from "../../src/platform/base/clock.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createApp } from "../../src/localnet/chain/app.ts";
-import type { ProfileName } from "../../src/localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../src/localnet/chain/deviations/deviations.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import { messageFromJson } from "../../src/cosmos/proto/json.ts";

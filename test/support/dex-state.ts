@@ -8,7 +8,7 @@ import {
   toWireTrancheUser,
 } from "../../src/localnet/chain/modules/dex/records.ts";
 import * as store from "../../src/localnet/chain/modules/dex/store.ts";
-import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
+import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import type { Context } from "../../src/localnet/chain/runtime/context.ts";
 import { LimitOrderTranche } from "../../src/cosmos/proto/gen/neutron/dex/limit_order_tranche.ts";
 import { LimitOrderTrancheUser } from "../../src/cosmos/proto/gen/neutron/dex/limit_order_tranche_user.ts";

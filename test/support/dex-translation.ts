@@ -1,6 +1,6 @@
 import { formatPrecDec, parsePrecDec } from "../../src/platform/base/decimal.ts";
 import { isRecord } from "../../src/platform/base/json.ts";
-import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
+import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import { formatRfc3339Ns, parseRfc3339Ns } from "../../src/platform/base/time.ts";
 
 /** Names of the order types in events of the deployed module, and the short forms of the specification (S12). */

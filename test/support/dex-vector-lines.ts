@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import type { ProfileName } from "../../src/localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../src/localnet/chain/deviations/deviations.ts";
 import { isRecord } from "../../src/platform/base/json.ts";
 
 /** One line of a vectors file. */

@@ -1,4 +1,4 @@
-import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
+import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import * as cases from "./dex-cases.ts";
 import { runScenario } from "./dex-scenario.ts";
 import type { VectorLine } from "./dex-vector-lines.ts";

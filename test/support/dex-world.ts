@@ -6,8 +6,8 @@ import { createDexModule } from "../../src/localnet/chain/modules/dex/module.ts"
 import { moduleParams } from "../../src/localnet/chain/modules/dex/params.ts";
 import type { DexBank } from "../../src/localnet/chain/modules/dex/types.ts";
 import type { DexBalances } from "../../src/localnet/chain/modules/dex/user-deposits.ts";
-import { profileNamed } from "../../src/localnet/chain/profile/profile-named.ts";
-import type { Profile } from "../../src/localnet/chain/profile/profile.ts";
+import { profileNamed } from "../../src/localnet/chain/deviations/profile-named.ts";
+import type { Profile } from "../../src/localnet/chain/deviations/deviations.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../src/localnet/chain/runtime/address.ts";
 import type { Coin } from "../../src/localnet/chain/runtime/coins.ts";
 import { type Context, createContext } from "../../src/localnet/chain/runtime/context.ts";

@@ -31,7 +31,6 @@ export function createFakeView(parts: Partial<NodeView>): NodeView {
     status: () => status,
     query,
     simulate: () => unreachable("a fake view does not simulate"),
-    profile: () => unreachable("a fake view makes no profiles"),
     queryPaths: () => [],
     messageTypes: () => [],
     block: () => undefined,

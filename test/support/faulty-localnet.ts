@@ -1,5 +1,5 @@
 import { expect, vi } from "vitest";
-import { CHAINS } from "../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../src/localnet/accounts/chains.ts";
 import type { QueryView } from "../../src/relayer/health/relayer-status.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "./relayed-localnet.ts";

@@ -1,4 +1,3 @@
-import { unreachable } from "../../src/platform/base/errors.ts";
 import {
   concat,
   equalBytes,
@@ -105,9 +104,7 @@ export function createKvApplication(storage: StateStorage): Application {
     exportState: () => Object.fromEntries(values),
     queryPaths: () => ["/kv.Query/Get"],
     messageTypes: () => [],
-    profileTx: () => undefined,
-    profileSimulation: () => unreachable("no profiles here"),
-    profileQuery: () => unreachable("no profiles here"),
+    rerun: () => undefined,
   };
 }
 

@@ -1,6 +1,6 @@
 import { toHex } from "../../src/platform/base/bytes.ts";
 import { type Context, type ExecutionMode, createContext } from "../../src/localnet/chain/runtime/context.ts";
-import { type Profile, SPECIFICATION } from "../../src/localnet/chain/profile/profile.ts";
+import { type Profile, SPECIFICATION } from "../../src/localnet/chain/deviations/deviations.ts";
 import type { ChainEvent } from "../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter, type GasMeter } from "../../src/localnet/chain/runtime/gas.ts";
 import {

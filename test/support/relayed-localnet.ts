@@ -14,7 +14,7 @@ import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import { createSigner } from "../../src/cosmos/client/tx/signer.ts";
 import type { Confirmation, TxSender, WireMessage } from "../../src/cosmos/client/tx/tx-types.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { accountNamed, CHAINS, type ChainProfile } from "../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainProfile } from "../../src/localnet/accounts/chains.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createLocalnet, type RunningLocalnet } from "../../src/localnet/network/create-localnet.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";

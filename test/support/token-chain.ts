@@ -11,7 +11,8 @@ import type { TxResult } from "../../src/localnet/chain/runtime/abci.ts";
 import { formatAddress, moduleAddress } from "../../src/localnet/chain/runtime/address.ts";
 import { utf8 } from "../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../src/platform/base/json.ts";
-import { startTestChain, type TestChain, testGenesis } from "./test-chain.ts";
+import { startBenchChain } from "./bench-chain.ts";
+import { type TestChain, testGenesis } from "./test-chain.ts";
 import { createTestKey, type TestKey } from "./test-keys.ts";
 import { buildTx } from "./test-tx.ts";
 
@@ -94,7 +95,7 @@ export interface TokenChain {
 export function startTokenChain(more: JsonObject = {}, kind: "local" | "remote" = "local"): TokenChain {
   const accounts = NAMES.map((name) => ({ key: KEYS[name], untrn: 1_000_000_000n, known: true }));
   const genesis = testGenesis(accounts, { ...(kind === "local" ? { wasm: WASM } : {}), ...more });
-  const chain = startTestChain(genesis, { kind, contracts: [hookCode] });
+  const chain = startBenchChain(genesis, { kind, contracts: [hookCode] });
   const sequences = new Map<TestKey, bigint>();
   const query = (path: string, request: JsonObject): JsonValue => {
     const [service = "", rpc = ""] = path.split("/");

@@ -1,5 +1,5 @@
 import { Option } from "commander";
-import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import type { LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";

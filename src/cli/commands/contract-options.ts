@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import { type Command, InvalidArgumentError, Option } from "commander";
-import { accountsOf, type ChainProfile, CHAINS } from "../../localnet/network/chains.ts";
-import type { GenesisContract } from "../../localnet/network/contract-genesis.ts";
-import type { ContractWatchOptions } from "../../localnet/network/contract-watch.ts";
+import { accountsOf, type ChainProfile, CHAINS } from "../../localnet/accounts/chains.ts";
+import type { GenesisContract } from "../../localnet/genesis/contract-genesis.ts";
+import type { ContractWatchOptions } from "../../workbench/contract-watch.ts";
 import { EXIT, errorMessage } from "../../platform/base/errors.ts";
 import type { JsonValue } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
@@ -79,7 +79,7 @@ export async function readContracts(
   chain: ChainProfile = CHAINS.local,
 ): Promise<GenesisContract[]> {
   if (contracts.length === 0) return [];
-  const { readContract } = await import("../../localnet/cli/wasm-inspect.ts");
+  const { readContract } = await import("../../localnet/cli/contract-code.ts");
   const names = accountsOf(chain).map(({ name }) => name);
   if (!names.includes("operator"))
     throw new CliError(EXIT.usage, `--contract needs an account with the name operator on ${chain.chainId}`);
@@ -110,7 +110,7 @@ export async function watchedContracts(
   const labels = contracts.map(({ file, label }) => label ?? labelOf(file));
   if (new Set(labels).size < labels.length)
     throw new CliError(EXIT.usage, "--watch needs contracts with different labels: give each a --label");
-  const { readContract } = await import("../../localnet/cli/wasm-inspect.ts");
+  const { readContract } = await import("../../localnet/cli/contract-code.ts");
   return {
     contracts: contracts.map(({ file, label, admin, migrate }) => ({
       file,

@@ -1,7 +1,7 @@
 import { Argument, Command, Option } from "commander";
-import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
-import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/network/genesis.ts";
+import { LOCALNET_SCENARIOS, type LocalnetScenario } from "../../localnet/genesis/genesis.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../localnet/network/localnet-options.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";

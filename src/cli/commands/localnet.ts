@@ -1,4 +1,5 @@
 import { Command } from "commander";
+import type { ModuleSet } from "../../localnet/genesis/module-choice.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
@@ -32,14 +33,27 @@ const COMMANDS: readonly LazyCommand[] = [
   {
     name: "export",
     description: "print a chain's state as a genesis document; the chain may be running",
-    load: async () => (await import("../../localnet/cli/localnet-export.ts")).exportCommand,
+    load: async () => {
+      const { exportCommand } = await import("../../localnet/cli/localnet-export.ts");
+      const set = await modules();
+      return (context) => exportCommand(context, set);
+    },
   },
   {
     name: "import",
     description: "prepare an empty home to start with a genesis document, such as `localnet export` prints",
-    load: async () => (await import("../../localnet/cli/localnet-export.ts")).importCommand,
+    load: async () => {
+      const { importCommand } = await import("../../localnet/cli/localnet-export.ts");
+      const set = await modules();
+      return (context) => importCommand(context, set);
+    },
   },
 ];
+
+/** Modules that the state of any chain may have. */
+async function modules(): Promise<ModuleSet> {
+  return (await import("../../workbench/modules/workbench-modules.ts")).WORKBENCH_MODULES;
+}
 
 /** `relaywatch localnet`. */
 export function localnetCommand(context: CliContext): Promise<Command> {

@@ -1,5 +1,8 @@
 import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { withGasReports } from "../../localnet/cli/gas-reports.ts";
+import { benchCommand } from "../../workbench/cli/bench-command.ts";
+import { gasReports } from "../../workbench/cli/gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One query group per chain module. */
@@ -90,7 +93,9 @@ const MODULES: readonly LazyCommand[] = [
     name: "tokenfactory",
     description: "denominations that accounts created: admin, hook",
     load: async () =>
-      (await import("../../localnet/chain/modules/tokenfactory/cli/query.ts")).queryTokenFactoryCommand,
+      benchCommand(
+        (await import("../../workbench/modules/tokenfactory/cli/query.ts")).queryTokenFactoryCommand,
+      ),
   },
   {
     name: "ibc-rate-limit",
@@ -102,43 +107,51 @@ const MODULES: readonly LazyCommand[] = [
     name: "feerefunder",
     description: "fees that contracts pay to the relayers of their packets",
     load: async () =>
-      (await import("../../localnet/chain/modules/feerefunder/cli/query.ts")).queryFeeRefunderCommand,
+      benchCommand(
+        (await import("../../workbench/modules/feerefunder/cli/query.ts")).queryFeeRefunderCommand,
+      ),
   },
   {
     name: "feeburner",
     description: "fees that were burned, and the treasury",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryFeeBurnerCommand,
+      benchCommand((await import("../../workbench/modules/params-only/cli/query.ts")).queryFeeBurnerCommand),
   },
   {
     name: "globalfee",
     description: "fees of a chain without a fee market",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryGlobalFeeCommand,
+      benchCommand((await import("../../workbench/modules/params-only/cli/query.ts")).queryGlobalFeeCommand),
   },
   {
     name: "dynamicfees",
     description: "prices of other denominations",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryDynamicFeesCommand,
+      benchCommand(
+        (await import("../../workbench/modules/params-only/cli/query.ts")).queryDynamicFeesCommand,
+      ),
   },
   {
     name: "interchaintxs",
     description: "transactions on other chains by interchain accounts",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryInterchainTxsCommand,
+      benchCommand(
+        (await import("../../workbench/modules/params-only/cli/query.ts")).queryInterchainTxsCommand,
+      ),
   },
   {
     name: "interchain-accounts",
     description: "accounts that other chains control",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryInterchainAccountsCommand,
+      benchCommand(
+        (await import("../../workbench/modules/params-only/cli/query.ts")).queryInterchainAccountsCommand,
+      ),
   },
   {
     name: "consensus",
     description: "limits of blocks and evidence",
     load: async () =>
-      (await import("../../localnet/chain/modules/params-only/cli/query.ts")).queryConsensusCommand,
+      (await import("../../workbench/modules/params-only/cli/query.ts")).queryConsensusCommand,
   },
   {
     name: "adminmodule",
@@ -160,5 +173,5 @@ const MODULES: readonly LazyCommand[] = [
 
 /** `relaywatch query`. */
 export function queryCommand(context: CliContext): Promise<Command> {
-  return addLazyCommands(new Command(), MODULES, context);
+  return addLazyCommands(new Command(), MODULES, withGasReports(context, gasReports));
 }

@@ -1,5 +1,8 @@
 import { Command } from "commander";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { withGasReports } from "../../localnet/cli/gas-reports.ts";
+import { benchCommand } from "../../workbench/cli/bench-command.ts";
+import { gasReports } from "../../workbench/cli/gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One transaction group per chain module. */
@@ -60,7 +63,7 @@ const MODULES: readonly LazyCommand[] = [
     name: "tokenfactory",
     description: "create denominations; mint and burn their coins",
     load: async () =>
-      (await import("../../localnet/chain/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand,
+      benchCommand((await import("../../workbench/modules/tokenfactory/cli/tx.ts")).txTokenFactoryCommand),
   },
   {
     name: "ibc-rate-limit",
@@ -72,7 +75,7 @@ const MODULES: readonly LazyCommand[] = [
     name: "feerefunder",
     description: "set the fees that contracts pay to the relayers of their packets",
     load: async () =>
-      (await import("../../localnet/chain/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand,
+      benchCommand((await import("../../workbench/modules/feerefunder/cli/tx.ts")).txFeeRefunderCommand),
   },
   {
     name: "upgrade",
@@ -88,5 +91,5 @@ const MODULES: readonly LazyCommand[] = [
 
 /** `relaywatch tx`. */
 export function txCommand(context: CliContext): Promise<Command> {
-  return addLazyCommands(new Command(), MODULES, context);
+  return addLazyCommands(new Command(), MODULES, withGasReports(context, gasReports));
 }

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { Command } from "commander";
-import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
-import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/network/chains.ts";
-import type { ProfileName } from "../../localnet/chain/profile/profile.ts";
+import type { LocalnetReady, LocalnetRunOptions } from "../../../daemons/localnet/main.ts";
+import { accountNamed, CHAINS, DEFAULT_ROLES } from "../../localnet/accounts/chains.ts";
+import type { ProfileName } from "../../localnet/chain/deviations/deviations.ts";
 import { profileOption } from "../../localnet/cli/localnet-profile.ts";
-import { LOCALNET_PARTS, type LocalnetDaemonOptions } from "../../localnet/network/localnet-options.ts";
+import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -84,7 +84,7 @@ interface UpRequest extends Options {
 }
 
 /** Contracts of one's own on the local chain. */
-type OwnContracts = Pick<LocalnetDaemonOptions, "contracts" | "watch" | "onContract">;
+type OwnContracts = Pick<LocalnetRunOptions, "contracts" | "watch" | "onContract">;
 
 async function up(options: UpRequest, context: CliContext): Promise<void> {
   const stop = new AbortController();

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
-import { DIFFERENCE_AREAS, listDifferences } from "../../localnet/chain/profile/profile.ts";
+import { DEVIATION_AREAS, listDeviations } from "../../localnet/chain/deviations/deviations.ts";
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
@@ -50,7 +50,7 @@ function sections(root: string): readonly (readonly [string, string])[] {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
     "docs/conformance.md": Object.fromEntries(
-      DIFFERENCE_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
+      DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
     "src/watchdog/README.md": {
       alerts: alertTable(CONDITIONS),
@@ -135,7 +135,7 @@ type Key = z.output<typeof keySchema>["properties"][string] & { readonly key: st
 
 /** Returns the differences of an area between specification and deployed chain as a Markdown table. */
 function differenceTable(area: string): string {
-  const rows = listDifferences()
+  const rows = listDeviations()
     .filter((row) => row.area === area)
     .map((row) => {
       const name = row.switch === null ? "" : `\`${row.switch}\``;

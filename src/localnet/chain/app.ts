@@ -1,4 +1,4 @@
-import { CONTRACT_QUERIES, createBindings, MORE_CONTRACT_QUERIES } from "./contract-bindings.ts";
+import { CONTRACT_QUERIES, joinBindings, MORE_CONTRACT_QUERIES, ownBindings } from "./contract-bindings.ts";
 import { echo } from "./contracts/echo.ts";
 import { gasBurner } from "./contracts/gas-burner.ts";
 import { icqConsumer } from "./contracts/icq-consumer.ts";
@@ -7,22 +7,18 @@ import { votingPowerContract } from "./contracts/voting-power/voting-power.ts";
 import { createAdminModule } from "./modules/adminmodule/module.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
 import { createAuthModule } from "./modules/auth/module.ts";
-import { type BankHooks, type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
+import { type BankKeeper, createBankKeeper } from "./modules/bank/keeper.ts";
 import { createBankModule } from "./modules/bank/module.ts";
 import { createConsensusModule } from "./modules/consensus/module.ts";
 import { evidenceAge, keyTypes, maxBlockGas } from "./modules/consensus/params.ts";
 import { type ContractManagerModule, createContractManagerModule } from "./modules/contractmanager/module.ts";
-import { createCronModule } from "./modules/cron/module.ts";
 import { createDexModule } from "./modules/dex/module.ts";
 import type { GasPrice } from "./modules/feemarket/keeper.ts";
-import { createFeeBurnerModule } from "./modules/feeburner/module.ts";
 import { createFeemarketModule } from "./modules/feemarket/module.ts";
-import { createFeeRefunderModule } from "./modules/feerefunder/module.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
 import { createGovModule } from "./modules/gov/module.ts";
 import { createGenutilModule } from "./modules/genutil/module.ts";
 import { createHarpoonModule } from "./modules/harpoon/module.ts";
-import { ibcHooksMiddleware } from "./modules/ibc-hooks/middleware.ts";
 import { createRateLimitModule } from "./modules/ibc-rate-limit/module.ts";
 import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
 import { ibcKeeper } from "./modules/ibc/keeper.ts";
@@ -32,12 +28,9 @@ import {
   type InterchainqueriesModule,
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
-import { createInterchainModules } from "./modules/interchaintxs/modules.ts";
-import { createParamsOnlyModules } from "./modules/params-only/modules.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
-import { createTokenFactoryModule, type TokenFactoryModule } from "./modules/tokenfactory/module.ts";
 import { port as transferPort } from "./modules/transfer/keeper.ts";
 import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
@@ -45,13 +38,14 @@ import { createUpgradeModule } from "./modules/upgrade/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
-import { profileNamed } from "./profile/profile-named.ts";
-import type { ProfileName } from "./profile/profile.ts";
+import { profileNamed } from "./deviations/profile-named.ts";
+import type { ProfileName } from "./deviations/deviations.ts";
 import { createVm } from "../vm/vm.ts";
+import type { AddedModules, CreateModules } from "./module-set.ts";
 import * as tables from "./module-tables.ts";
 import type { Application } from "./runtime/abci.ts";
 import { formatAddress, moduleAddress } from "./runtime/address.ts";
-import { createProfiler, profiledModule, type Profiler } from "./runtime/gas-profile.ts";
+import { type GasTracer, tracedModule, UNTRACED } from "./runtime/gas-trace.ts";
 import type { Context } from "./runtime/context.ts";
 import { createAnteHandler } from "./runtime/ante-handler.ts";
 import { createApplication } from "./runtime/application.ts";
@@ -84,6 +78,10 @@ export interface AppOptions {
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
+  /** Modules of a local chain in addition to those of every local chain. Default: none. */
+  readonly moreModules?: CreateModules | undefined;
+  /** Is told what uses gas. Default: nobody. */
+  readonly tracer?: GasTracer | undefined;
 }
 
 export interface AppDeps {
@@ -97,12 +95,11 @@ const VERSION = "6.0.3";
 /** Contracts that every genesis may instantiate. */
 const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPowerContract, gasBurner];
 
-/** Creates the application of a chain from its modules. No other file lists the modules. */
+/** Creates the application of a chain from its modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
-  const base = createBase({ ...options, chainName }, () => chain.bankHooks);
-  const profiler = createProfiler();
-  const chain: Chain = kind === "local" ? localChain(base, profiler, options.contracts) : remoteChain(base);
+  const base = createBase({ ...options, chainName }, () => chain.added);
+  const chain: Chain = kind === "local" ? localChain(base, options) : remoteChain(base);
   const { modules, ibc, staking } = chain;
   return createApplication(
     {
@@ -125,7 +122,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       maxBlockGas,
       simulationGas: (context) => options.simulationGas ?? base.feemarket.maxTxGas(context),
       keepRecent: options.keepRecent ?? DEFAULT_KEEP_RECENT,
-      profiler,
+      ...(options.tracer && { tracer: options.tracer }),
     },
     deps.storage,
   );
@@ -136,7 +133,7 @@ interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;
   readonly staking: StakingModule;
-  readonly bankHooks?: BankHooks;
+  readonly added?: AddedModules;
 }
 
 type Base = ReturnType<typeof createBase>;
@@ -144,7 +141,7 @@ type Base = ReturnType<typeof createBase>;
 /** Creates the modules that no other module calls back. */
 function createBase(
   options: AppOptions & { readonly chainName: string },
-  hooks: () => BankHooks | undefined,
+  added: () => AddedModules | undefined,
 ) {
   const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false, minGasPrices = [] } = options;
   const moduleAccounts = kind === "local" ? tables.LOCAL_MODULE_ACCOUNTS : tables.REMOTE_MODULE_ACCOUNTS;
@@ -153,7 +150,11 @@ function createBase(
     moduleAccounts,
     ...(kind === "local" ? { genesisAccounts: tables.GENESIS_ACCOUNTS } : {}),
   });
-  const bank = createBankModule({ blockedModules: Object.keys(moduleAccounts) }, auth.keeper, hooks);
+  const bank = createBankModule(
+    { blockedModules: Object.keys(moduleAccounts) },
+    auth.keeper,
+    () => added()?.bankHooks,
+  );
   const feeRecipient = kind === "local" ? "revenue-fee-redistribute" : "fee_collector";
   const names = {
     chainName,
@@ -161,14 +162,12 @@ function createBase(
     denom,
     authority: formatAddress(bech32Prefix, moduleAddress(kind === "local" ? AUTHORITY_NAME : GOV_NAME)),
   };
-  const feeBurner = createFeeBurnerModule(names, bank.keeper);
-  const burnFees = (context: Context): void => feeBurner.burnFees(context, feeRecipient);
+  const burnFees = (context: Context): void => added()?.burnFees?.(context, feeRecipient);
   return {
     names,
     consensus: createConsensusModule(names),
     auth,
     bank,
-    feeBurner,
     // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
     feemarket: createFeemarketModule(
@@ -215,7 +214,10 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   return { modules, ibc, staking };
 }
 
-function localChain(base: Base, profiler: Profiler, contractCodes: readonly ContractCode[] = []): Chain {
+function localChain(
+  base: Base,
+  { contracts: contractCodes = [], moreModules, tracer = UNTRACED }: AppOptions,
+): Chain {
   const { names, consensus, auth, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
@@ -235,46 +237,45 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
       vm: createVm(),
       staking: staking.contractReads,
       readTransferPort: transferPort.get,
-      profiler,
+      tracer,
       findMessage,
       findQuery,
-      ...createBindings({
-        ...names,
-        findMessage,
-        modules: () => ({ icq, tokenFactory, feeRefunder, cron, manager }),
-      }),
+      ...joinBindings(() => bindings),
     },
   );
   const contracts = wasm.host;
-  const tokenFactory: TokenFactoryModule = createTokenFactoryModule(names, {
+  const added: AddedModules = moreModules?.({
+    names,
     bank: bank.keeper,
     accounts: auth.keeper,
     contracts: { ...contracts, codeOf: wasm.codeOf },
-  });
+    channels: ibcKeeper,
+    findMessage,
+    findQuery,
+  }) ?? { modules: [] };
 
   const ibc = createIbcModule(names, (context, port) =>
     port === PORT_ID ? transferStack : wasm.application(context, port),
   );
   const rateLimit = createRateLimitModule(names, { contracts });
-  const feeRefunder = createFeeRefunderModule(names, { bank: bank.keeper, channels: ibcKeeper });
   const manager: ContractManagerModule = createContractManagerModule(names, {
     contracts,
-    fees: feeRefunder.keeper,
+    ...(added.fees && { fees: added.fees }),
   });
   const transfer = createTransferModule(
     { ...names, ownMessages: names },
     {
       bank: bank.keeper,
       channels: { ...ibc.keeper, ...rateLimit.rateLimitICS4Wrapper(ibc.keeper) },
-      fees: { ...feeRefunder.keeper, isContract: contracts.isContract },
+      ...(added.fees && { fees: { ...added.fees, isContract: contracts.isContract } }),
     },
   );
   // From the outside in. A memo for a contract changes the receiver before the limiter sees it. On a timeout, the quota is returned,
   // then the transfer is refunded, then its contract is called.
-  const limited = rateLimit.rateLimitMiddleware(
-    tokenFactory.escrowMiddleware(manager.callbacksMiddleware(transfer.application)),
+  const { within, outside } = added.transfers ?? { within: unchanged, outside: unchanged };
+  const transferStack: IBCModule = outside(
+    rateLimit.rateLimitMiddleware(within(manager.callbacksMiddleware(transfer.application))),
   );
-  const transferStack: IBCModule = ibcHooksMiddleware(limited, { ...names, contracts });
 
   const icq: InterchainqueriesModule = createInterchainqueriesModule(names, {
     ...addressedByText(base),
@@ -284,7 +285,6 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
   const harpoon = createHarpoonModule(names, { contracts });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
   const admin = createAdminModule(names, { findMessage });
-  const cron = createCronModule(names, { findMessage, findQuery });
   const dex = createDex(names, bank.keeper);
   const all: readonly ChainModule[] = [
     consensus,
@@ -296,26 +296,23 @@ function localChain(base: Base, profiler: Profiler, contractCodes: readonly Cont
     dex,
     admin,
     icq,
-    // The genesis of contracts runs messages of the modules before. Subscriptions of harpoon name contracts, and the genesis of
-    // staking calls the subscribers.
     wasm,
     manager,
-    feeRefunder,
-    base.feeBurner,
-    ...createParamsOnlyModules(names),
-    ...createInterchainModules(names),
     createUpgradeModule(names),
     rateLimit,
     harpoon,
     staking,
     slashing,
-    // Records the escrow accounts of the channels.
-    tokenFactory,
     createGenutilModule(names, staking.keeper),
-    cron,
+    ...added.modules,
   ];
-  const modules = all.map((module) => profiledModule(module, profiler));
-  return { modules, ibc, staking, bankHooks: tokenFactory.hooks };
+  const bindings = [...ownBindings({ icq, manager }, names, findMessage), ...(added.bindings ?? [])];
+  const modules = tables.inGenesisOrder(all).map((module) => tracedModule(module, tracer));
+  return { modules, ibc, staking, added };
+}
+
+function unchanged(application: IBCModule): IBCModule {
+  return application;
 }
 
 /** Methods of the bank and of the accounts for modules that know addresses as text only. */

@@ -1,15 +1,10 @@
 import { handleAdminMessage } from "./modules/adminmodule/bindings.ts";
 import type { ContractManagerModule } from "./modules/contractmanager/module.ts";
-import type { CronModule } from "./modules/cron/module.ts";
 import { handleDexMessage } from "./modules/dex/bindings.ts";
-import type { FeeRefunderModule } from "./modules/feerefunder/module.ts";
 import type { InterchainqueriesModule } from "./modules/interchainqueries/module.ts";
-import type { TokenFactoryModule } from "./modules/tokenfactory/module.ts";
-import { handleInterchainMessage, queryInterchainAccount } from "./modules/interchaintxs/modules.ts";
-import type { ParamsOnlyOptions } from "./modules/params-only/modules.ts";
 import { handleTransferMessage } from "./modules/transfer/bindings.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
-import type { MessageHandler } from "./runtime/module.ts";
+import type { ChainParts, ModuleBindings } from "./module-set.ts";
 
 /**
  * gRPC queries that contracts may call on the deployed chain, also of modules that are not here: a query without a handler has "no route".
@@ -72,45 +67,71 @@ function rpcs(service: string, names: string): readonly string[] {
   return names.split(" ").map((name) => `/${service}.Query/${name}`);
 }
 
-/** What the chain's bindings need. The modules are created after the module `wasm`, which calls the bindings. */
-interface BindingDeps extends ParamsOnlyOptions {
-  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
-  readonly modules: () => {
-    readonly icq: Pick<InterchainqueriesModule, "handleCustomMessage" | "handleCustomQuery">;
-    readonly tokenFactory: Pick<TokenFactoryModule, "handleCustomMessage" | "handleCustomQuery">;
-    readonly feeRefunder: Pick<FeeRefunderModule, "handleCustomQuery">;
-    readonly cron: Pick<CronModule, "handleCustomMessage">;
-    readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
+/** The modules with bindings in the order in which they are asked: of a message with members of several modules, the first wins, as in Go. */
+const ORDER = [
+  "interchainqueries",
+  "interchaintxs",
+  "feerefunder",
+  "transfer",
+  "adminmodule",
+  "tokenfactory",
+  "cron",
+  "contractmanager",
+  "dex",
+];
+
+interface OwnModules {
+  readonly icq: Pick<InterchainqueriesModule, "handleCustomMessage" | "handleCustomQuery">;
+  readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
+}
+
+/** Returns the bindings of the modules of every local chain. */
+export function ownBindings(
+  { icq, manager }: OwnModules,
+  names: ChainParts["names"],
+  findMessage: ChainParts["findMessage"],
+): readonly ModuleBindings[] {
+  const deps = { ...names, findMessage };
+  return [
+    { module: "interchainqueries", message: icq.handleCustomMessage, query: icq.handleCustomQuery },
+    {
+      module: "transfer",
+      message: (context, contract, message) => handleTransferMessage(context, contract, message, deps),
+    },
+    {
+      module: "adminmodule",
+      message: (context, contract, message) => handleAdminMessage(context, contract, message, deps),
+    },
+    { module: "contractmanager", message: manager.handleCustomMessage },
+    {
+      module: "dex",
+      message: (context, contract, message) => handleDexMessage(context, contract, message, deps),
+    },
+  ];
+}
+
+/** Joins the bindings of a chain, which are created after the module `wasm`: `bindings` is asked at each use. */
+export function joinBindings(
+  bindings: () => readonly ModuleBindings[],
+): Pick<WasmDeps, "customMessages" | "customQueries"> {
+  return {
+    customMessages: (context, contract, message) => {
+      for (const binding of inOrder(bindings())) {
+        const result = binding.message?.(context, contract, message);
+        if (result !== undefined) return result;
+      }
+      return undefined;
+    },
+    customQueries: (context, request) => {
+      for (const binding of inOrder(bindings())) {
+        const answer = binding.query?.(context, request);
+        if (answer !== undefined) return answer;
+      }
+      return undefined;
+    },
   };
 }
 
-/**
- * Creates the chain's bindings: messages and queries of the kind `custom`. If a message has members of several modules, the first in this
- * order wins, as in Go.
- */
-export function createBindings(deps: BindingDeps): Pick<WasmDeps, "customMessages" | "customQueries"> {
-  return {
-    customMessages: (context, contract, message) => {
-      const { icq, tokenFactory, cron, manager } = deps.modules();
-      return (
-        icq.handleCustomMessage(context, contract, message) ??
-        handleInterchainMessage(message) ??
-        handleTransferMessage(context, contract, message, deps) ??
-        handleAdminMessage(context, contract, message, deps) ??
-        tokenFactory.handleCustomMessage(context, contract, message) ??
-        cron.handleCustomMessage(context, contract, message) ??
-        manager.handleCustomMessage(context, contract, message) ??
-        handleDexMessage(context, contract, message, deps)
-      );
-    },
-    customQueries: (context, request) => {
-      const { icq, feeRefunder, tokenFactory } = deps.modules();
-      return (
-        icq.handleCustomQuery(context, request) ??
-        queryInterchainAccount(request, deps) ??
-        feeRefunder.handleCustomQuery(context, request) ??
-        tokenFactory.handleCustomQuery(context, request)
-      );
-    },
-  };
+function inOrder(bindings: readonly ModuleBindings[]): readonly ModuleBindings[] {
+  return bindings.toSorted((a, b) => ORDER.indexOf(a.module) - ORDER.indexOf(b.module));
 }

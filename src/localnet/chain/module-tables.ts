@@ -1,8 +1,10 @@
+import { unreachable } from "../../platform/base/errors.ts";
 import { MODULE_NAME as AUTHORITY_NAME } from "./modules/adminmodule/proposals.ts";
 import type { ModulePermissions } from "./modules/auth/keeper.ts";
 import { ESCROW_NAME } from "./modules/feemarket/keys.ts";
 import { MODULE_NAME as GOV_NAME } from "./modules/gov/keys.ts";
 import { BONDED_POOL, NOT_BONDED_POOL } from "./modules/staking/keys.ts";
+import type { ChainModule } from "./runtime/module.ts";
 import type { Upgrade } from "./runtime/upgrade.ts";
 
 const POOLS: ModulePermissions = {
@@ -35,6 +37,25 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
 
 /** Module accounts of a local chain that exist from genesis on, as on the deployed chain; the others are created when they are first used. */
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
+
+/**
+ * The modules of a local chain in the order of genesis. The genesis of contracts runs messages of the modules before. Subscriptions of harpoon
+ * name contracts, and the genesis of staking calls the subscribers. `tokenfactory` records the escrow accounts of the channels.
+ */
+const LOCAL_ORDER =
+  "consensus auth bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing tokenfactory genutil cron".split(
+    " ",
+  );
+
+/** Returns modules in the order of genesis. */
+export function inGenesisOrder(modules: readonly ChainModule[]): readonly ChainModule[] {
+  return modules.toSorted((a, b) => rank(a) - rank(b));
+}
+
+function rank({ name }: ChainModule): number {
+  const at = LOCAL_ORDER.indexOf(name);
+  return at < 0 ? unreachable(`the module ${name} has no place in the order of genesis`) : at;
+}
 
 /** Slashes and jails come first, as on the deployed chain. */
 export const BEGIN_BLOCK_ORDER = ["slashing"];

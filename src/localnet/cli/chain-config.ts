@@ -6,10 +6,10 @@ import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import type { GasPrice } from "../chain/modules/feemarket/keeper.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import { DEFAULT_QUERY_TIME_MS } from "../node/base/deadline.ts";
-import { PROFILE_NAMES } from "../chain/profile/profile.ts";
+import { PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 import { isDenom } from "../chain/runtime/coins.ts";
-import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../network/chains.ts";
-import { type DenomAmount, TEST_BALANCE } from "../network/test-keys.ts";
+import { type ChainPart, CHAINS, DEFAULT_ROLES } from "../accounts/chains.ts";
+import { type DenomAmount, TEST_BALANCE } from "../accounts/test-keys.ts";
 
 const COIN = /^(\d{1,78})([a-zA-Z].*)$/;
 

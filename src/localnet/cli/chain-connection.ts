@@ -27,7 +27,7 @@ export async function withChain<T>(
   try {
     return await work(client);
   } catch (error) {
-    throw toCliError(error);
+    throw explained(toCliError(error), context);
   } finally {
     client.close();
   }
@@ -39,4 +39,27 @@ function toCliError(error: unknown): unknown {
   const hint =
     error.facts.code === "unreachable" ? "; start the chain, or select one with --node or --port-offset" : "";
   return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });
+}
+
+interface OptionalModuleContext extends CliContext {
+  /** What to do when the chain does not have the module. */
+  readonly ifAbsent: string;
+}
+
+/** Returns a context for the commands of a module that a chain may not have. */
+export function forOptionalModule(context: CliContext, ifAbsent: string): OptionalModuleContext {
+  return { ...context, ifAbsent };
+}
+
+function isForOptionalModule(context: CliContext): context is OptionalModuleContext {
+  return "ifAbsent" in context;
+}
+
+/** What a chain answers to a query and to a message of a module that it does not have. */
+const NO_MODULE = /unknown query path|no message handler found for/;
+
+function explained(error: unknown, context: CliContext): unknown {
+  if (!isForOptionalModule(context) || !(error instanceof Error) || !NO_MODULE.test(error.message))
+    return error;
+  return new CliError(EXIT.fatal, `${error.message}; ${context.ifAbsent}`, { cause: error.cause });
 }

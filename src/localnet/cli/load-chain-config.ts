@@ -10,7 +10,7 @@ import { Secret } from "../../platform/base/secret.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import { parseAddress } from "../chain/runtime/address.ts";
 import {
   type ChainPart,
@@ -18,8 +18,8 @@ import {
   CHAINS,
   type LocalnetChains,
   type LocalnetRoles,
-} from "../network/chains.ts";
-import type { ChainKey, DenomAmount } from "../network/test-keys.ts";
+} from "../accounts/chains.ts";
+import type { ChainKey, DenomAmount } from "../accounts/test-keys.ts";
 import { chainConfigKind, type ChainFile, type ChainSection, keyOfPort } from "./chain-config.ts";
 
 /** Bounds what is read of a wrong file. */
@@ -46,8 +46,16 @@ export interface ChainConfigOptions {
 }
 
 /** Reads the chain file without the files that it names. Throws `ConfigError`. */
-export async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
+async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
   return configured(loadDaemonConfig(chainConfigKind, file).config, 0, () => ({}));
+}
+
+/**
+ * Returns the chains of a configuration, or those of the default localnet. Other files that it names are not read: only a new chain
+ * needs them. Throws `ConfigError`.
+ */
+export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
+  return file === undefined ? CHAINS : (await readChainConfig(file)).chains;
 }
 
 /** Reads the chain file and the files that it names. Throws `ConfigError` and `CliError`. */

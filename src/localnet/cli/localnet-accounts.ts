@@ -1,7 +1,8 @@
 import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { CHAINS, type LocalnetAccount, localnetAccounts, type LocalnetChains } from "../network/chains.ts";
+import { type LocalnetAccount, localnetAccounts } from "../accounts/chains.ts";
+import { chainsOf } from "./load-chain-config.ts";
 
 /** `relaywatch localnet accounts`. */
 export function accountsCommand(context: CliContext): Command {
@@ -13,16 +14,6 @@ export function accountsCommand(context: CliContext): Command {
     if (options.json) context.print(stringifyJson(accounts.map(toJson), 2));
     else printAccounts(accounts, context);
   });
-}
-
-/**
- * Returns the chains of a configuration, or those of the default localnet. Other files that it names are not read: only a new chain
- * needs them. Throws `ConfigError`.
- */
-export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
-  if (file === undefined) return CHAINS;
-  const { readChainConfig } = await import("./load-chain-config.ts");
-  return (await readChainConfig(file)).chains;
 }
 
 function toJson({ name, address, mnemonic, hdPath, chainId, coins, gasPrice }: LocalnetAccount) {

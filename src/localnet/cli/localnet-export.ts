@@ -11,12 +11,13 @@ import { localnetChainsHome } from "../../platform/cli/state-home.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
-import { type ChainPart, type ChainProfile, CHAINS } from "../network/chains.ts";
+import { type ChainPart, type ChainProfile, CHAINS } from "../accounts/chains.ts";
+import { chooseModules, type ModuleSet } from "../genesis/module-choice.ts";
 import { NodeError } from "../node/base/errors.ts";
 import { decodeGenesis, type GenesisDoc, genesisToJson, parseGenesis } from "../node/base/genesis-doc.ts";
 import { loadChainState } from "../node/consensus/chain-state.ts";
 import { type BlockStore, openBlockStore, readBlockStore } from "../node/storage/block-store.ts";
-import { chainsOf } from "./localnet-accounts.ts";
+import { chainsOf } from "./load-chain-config.ts";
 
 /** Upper bound, to detect a wrong file; localnet exports are far smaller. */
 const MAX_GENESIS_BYTES = 512 * 1024 * 1024;
@@ -34,7 +35,7 @@ interface Options {
  * `relaywatch localnet export`: prints a chain's state as a genesis document. A chain that starts with it continues
  * at the next height.
  */
-export function exportCommand(context: CliContext): Command {
+export function exportCommand(context: CliContext, modules?: ModuleSet): Command {
   return withHome(new Command())
     .addHelpText(
       "after",
@@ -42,20 +43,20 @@ export function exportCommand(context: CliContext): Command {
     )
     .action(async (options: Options) => {
       const profile = (await chainsOf(options.chainConfig))[options.chain];
-      const genesis = exportHomeGenesis(homeOf(options, profile), appOf(profile));
+      const genesis = exportHomeGenesis(homeOf(options, profile), appOf(profile, modules));
       context.print(stringifyJson(genesisToJson(genesis), 2));
     });
 }
 
 /** `relaywatch localnet import FILE`: creates a home whose chain starts with this genesis document. */
-export function importCommand(context: CliContext): Command {
+export function importCommand(context: CliContext, modules?: ModuleSet): Command {
   return addOutputOptions(withHome(new Command()))
     .argument("<file>", "genesis document")
     .action(async (file: string, options: Options & OutputOptions) => {
       const profile = (await chainsOf(options.chainConfig))[options.chain];
       const home = homeOf(options, profile);
       const genesis = readGenesis(file, profile);
-      importHomeGenesis(home, genesis, appOf(profile));
+      importHomeGenesis(home, genesis, appOf(profile, modules));
       const { chainId, initialHeight } = genesis;
       printResult(
         {
@@ -83,9 +84,11 @@ function homeOf({ home, portOffset }: Options, { chainId }: ChainProfile): strin
   return join(home ?? localnetChainsHome(portOffset), chainId);
 }
 
-function appOf(profile: ChainProfile): CreateApp {
-  return (storage, genesis) =>
-    createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage });
+function appOf(profile: ChainProfile, modules: ModuleSet | undefined): CreateApp {
+  return (storage, genesis) => {
+    const moreModules = chooseModules(modules, genesis, storage);
+    return createApp({ ...profile, kind: profile.part, profile: genesis.profile, moreModules }, { storage });
+  };
 }
 
 function readGenesis(file: string, { chainId }: ChainProfile): GenesisDoc {

@@ -2,7 +2,7 @@ import { Command, Option } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
-import { listDifferences, PROFILE_NAMES } from "../chain/profile/profile.ts";
+import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts";
 
 /** `--profile NAME` of the commands that start chains. */
 export function profileOption(): Option {
@@ -34,10 +34,10 @@ A chain with the profile "specification" (the default) follows the specification
 "deployed" follows the deployed chain. In the rows without one, all chains do the same. docs/conformance.md has the reasons.`,
     )
     .action(({ json }: { readonly json?: true }) => {
-      const differences = listDifferences();
+      const deviations = listDeviations();
       if (json)
-        context.print(stringifyJson({ profiles: [...PROFILE_NAMES], differences: [...differences] }, 2));
-      else context.print(formatTable(COLUMNS, differences.map(shortened)));
+        context.print(stringifyJson({ profiles: [...PROFILE_NAMES], differences: [...deviations] }, 2));
+      else context.print(formatTable(COLUMNS, deviations.map(shortened)));
     });
 }
 
@@ -45,7 +45,7 @@ function short(text: string): string {
   return text.length > CELL ? `${text.slice(0, CELL - 1)}…` : text;
 }
 
-function shortened(row: ReturnType<typeof listDifferences>[number]) {
+function shortened(row: ReturnType<typeof listDeviations>[number]) {
   return {
     area: row.area,
     switch: row.switch,

@@ -13,7 +13,7 @@ import { fieldAt } from "../../platform/cli/table.ts";
 import { rateLimiter } from "../chain/contracts/rate-limiter/rate-limiter.ts";
 import { codeHash } from "../chain/modules/wasm/keeper.ts";
 import { moduleAddress } from "../chain/runtime/address.ts";
-import { accountNamed, CHAINS } from "../network/chains.ts";
+import { accountNamed, CHAINS } from "../accounts/chains.ts";
 import { withChain } from "./chain-connection.ts";
 import { createScenarioChain, type ScenarioChain, type ScenarioTx } from "./scenario/scenario-chain.ts";
 

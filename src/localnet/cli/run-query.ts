@@ -8,7 +8,7 @@ import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { cellText, fieldAt } from "../../platform/cli/table.ts";
-import { profileNamed } from "../chain/profile/profile-named.ts";
+import { profileNamed } from "../chain/deviations/profile-named.ts";
 import { type AnswerTable, formatAnswer } from "./answer-table.ts";
 import { withChain } from "./chain-connection.ts";
 import type { ConnectionOptions } from "./connection-options.ts";

@@ -22,8 +22,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { printResponse } from "../../platform/cli/print-response.ts";
 import { withChain } from "./chain-connection.ts";
-import type { ProfileRequest } from "../profile/profile-json.ts";
-import { failureStacks, saveProfile } from "./tx-profile.ts";
+import { gasReportsOf, type ProfileRequest } from "./gas-reports.ts";
 import { openAccount, requireAccountChoice, unsignedSender } from "./tx-account.ts";
 import { feeDenomOf, fixedPrice, type TxOptions } from "./tx-options.ts";
 
@@ -74,7 +73,12 @@ export function sendMessage(
       const gasUsed = await simulateGas(message, messages, sending);
       const resp = await simulateMessage(message, value, { client, options, context });
       printOutcome(message, { resp, answer: { gas_used: gasUsed.toString() } }, options, context);
-      return saveProfile(client, await simulationOf(messages, sending), options, context);
+      return await gasReportsOf(context)?.save(
+        client,
+        await simulationOf(messages, sending),
+        options,
+        context,
+      );
     }
     const { gas } = options;
     const gasLimit = typeof gas === "bigint" ? gas : await estimateGas(message, messages, sending);
@@ -88,7 +92,7 @@ export function sendMessage(
     printOutcome(message, { resp, answer: toTxResponse(outcome) }, options, context);
     const executed = { kind: "tx", hash: toHex(outcome.hash) } as const;
     const isInBlock = outcome.confirmation.kind === "included" || outcome.confirmation.kind === "failed";
-    if (isInBlock) await saveProfile(client, executed, options, context);
+    if (isInBlock) await gasReportsOf(context)?.save(client, executed, options, context);
     const stacks = outcome.confirmation.kind === "failed" ? await stacksOf(message, executed, sending) : "";
     requireIncluded(outcome, stacks);
   });
@@ -175,18 +179,19 @@ async function simulateGas(
   if (simulated.ok) return simulated.gasUsed;
   const request = await simulationOf(messages, sending);
   // A dry run ends here, and its profile shows the failure.
-  if (options.dryRun) await saveProfile(client, request, options, context);
+  if (options.dryRun) await gasReportsOf(context)?.save(client, request, options, context);
   const stacks = await stacksOf(message, request, sending);
   throw refused("the chain rejects the transaction", simulated, stacks);
 }
 
 /** The functions of contracts that were running when the transaction failed; "" if that is not known. */
-function stacksOf(
+async function stacksOf(
   { callsContract }: OutgoingMessage,
   request: ProfileRequest,
   { client, context }: Sending,
 ): Promise<string> {
-  return callsContract === true ? failureStacks(client, request, context.signal) : Promise.resolve("");
+  if (callsContract !== true) return "";
+  return (await gasReportsOf(context)?.stacks(client, request, context.signal)) ?? "";
 }
 
 /** The transaction that a simulation runs. */

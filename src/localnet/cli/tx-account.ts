@@ -7,7 +7,7 @@ import { Secret } from "../../platform/base/secret.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { openPrompt } from "../../platform/cli/prompt.ts";
 import { secretField } from "../../platform/config/config-fields.ts";
-import { localnetAccounts } from "../network/chains.ts";
+import { localnetAccounts } from "../accounts/chains.ts";
 import type { AccountOptions } from "./tx-options.ts";
 
 /** Throws `CliError` when no account is selected. Called before the first request to the chain. */

@@ -5,7 +5,7 @@ import { type Dec18, DEC18_ONE, formatDec18, parseDec18 } from "../../platform/b
 import { maxInt } from "../../platform/base/integers.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
 import type { ConnectionOptions } from "./connection-options.ts";
-import type { ProfileOptions } from "./tx-profile.ts";
+import type { ProfileOptions } from "./gas-reports.ts";
 
 /** Options of every transaction command. */
 export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOptions {

@@ -1,39 +1,35 @@
 import { join } from "node:path";
-import { request } from "undici";
-import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
-import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
-import { withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
-import { CodedError } from "../../platform/base/errors.ts";
-import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { readTextBody } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
-import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
+import type { GasTracer } from "../chain/runtime/gas-trace.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { NodeError } from "../node/base/errors.ts";
 import type { GenesisDoc } from "../node/base/genesis-doc.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import { createNode, type Node, type RunningNode } from "../node/create-node.ts";
+import { createNode, type Node, type NodeDeps, type RunningNode } from "../node/create-node.ts";
 import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
-import { createGenesisTxs, withModules } from "./chain-files.ts";
-import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "./chains.ts";
-import { controlRoutes } from "./control-routes.ts";
-import type { GenesisContract, PlacedContract } from "./contract-genesis.ts";
+import { createGenesisTxs, withModules } from "../genesis/chain-files.ts";
+import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "../accounts/chains.ts";
+import { controlRoutes } from "../control/control-routes.ts";
+import { chooseModules, type ChoosingGenesis, type ModuleSet } from "../genesis/module-choice.ts";
+import type { GenesisContract, PlacedContract } from "../genesis/contract-genesis.ts";
 import {
   localGenesis,
   type LocalnetGenesisOptions,
   type LocalnetScenario,
   localnetSeeds,
   remoteGenesis,
-} from "./genesis.ts";
+} from "../genesis/genesis.ts";
+import { fetchRemoteStart } from "./first-blocks.ts";
 
 export interface LocalnetChainOptions {
   readonly rpc: ServerAddress;
@@ -86,6 +82,18 @@ export interface LocalnetDeps {
   readonly logger: Logger;
   /** Returns the servers of a chain besides RPC and metrics: REST, gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
+  /** Returns what a chain has from outside of the localnet. Default: nothing. */
+  readonly extension?: (chain: ChainProfile) => ChainExtension;
+}
+
+/** What a chain has from outside of the localnet. */
+interface ChainExtension {
+  /** Modules that some local chains have. */
+  readonly modules?: ModuleSet;
+  /** Is told what uses gas. */
+  readonly tracer?: GasTracer;
+  /** `abci_query` paths of the node. */
+  readonly queries?: NodeDeps["queries"];
 }
 
 /** A localnet whose servers all listen. */
@@ -138,8 +146,19 @@ async function whenReady(
   };
 }
 
-function emptyApp(chain: ChainProfile, profile: ProfileName = "specification"): Application {
-  return createApp({ ...chain, kind: chain.part, profile });
+/** Returns the application of a new chain with an empty state. */
+function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: LocalnetDeps): Application {
+  return createApp({
+    ...chain,
+    kind: chain.part,
+    profile: genesis.profile,
+    moreModules: chooseModules(deps.extension?.(chain).modules, withSettings(chain, genesis)),
+  });
+}
+
+/** Returns the genesis with the state of modules that the settings of the chain add. */
+function withSettings({ settings }: ChainProfile, { profile, appState }: ChoosingGenesis): ChoosingGenesis {
+  return { profile, appState: { ...appState, ...settings.modules } };
 }
 
 function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
@@ -150,7 +169,8 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
       const document = existingGenesis(chains.remote, chain, stored);
       if (document !== undefined) return document;
       const { profile, localPowers: powers } = chain;
-      const ofLocal = powers && { powers, emptyAppHash: emptyApp(chains.local, profile).info().appHash };
+      const local = (): Application => emptyApp(chains.local, { profile, appState: {} }, deps);
+      const ofLocal = powers && { powers, emptyAppHash: local().info().appHash };
       const made = remoteGenesis({
         chains,
         timeNs: nowNs(deps),
@@ -158,7 +178,7 @@ function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, dep
         ...(await validatorsOf(chains.remote, chain)),
         ...(ofLocal === undefined ? {} : { local: ofLocal }),
       });
-      return withModules(chains.remote, made, () => emptyApp(chains.remote, profile));
+      return withModules(chains.remote, made, () => emptyApp(chains.remote, made, deps));
     },
   });
 }
@@ -230,7 +250,7 @@ function createLocal(
         const timeNs = genesisTimeNs;
         const given = { chains, timeNs, ...validators, profile, scenario, contracts, onContract };
         const made = localGenesis(given, header);
-        return withModules(chains.local, made, () => emptyApp(chains.local, profile));
+        return withModules(chains.local, made, () => emptyApp(chains.local, made, deps));
       },
     },
   );
@@ -252,12 +272,23 @@ function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: Loc
 }
 
 function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
+  const { modules, tracer, queries } = deps.extension?.(profile) ?? {};
   return {
     clock: deps.clock,
     logger: deps.logger.child({ chain: profile.chainId }),
     createApp: (storage: StateStorage, genesis: GenesisDoc) =>
-      createApp({ ...profile, kind: profile.part, profile: genesis.profile }, { storage }),
+      createApp(
+        {
+          ...profile,
+          kind: profile.part,
+          profile: genesis.profile,
+          moreModules: chooseModules(modules, genesis, storage),
+          tracer,
+        },
+        { storage },
+      ),
     servers: deps.servers?.(profile) ?? [],
+    queries,
   };
 }
 
@@ -286,108 +317,4 @@ function createControl(
     },
     { logger },
   );
-}
-
-/** Thrown when the remote chain serves no header to start the local chain with. */
-class RemoteChainError extends CodedError<
-  | { readonly code: "remote-unreachable" }
-  | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
-> {}
-
-interface RemoteChain {
-  readonly rpcUrl: string;
-  readonly chainId: string;
-  /** Deadline for its first block. */
-  readonly timeoutMs: number;
-}
-
-const RETRY_MS = 100;
-const RESPONSE_TIMEOUT_MS = 2_000;
-const MAX_RESPONSE_BYTES = 4_194_304;
-
-/** The state of the remote chain that the local chain's genesis contains. */
-interface RemoteStart {
-  /** The newest header. */
-  readonly header: SignedHeader;
-  readonly genesisTimeNs: bigint;
-}
-
-/**
- * Reads the newest signed header and the genesis time of the remote chain, and waits for the first block if necessary. Rejects
- * with {@link RemoteChainError} at the deadline or when the RPC belongs to another chain, and with the signal's reason on abort.
- */
-async function fetchRemoteStart(
-  remote: RemoteChain,
-  clock: Clock,
-  signal: AbortSignal,
-): Promise<RemoteStart> {
-  let lastError: unknown;
-  try {
-    return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {
-      for (;;) {
-        try {
-          const header = checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
-          return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
-        } catch (error) {
-          // An RPC of another chain is a wrong setting. Every other error may end when the remote chain has started.
-          if (error instanceof RemoteChainError || inner.aborted) throw error;
-          lastError = error;
-        }
-        await clock.sleep(RETRY_MS, inner);
-      }
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    if (error instanceof RemoteChainError) throw error;
-    throw new RemoteChainError(
-      { code: "remote-unreachable" },
-      `the remote chain ${remote.chainId} served no block within ${remote.timeoutMs / 1000} s; start it first with "relaywatch localnet start remote"`,
-      { cause: lastError ?? error },
-    );
-  }
-}
-
-async function fetchHeader(rpcUrl: string, signal: AbortSignal): Promise<SignedHeader> {
-  const result = await fetchResult(new URL("/commit", rpcUrl), signal);
-  return parseSignedHeader(result["signed_header"]);
-}
-
-async function fetchGenesisTime(rpcUrl: string, signal: AbortSignal): Promise<bigint> {
-  const { genesis } = await fetchResult(new URL("/genesis", rpcUrl), signal);
-  const time = isRecord(genesis) ? genesis["genesis_time"] : undefined;
-  if (typeof time !== "string") throw new Error("the remote chain serves no genesis time");
-  return parseRfc3339Ns(time);
-}
-
-async function fetchResult(url: URL, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
-  const response = await request(url, {
-    signal,
-    headersTimeout: RESPONSE_TIMEOUT_MS,
-    bodyTimeout: RESPONSE_TIMEOUT_MS,
-  });
-  const parsed: unknown = JSON.parse(await readTextBody(response.body, MAX_RESPONSE_BYTES));
-  const result = isRecord(parsed) ? parsed["result"] : undefined;
-  if (!isRecord(result)) throw new Error(`the remote chain has no block yet (status ${response.statusCode})`);
-  return result;
-}
-
-function checkChain(signed: SignedHeader, expected: string): SignedHeader {
-  const got = signed.header.chainId;
-  if (got === expected) return signed;
-  throw new RemoteChainError(
-    { code: "remote-wrong-chain", expected, got },
-    `the RPC for ${expected} belongs to ${got}`,
-  );
-}
-
-/**
- * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2. So three blocks make the
- * first proof.
- */
-const FIRST_PROVING_BLOCK = 3n;
-
-/** Makes a new chain's first blocks without a pause, so that relayers can prove its state immediately. */
-export function makeProvable({ view, control }: RunningNode): void {
-  const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
-  if (missing > 0n && !control.isHalted()) control.produce(Number(missing));
 }

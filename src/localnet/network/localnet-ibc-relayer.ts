@@ -20,7 +20,7 @@ import {
   DEFAULT_ROLES,
   type LocalnetChains,
   type LocalnetRoles,
-} from "./chains.ts";
+} from "../accounts/chains.ts";
 
 const CONNECTION = "connection-0";
 /** The IBC relayer pays up to this price: it must also work when blocks are full. */

@@ -3,13 +3,12 @@ import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import type { HttpAccess } from "../../platform/http/http-access.ts";
 import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
-import type { ProfileName } from "../chain/profile/profile.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
 import type { ServerAddress } from "../node/base/node-server.ts";
-import type { GenesisContract } from "./contract-genesis.ts";
-import type { ContractWatchOptions } from "./contract-watch.ts";
+import type { GenesisContract } from "../genesis/contract-genesis.ts";
 import type { LocalnetChainOptions } from "./create-localnet.ts";
-import { CHAINS, type LocalnetChains, type LocalnetRoles } from "./chains.ts";
-import type { LocalnetScenario } from "./genesis.ts";
+import { CHAINS, type LocalnetChains, type LocalnetRoles } from "../accounts/chains.ts";
+import type { LocalnetScenario } from "../genesis/genesis.ts";
 
 /** The parts of a localnet that may run in separate processes. */
 export const LOCALNET_PARTS = ["local", "remote", "sidecar", "ibc-relayer"] as const;
@@ -40,8 +39,6 @@ export interface LocalnetDaemonOptions {
   readonly contracts?: readonly GenesisContract[];
   /** Called with the place of each of these contracts, when the genesis of a new local chain is made. */
   readonly onContract?: LocalnetChainOptions["onContract"];
-  /** Files that contracts of the local chain follow, which must run in this process. */
-  readonly watch?: ContractWatchOptions | undefined;
   /** Gas of others' transactions in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */

@@ -24,8 +24,8 @@ import { codeHash } from "../chain/modules/wasm/keeper.ts";
 import { MempoolError } from "../node/base/errors.ts";
 import type { NodeView, StoredBlock, StoredResults } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
-import { type ChainProfile, CHAINS } from "./chains.ts";
-import { createLocalAccount, type LocalDraft } from "./local-account.ts";
+import { type ChainProfile, CHAINS } from "../accounts/chains.ts";
+import { createLocalAccount, type LocalDraft } from "../accounts/local-account.ts";
 
 type TrafficErrorFacts =
   | { readonly code: "traffic-too-much"; readonly gasPerBlock: bigint; readonly maximum: bigint }

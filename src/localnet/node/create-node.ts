@@ -7,13 +7,13 @@ import type { Service } from "../../platform/base/service.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
 import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
-import { profileNamed } from "../chain/profile/profile-named.ts";
+import { profileNamed } from "../chain/deviations/profile-named.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { DEFAULT_QUERY_TIME_MS } from "./base/deadline.ts";
 import { NodeError } from "./base/errors.ts";
 import { decodeGenesis, encodeGenesis, type GenesisDoc } from "./base/genesis-doc.ts";
 import type { NodeServer, ServerAddress } from "./base/node-server.ts";
-import type { NodeView } from "./base/node-view.ts";
+import type { NodeQueries, NodeView } from "./base/node-view.ts";
 import { type ChainState, loadChainState } from "./consensus/chain-state.ts";
 import { createEngine, type Engine, type ProducedBlock } from "./consensus/engine.ts";
 import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
@@ -64,6 +64,16 @@ export interface NodeDeps {
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
   /** More servers than RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];
+  /** Returns `abci_query` paths in addition to those of the application. Default: none. */
+  readonly queries?: ((parts: QueriedParts) => NodeQueries) | undefined;
+}
+
+/** What a node's own `abci_query` paths read. */
+interface QueriedParts {
+  readonly app: Application;
+  readonly store: BlockStore;
+  /** Processor time of a query or simulation. */
+  readonly queryTimeMs: number;
 }
 
 /** A node whose servers all listen. */
@@ -201,6 +211,8 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     onBlock,
   });
   if (options.startHalted === true) production.halt();
+  const { queryTimeMs = DEFAULT_QUERY_TIME_MS } = options;
+  const queries: NodeQueries = deps.queries?.({ app, store, queryTimeMs }) ?? new Map();
   const view = createView({
     app,
     store,
@@ -209,7 +221,8 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     listeners,
     genesis,
     moniker: options.moniker,
-    queryTimeMs: options.queryTimeMs ?? DEFAULT_QUERY_TIME_MS,
+    queryTimeMs,
+    queries,
   });
   return { genesis, engine, mempool, validators, production, metrics, view };
 }

@@ -5,12 +5,10 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Application } from "../chain/runtime/abci.ts";
 import { createDeadline } from "./base/deadline.ts";
 import type { GenesisDoc } from "./base/genesis-doc.ts";
-import type { NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
-import { PROFILE_PATH } from "../profile/profile-json.ts";
+import type { NodeQueries, NodeStatus, NodeView, StoredBlock, StoredResults } from "./base/node-view.ts";
 import type { Engine } from "./consensus/engine.ts";
 import type { Mempool } from "./consensus/mempool.ts";
 import { validatorsAt } from "./consensus/validator-history.ts";
-import { makeProfile, queryProfile } from "./profile.ts";
 import type { BlockStore } from "./storage/block-store.ts";
 import { searchBlocks, searchTxs, txAt } from "./storage/search.ts";
 
@@ -24,6 +22,8 @@ export interface ViewDeps {
   readonly moniker: string;
   /** Processor time of a query or simulation. */
   readonly queryTimeMs: number;
+  /** `abci_query` paths of the node itself. */
+  readonly queries: NodeQueries;
 }
 
 /**
@@ -40,14 +40,12 @@ export function createView(deps: ViewDeps): NodeView {
   const inRange = (height: bigint): boolean =>
     height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;
   const block: NodeView["block"] = (height) => (inRange(height) ? store.block(height) : undefined);
-  const profile: NodeView["profile"] = (request) => makeProfile(request, deps);
   return {
     status: () => status(deps),
-    query: (request) =>
-      request.path === PROFILE_PATH
-        ? queryProfile(request, profile)
-        : app.query(request, createDeadline(queryTimeMs)),
-    profile,
+    query: (request) => {
+      const own = deps.queries.get(request.path);
+      return own === undefined ? app.query(request, createDeadline(queryTimeMs)) : own(request);
+    },
     simulate: (tx) => app.simulate(tx, createDeadline(queryTimeMs)),
     queryPaths: app.queryPaths,
     messageTypes: app.messageTypes,

@@ -75,15 +75,15 @@ export function compileModule(module: WasmModule, variant: Variant = "plain"): C
   return {
     compiled: compileBytes(bytes),
     instantiationProblem: instantiationProblem(module),
-    restoredGlobals: variant === "profile" ? undefined : restoredGlobals(module),
+    restoredGlobals: variant === "traced" ? undefined : restoredGlobals(module),
     size: bytes.length,
     otherExports: new Set(module.exports.filter(({ kind }) => kind !== "func").map(({ name }) => name)),
     mistypedFunctions: mistypedFunctions(module),
-    functionName: variant === "profile" ? namesOrExports(module) : createNames(module),
+    functionName: variant === "traced" ? namesOrExports(module) : createNames(module),
   };
 }
 
-/** Names for a profile. Most contracts are stripped, so that only the names of their exports are left. */
+/** Names for a trace. Most contracts are stripped, so that only the names of their exports are left. */
 function namesOrExports(module: WasmModule): (index: number) => string | undefined {
   const names = createNames(module);
   const exported = new Map(

@@ -1,4 +1,4 @@
-import type { CallProfile } from "./call-profile.ts";
+import type { CallTrace } from "./call-trace.ts";
 import { fromHostError, VmError, vmError, type WasmFrame } from "./errors.ts";
 import { type GasCosts, regionCost } from "./gas.ts";
 import type { Host } from "./host.ts";
@@ -47,8 +47,8 @@ export class Execution {
   readonly isReadOnly: boolean;
   /** VM gas used outside of the VM: storage and queries. */
   external = 0n;
-  /** Undefined: the call is not profiled. */
-  profile: CallProfile | undefined;
+  /** Undefined: nothing follows the call. */
+  trace: CallTrace | undefined;
   private readonly instance: Instance;
   private readonly exports: WasmExports;
   private readonly module: ResolvedExports;

@@ -1,5 +1,6 @@
 import { Buffer } from "node:buffer";
 import { ByteWriter } from "./byte-writer.ts";
+import type { CallTrace } from "./call-trace.ts";
 import { SECTION } from "./module.ts";
 import { I32, OP } from "./operators.ts";
 
@@ -11,9 +12,9 @@ declare const WebAssembly: {
 
 /**
  * What a module is compiled for. `plain` has no hooks: with them, a small loop takes half as long again, and a block must not. In
- * `interruptible` code, a counter of gas below zero calls a hook, which may give it more. `profile` has the other hooks, too.
+ * `interruptible` code, a counter of gas below zero calls a hook, which may give it more. `traced` has the other hooks, too.
  */
-export type Variant = "plain" | "interruptible" | "profile";
+export type Variant = "plain" | "interruptible" | "traced";
 
 /** Functions that rewritten code calls in JavaScript. */
 export interface Hooks {
@@ -70,7 +71,7 @@ function bridge(): Uint8Array {
 /** What the hooks report to. */
 interface Hooked {
   refill(): void;
-  readonly profile: { enter(functionIndex: number): void; leave(): void } | undefined;
+  readonly trace: Pick<CallTrace, "enter" | "leave"> | undefined;
 }
 
 /** Creates the hooks. They report to the call that `current` returns. */
@@ -78,8 +79,8 @@ export function createHooks(current: () => Hooked): Hooks {
   const imports = {
     "": {
       refill: () => current().refill(),
-      enter: (index: number) => current().profile?.enter(index),
-      leave: () => current().profile?.leave(),
+      enter: (index: number) => current().trace?.enter(index),
+      leave: () => current().trace?.leave(),
     },
   };
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;

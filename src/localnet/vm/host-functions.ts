@@ -342,8 +342,8 @@ export function createImports(
         name,
         (...args: number[]) => {
           const execution = current();
-          const { profile } = execution;
-          if (profile !== undefined) return profile.host(name, () => runHost(run, execution, args));
+          const { trace } = execution;
+          if (trace !== undefined) return trace.host(name, () => runHost(run, execution, args));
           return runHost(run, execution, args);
         },
       ];

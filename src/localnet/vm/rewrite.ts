@@ -79,14 +79,14 @@ class Rewriter {
   private readonly output: ByteWriter;
   private readonly globals: Globals;
   private readonly helpers = new Map<string, number>();
-  /** Of a profile: functions report when they begin and end. */
+  /** Of a trace: functions report when they begin and end. */
   private readonly reportTo: HookPlaces | undefined;
 
   constructor(module: WasmModule, variant: Variant) {
     this.module = module;
     const hooks =
       variant === "plain" ? undefined : { table: module.tables.length, type: module.types.length };
-    this.reportTo = variant === "profile" ? hooks : undefined;
+    this.reportTo = variant === "traced" ? hooks : undefined;
     this.output = new ByteWriter(module.bytes.length * 3);
     const first = module.globals.length;
     this.globals = {

@@ -1,10 +1,9 @@
-import { CallProfile } from "./call-profile.ts";
+import type { StartTrace } from "./call-trace.ts";
 import { type CompiledModule, compileModule, createModuleCache } from "./compile.ts";
 import { decodeModule } from "./decode-module.ts";
 import { VmError, vmError } from "./errors.ts";
 import { Execution } from "./execution.ts";
 import { GAS_COSTS, type GasCosts } from "./gas.ts";
-import type { GasRecorder } from "./gas-recorder.ts";
 import type { EntryPoint, Host } from "./host.ts";
 import { createImports } from "./host-functions.ts";
 import { Instances } from "./instances.ts";
@@ -25,9 +24,9 @@ const STACK_BYTES = 840 * 1024;
 /** Default bound of the cache of compiled modules, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
-/** Bounds of the modules that are compiled again for calls that can be interrupted, and for profiles. */
+/** Bounds of the modules that are compiled again for calls that can be interrupted, and for traces. */
 const INTERRUPTIBLE_BYTES = 128 * 1024 * 1024;
-const PROFILED_BYTES = 64 * 1024 * 1024;
+const TRACED_BYTES = 64 * 1024 * 1024;
 
 /** Default bound of what is kept of finished calls, so that their instances can be used again: memories and start states. */
 const INSTANCE_BYTES = 64 * 1024 * 1024;
@@ -45,8 +44,8 @@ interface Call {
   readonly host: Host;
   /** Bytes of native stack left, for a call within a call (`QueryLimits.stack`). */
   readonly stackLimit?: number;
-  /** Gets the gas by function. The call takes longer and is otherwise the same. */
-  readonly recorder?: GasRecorder | undefined;
+  /** Follows the call, which takes longer and is otherwise the same. */
+  readonly trace?: StartTrace | undefined;
   /**
    * Called again and again while the call runs, about every millisecond. What it throws passes through the VM as a bug would, and ends
    * the call. Undefined: nothing but gas ends it, as in a block.
@@ -101,7 +100,7 @@ export function createVm(options: VmOptions = {}): Vm {
   const caches = {
     plain: createModuleCache(cacheBytes, remove),
     interruptible: createModuleCache(Math.min(cacheBytes, INTERRUPTIBLE_BYTES), remove),
-    profile: createModuleCache(PROFILED_BYTES, remove),
+    traced: createModuleCache(TRACED_BYTES, remove),
   };
   const compile = (checksum: string, module: WasmModule, variant: Variant): CompiledModule => {
     const compiled = compileModule(module, variant);
@@ -127,8 +126,8 @@ export function createVm(options: VmOptions = {}): Vm {
   };
 }
 
-function variantFor({ recorder, interrupt }: Call): Variant {
-  if (recorder !== undefined) return "profile";
+function variantFor({ trace, interrupt }: Call): Variant {
+  if (trace !== undefined) return "traced";
   return interrupt === undefined ? "plain" : "interruptible";
 }
 
@@ -152,9 +151,9 @@ function runCall(call: Call, module: CompiledModule, { instances, running, costs
   const { host, interrupt, entryPoint } = call;
   const isReadOnly = entryPoint === "query";
   const execution = new Execution(instance, module, { host, costs, isReadOnly, limit, interrupt });
-  if (call.recorder !== undefined) {
+  if (call.trace !== undefined) {
     const { functionName } = module;
-    execution.profile = new CallProfile(call.recorder, execution, { limit, functionName });
+    execution.trace = call.trace({ gas: execution, limit, functionName });
   }
   running.push(execution);
   let result: Uint8Array | VmError;
@@ -169,12 +168,12 @@ function runCall(call: Call, module: CompiledModule, { instances, running, costs
     running.pop();
   }
   if (!(result instanceof VmError)) instances.release(instance);
-  execution.profile?.end(result instanceof VmError ? result.message : undefined);
+  execution.trace?.end(result instanceof VmError ? result.message : undefined);
   const used = limit - execution.external - execution.gasLeft();
   const outcome = { result, gasUsed: used < 0n ? 0n : used, gasUsedExternally: execution.external };
   if (result instanceof VmError) return outcome;
   const decoded = withDecoding(outcome, result, limit, costs.resultByte);
-  call.recorder?.addBelow("cost", "result decoding", decoded.gasUsed - outcome.gasUsed);
+  execution.trace?.decode(decoded.gasUsed - outcome.gasUsed);
   return decoded;
 }
 

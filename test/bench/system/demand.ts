@@ -5,7 +5,7 @@ import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import type { WireMessage } from "../../../src/cosmos/client/tx/tx-types.ts";
 import { MsgSend } from "../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { MsgExecuteContract } from "../../../src/cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
-import { accountNamed, type ChainProfile, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, type ChainProfile, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { encodeBech32, sha256, utf8 } from "../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";

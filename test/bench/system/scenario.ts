@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Ports, portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type DelayProxy, startDelayProxy } from "./delay-proxy.ts";
 import { type ChainUrls, createDemand } from "./demand.ts";
 import { leasePorts } from "../../support/port-lease.ts";

@@ -1,6 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { encodeBech32, fromHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
@@ -16,7 +16,7 @@ const DONE = { exitCode: 0, message: undefined };
 let chain: CliChain;
 
 beforeAll(async () => {
-  chain = await startCliChain();
+  chain = await startCliChain({ hasBench: true });
 });
 afterAll(async () => {
   await chain.stop();

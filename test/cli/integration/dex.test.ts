@@ -5,8 +5,8 @@ import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { CliContext } from "../../../src/platform/cli/cli-context.ts";
 import { toExit } from "../../../src/platform/cli/run-process.ts";
 import { createProgram } from "../../../src/cli/program.ts";
-import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import type { ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { runLocalnet } from "../../../daemons/localnet/main.ts";
-import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import { LOCALNET_PARTS, type LocalnetPart } from "../../../src/localnet/network/localnet-options.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { systemClock } from "../../../src/platform/base/clock.ts";

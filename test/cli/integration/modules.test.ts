@@ -4,7 +4,7 @@ import { type CliChain, type CliResult, startCliChain } from "../../support/cli-
 let chain: CliChain;
 
 beforeAll(async () => {
-  chain = await startCliChain();
+  chain = await startCliChain({ hasBench: true });
 });
 afterAll(async () => {
   await chain.stop();

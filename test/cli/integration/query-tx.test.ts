@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { parse } from "yaml";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";

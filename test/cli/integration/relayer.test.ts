@@ -5,7 +5,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { createGoProgram } from "../../../src/cli/go-program.ts";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type CliResult, runCommand } from "../../support/cli-chain.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
 import { freePort } from "../../support/stack/free-port.ts";

@@ -6,7 +6,7 @@ import { toBase64, encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { classicContractAddress } from "../../../src/localnet/chain/modules/wasm/address.ts";
 import { operatorOf } from "../../../src/localnet/cli/module-tx.ts";
 import { validatorKey } from "../../../src/localnet/node/consensus/validators.ts";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;

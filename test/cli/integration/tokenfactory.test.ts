@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;
@@ -9,7 +9,7 @@ const DENOM = `factory/${ALICE}/gold`;
 let chain: CliChain;
 
 beforeAll(async () => {
-  chain = await startCliChain();
+  chain = await startCliChain({ hasBench: true });
 });
 afterAll(async () => {
   await chain.stop();

@@ -12,6 +12,7 @@ import {
   SimulateResponse,
 } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
 import { createMemoryStorage, KEPT } from "../../support/memory-storage.ts";
+import { startBenchChain } from "../../support/bench-chain.ts";
 import { continueTestChain, startTestChain, type TestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, sendMessage } from "../../support/test-tx.ts";
@@ -133,7 +134,7 @@ describe("the application", () => {
     const genesis = testGenesis([{ key: alice, untrn: 1_000_000_000n }], {
       feemarket: { params: { ...MARKET, max_block_utilization: "250000" } },
     });
-    const chain = startTestChain(genesis);
+    const chain = startBenchChain(genesis);
     // The first payment also creates the accounts of the modules.
     chain.block(payment(0n, 1n));
     const txs = [1n, 2n, 3n, 4n].map((sequence) => payment(sequence, 1n));

@@ -2,12 +2,13 @@ import { describe, expect, it } from "vitest";
 import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
 import { QueryAllTickLiquidityResponse } from "../../../src/cosmos/proto/gen/neutron/dex/query.ts";
 import { findService } from "../../../src/cosmos/proto/registry.ts";
+import { WORKBENCH_MODULES } from "../../../src/workbench/modules/workbench-modules.ts";
 import { createApp } from "../../../src/localnet/chain/app.ts";
 import { CONTRACT_QUERIES, MORE_CONTRACT_QUERIES } from "../../../src/localnet/chain/contract-bindings.ts";
 import { answerQuery, createQuerier } from "../../../src/localnet/chain/modules/wasm/querier.ts";
 import type { LoadedCode } from "../../../src/localnet/chain/modules/wasm/loading.ts";
-import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
-import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
+import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
+import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import type { QueryHandler } from "../../../src/localnet/chain/runtime/module.ts";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
@@ -111,7 +112,9 @@ describe("gRPC queries of contracts", () => {
 
   it("are each in the list once, and served by the modules that are here", () => {
     expect(new Set(CONTRACT_QUERIES).size).toBe(CONTRACT_QUERIES.length);
-    const served = new Set(createApp({ kind: "local", denom: "untrn" }).queryPaths());
+    const served = new Set(
+      createApp({ kind: "local", denom: "untrn", moreModules: WORKBENCH_MODULES.create }).queryPaths(),
+    );
     const modules = new Set([...served].map((path) => path.slice(0, path.lastIndexOf("/"))));
     const ofModules = [...CONTRACT_QUERIES, ...MORE_CONTRACT_QUERIES].filter((path) =>
       modules.has(path.slice(0, path.lastIndexOf("/"))),

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import { describe, expect, it } from "vitest";
-import { inspectCode } from "../../../src/localnet/cli/wasm-inspect.ts";
+import { inspectCode } from "../../../src/localnet/cli/contract-code.ts";
 import { buildContract } from "../../support/vm/wasm-builder.ts";
 
 describe("wasm inspect", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { createFaucet } from "../../../src/localnet/network/control-routes.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { createFaucet } from "../../../src/localnet/control/control-routes.ts";
+import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import type { NodeView } from "../../../src/localnet/node/base/node-view.ts";
 import { BaseAccount } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { QueryAccountResponse } from "../../../src/cosmos/proto/gen/cosmos/auth/v1beta1/query.ts";

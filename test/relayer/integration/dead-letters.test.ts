@@ -1,5 +1,5 @@
 import { expect, it, vi } from "vitest";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };

@@ -1,7 +1,7 @@
 import { request } from "node:http";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { isRecord } from "../../../src/platform/base/json.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 25_000, interval: 50 };

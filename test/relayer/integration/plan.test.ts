@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
-import { accountNamed, CHAINS } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
 import { type CliResult, runCommand } from "../../support/cli-chain.ts";
 import { consumerAddress } from "../../support/consumer-address.ts";

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import type { QueryView } from "../../../src/relayer/health/relayer-status.ts";
 import { consumerAddress } from "../../support/consumer-address.ts";
 import { type RelayedLocalnet, sendMessage, startRelayedLocalnet } from "../../support/relayed-localnet.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { requireIncluded } from "../../../src/relayer/tx/tx-proof.ts";
 import { scanTxs } from "../../../src/relayer/tx/tx-finder.ts";
 import { findTxs } from "../../../src/relayer/tx/tx-search.ts";

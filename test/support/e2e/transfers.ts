@@ -3,7 +3,7 @@ import { SigningStargateClient } from "@cosmjs/stargate";
 import { MsgTransfer } from "cosmjs-types/ibc/applications/transfer/v1/tx";
 import { TxRaw } from "cosmjs-types/cosmos/tx/v1beta1/tx";
 import { localDenom, parseTrace } from "../../../src/localnet/chain/modules/transfer/denom.ts";
-import { accountNamed, CHAINS, type ChainPart } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainPart } from "../../../src/localnet/accounts/chains.ts";
 import { type CliHome, getJson, until } from "./cli-process.ts";
 import { deep } from "./localnet-endpoints.ts";
 

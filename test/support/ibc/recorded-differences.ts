@@ -1,4 +1,4 @@
-import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
+import type { ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import { messageEvents, type RecordedTx, type ReplayedTx } from "./recorded-packets.ts";
 
 /** What is compared of a transaction. */

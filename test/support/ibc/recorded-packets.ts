@@ -10,8 +10,8 @@ import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/mod
 import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
 import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
 import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/keys.ts";
-import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
-import type { ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
+import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
+import type { ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
@@ -20,7 +20,7 @@ import type { ChainModule, MessageHandler } from "../../../src/localnet/chain/ru
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
-import { ibcHooksMiddleware } from "../../../src/localnet/chain/modules/ibc-hooks/middleware.ts";
+import { ibcHooksMiddleware } from "../../../src/workbench/modules/ibc-hooks/middleware.ts";
 import { replyToForwarding } from "./packet-forwarding.ts";
 import { readRecordedClient } from "./recorded-client.ts";
 import { createMemoryWorld, type MemoryWorld } from "../memory-context.ts";

@@ -8,7 +8,7 @@ import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../src/cosmos/client/tx/signer.ts";
 import type { RunningNode } from "../../../src/localnet/node/create-node.ts";
-import { accountNamed, type ChainProfile } from "../../../src/localnet/network/chains.ts";
+import { accountNamed, type ChainProfile } from "../../../src/localnet/accounts/chains.ts";
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 
 const deps = { clock: systemClock, random: Math.random, logger: silentLogger };

@@ -3,7 +3,7 @@ import { systemClock } from "../../../src/platform/base/clock.ts";
 import { type JsonObject, isRecord } from "../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { IbcRelayerStatus } from "../../../src/localnet/ibc-relayer/status.ts";
-import { CHAINS } from "../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
 import { type ChainEnd, openEnd } from "./chain-end.ts";
 

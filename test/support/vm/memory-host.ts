@@ -1,7 +1,8 @@
 import { fromHex, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { bad, good } from "../../../src/platform/base/errors.ts";
 import { HostError } from "../../../src/localnet/vm/errors.ts";
-import type { GasRecorder } from "../../../src/localnet/vm/gas-recorder.ts";
+import { recordCalls } from "../../../src/workbench/profile/gas-recorder.ts";
+import type { GasRecorder } from "../../../src/workbench/profile/gas-recorder.ts";
 import { GAS_MULTIPLIER } from "../../../src/localnet/vm/gas.ts";
 import type { EntryPoint, Host, Metered, QueryLimits, StorageEntry } from "../../../src/localnet/vm/host.ts";
 import { type CallOutcome, createVm, type Vm, type VmOptions } from "../../../src/localnet/vm/vm.ts";
@@ -104,7 +105,7 @@ export function runContract(code: Uint8Array, options: RunOptions = {}): CallOut
     args: options.args ?? [...before, message],
     gasLimit,
     host,
-    recorder: options.recorder,
+    trace: options.recorder && recordCalls(options.recorder),
     interrupt: options.interrupt,
     ...(options.stackLimit !== undefined && { stackLimit: options.stackLimit }),
   });

@@ -5,7 +5,8 @@ import { formatAddress, moduleAddress, parseAddress } from "../../../src/localne
 import { SignMode } from "../../../src/cosmos/proto/gen/cosmos/tx/signing/v1beta1/signing.ts";
 import { AuthInfo, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
-import { startTestChain, type TestChain, testGenesis } from "../../support/test-chain.ts";
+import { startBenchChain } from "../../support/bench-chain.ts";
+import { type TestChain, testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, type PackedMessage, sendMessage, signTx } from "../../support/test-tx.ts";
 
@@ -137,7 +138,7 @@ function startAt(recorded: RecordedCase, tx: Uint8Array): TestChain {
     ...accounts.map(({ key, untrn: amount }) => ({ address: key.address, amount })),
     { address: formatAddress("neutron", moduleAddress("feemarket-fee-collector")), amount: ESCROWED },
   ].map(({ address, amount }) => ({ address, coins: [{ denom: "untrn", amount: amount.toString() }] }));
-  const chain = startTestChain(testGenesis(accounts, { bank: { balances } }), {
+  const chain = startBenchChain(testGenesis(accounts, { bank: { balances } }), {
     initialHeight: FIRST_HEIGHT,
     burnsFees: true,
   });

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
-import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
-import { PROFILE_NAMES, type Profile } from "../../../src/localnet/chain/profile/profile.ts";
+import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
+import { PROFILE_NAMES, type Profile } from "../../../src/localnet/chain/deviations/deviations.ts";
 import {
   chooseLines,
   groupByTopic,

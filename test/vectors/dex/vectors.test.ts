@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
-import { PROFILE_NAMES } from "../../../src/localnet/chain/profile/profile.ts";
+import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
+import { PROFILE_NAMES } from "../../../src/localnet/chain/deviations/deviations.ts";
 import {
   chooseLines,
   groupByTopic,

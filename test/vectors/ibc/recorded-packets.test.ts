@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { beforeAll, describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/profile/profile.ts";
+import { PROFILE_NAMES, type ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import { runGrpcQuery } from "../../../src/localnet/chain/runtime/query-router.ts";
 import { createWorkQueue } from "../../../src/localnet/node/base/work-queue.ts";
 import { createSendBudget } from "../../../src/platform/http/http-connections.ts";

@@ -6,7 +6,7 @@ import {
 } from "../../../src/localnet/chain/modules/interchainqueries/messages.ts";
 import { getQuery, setQuery, queries } from "../../../src/localnet/chain/modules/interchainqueries/keeper.ts";
 import { defaultParams } from "../../../src/localnet/chain/modules/interchainqueries/params.ts";
-import { profileNamed } from "../../../src/localnet/chain/profile/profile-named.ts";
+import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { createFakeIbc } from "../../support/fake-ibc.ts";
 import {

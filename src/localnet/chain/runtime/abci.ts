@@ -1,6 +1,5 @@
 import type { JsonObject } from "../../../platform/base/json.ts";
 import type { ChainEvent } from "./events.ts";
-import type { GasProfile } from "../../vm/gas-recorder.ts";
 import type { CommitChanges, ProofOperator } from "../store/multi-store.ts";
 import type { Interrupt } from "./interrupt.ts";
 
@@ -102,11 +101,8 @@ export interface QueryResponse {
   readonly grpcMessage: string;
 }
 
-/** A transaction or query that ran again, and where its gas went. */
-export interface Profiled<T> {
-  readonly result: T;
-  readonly profile: GasProfile;
-}
+/** Runs a transaction, and may do something before and after it. */
+export type RunAround = (run: () => TxResult) => TxResult;
 
 /**
  * The state machine behind a node (ABCI 2.0, synchronous). Call order: `initChain` once on an empty state, then
@@ -136,12 +132,11 @@ export interface Application {
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
   /** Simulates an encoded Tx. Signatures may be missing. Throws what `interrupt` throws. */
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
-  /** Runs a block's transactions again, the last one with a profile. Undefined when the state before it is not stored. Changes nothing. */
-  readonly profileTx: (block: FinalizeBlockRequest) => Profiled<readonly TxResult[]> | undefined;
-  /** Simulates as {@link Application.simulate}, with a profile. */
-  readonly profileSimulation: (tx: Uint8Array, interrupt?: Interrupt) => Profiled<TxResult>;
-  /** Queries as {@link Application.query}, with a profile of the contracts that the query calls. */
-  readonly profileQuery: (request: QueryRequest, interrupt?: Interrupt) => Profiled<QueryResponse>;
+  /**
+   * Runs a block's transactions again, the last one within `around`, which is not called if no gas of the block is left for it.
+   * Undefined when the state before the block is not stored. Changes nothing.
+   */
+  readonly rerun: (block: FinalizeBlockRequest, around: RunAround) => readonly TxResult[] | undefined;
   /** Exports the committed state as a genesis `app_state`. */
   readonly exportState: () => JsonObject;
   /** gRPC paths of all queries, for routing and reflection. */

@@ -1,6 +1,6 @@
 import { toHex } from "../../../platform/base/bytes.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
-import { type Profile, SPECIFICATION } from "../profile/profile.ts";
+import { type Profile, SPECIFICATION } from "../deviations/deviations.ts";
 import { type Branch, createBranch } from "../store/cache-store.ts";
 import {
   type CommitChanges,
@@ -9,13 +9,21 @@ import {
   type StateStorage,
   type StoreView,
 } from "../store/multi-store.ts";
-import type { Application, QueryRequest, QueryResponse, TxResult, ValidatorPower } from "./abci.ts";
+import type {
+  Application,
+  FinalizeBlockRequest,
+  QueryRequest,
+  QueryResponse,
+  RunAround,
+  TxResult,
+  ValidatorPower,
+} from "./abci.ts";
 import type { AnteStep } from "./ante-step.ts";
 import { BLOCK_RECORD_STORE, type BlockRecord, readBlockRecord } from "./block-record.ts";
 import { type Context, createContext, type ExecutionMode } from "./context.ts";
 import { createGasMeter } from "./gas.ts";
 import { blockContext, type BlockRules, executeBlock } from "./execute-block.ts";
-import { createProfiler, gasOf, profiledRules, profileLastTx, type Profiler } from "./gas-profile.ts";
+import { type GasTracer, tracedRules, UNTRACED } from "./gas-trace.ts";
 import { checkModuleNames } from "./genesis.ts";
 import type { Interrupt } from "./interrupt.ts";
 import type { ChainModule } from "./module.ts";
@@ -49,8 +57,8 @@ export interface ApplicationOptions {
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
-  /** Also given to the modules that have places in a profile. Default: one for the steps of a transaction. */
-  readonly profiler?: Profiler;
+  /** Is told what uses gas. Default: nobody. */
+  readonly tracer?: GasTracer;
 }
 
 /**
@@ -58,7 +66,7 @@ export interface ApplicationOptions {
  * when the saved state has other stores than the modules, and no upgrade explains the difference.
  */
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
-  const { profiler = createProfiler(), profile = SPECIFICATION } = options;
+  const { tracer = UNTRACED, profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
   let pendingUpgrades = planUpgrades(storage, options.modules, options.upgrades);
   const machine = createMachine({
@@ -71,7 +79,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
   const { lastBlock } = machine;
   const nextBlock = { ...lastBlock(), height: lastBlock().height + 1n };
   runUpgrades(pendingUpgrades, blockContext(nextBlock, machine.checkState()));
-  const rules = blockRulesOf(options, profile, profiler);
+  const rules = blockRulesOf(options, profile, tracer);
   const check = (tx: Uint8Array, mode: ExecutionMode): TxResult => runCheck(tx, mode, machine, rules);
   const simulate = (tx: Uint8Array, interrupt?: Interrupt): TxResult =>
     runSimulation(tx, { machine, rules, interrupt, gasLimit: options.simulationGas });
@@ -136,20 +144,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
     },
     commit: machine.commit,
     query,
-    profileTx: (request) =>
-      profileLastTx(request, {
-        view: committedView(machine, request.height - 1n),
-        chainId: machine.lastBlock().chainId,
-        rules,
-        profiler,
-      }),
-    profileSimulation: (tx, interrupt) => profiler.record("simulation", () => simulate(tx, interrupt), gasOf),
-    profileQuery: (request, interrupt) =>
-      profiler.record(
-        "query",
-        () => query(request, interrupt),
-        () => undefined,
-      ),
+    rerun: (request, around) => rerunBlock(request, machine, rules, around),
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
@@ -174,17 +169,17 @@ function joinValidators(
   return [...document, ...chosen.filter(({ publicKey }) => !known.has(toHex(publicKey)))];
 }
 
-function blockRulesOf(options: ApplicationOptions, profile: Profile, profiler: Profiler): BlockRules {
+function blockRulesOf(options: ApplicationOptions, profile: Profile, tracer: GasTracer): BlockRules {
   const { modules, ante, post, chainName, beginBlockOrder = [], endBlockOrder } = options;
   return {
-    tx: profiledRules(
+    tx: tracedRules(
       {
         codec: { chainName, handlers: collectHandlers(modules) },
         ante,
         post,
         readConsensusParams: options.maxBlockGas,
       },
-      profiler,
+      tracer,
     ),
     run: runTx,
     profile,
@@ -241,6 +236,25 @@ function runSimulation(
 function deliverGenesisTx(tx: Uint8Array, record: BlockRecord, branch: Branch, rules: BlockRules): TxResult {
   const environment = { proposerAddress: record.proposerAddress, maxBlockGas: 0n };
   return runTx(tx, rules.tx, { mode: "deliver", block: { ...record, height: 0n }, environment, branch });
+}
+
+/** Runs a block again on a branch that is dropped. */
+function rerunBlock(
+  request: FinalizeBlockRequest,
+  machine: Machine,
+  rules: BlockRules,
+  around: RunAround,
+): readonly TxResult[] | undefined {
+  const view = committedView(machine, request.height - 1n);
+  // The state of genesis is stored with that of the first block only.
+  if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
+  const run: BlockRules["run"] = (tx, txRules, scope, index) => {
+    const again = (): TxResult => runTx(tx, txRules, scope);
+    return index < request.txs.length - 1 ? again() : around(again);
+  };
+  const { chainId } = machine.lastBlock();
+  const block = { ...request, appHash: view.appHash };
+  return executeBlock(block, chainId, createBranch(view.store), { ...rules, run }).txResults;
 }
 
 /** Creates the context of a query. Handlers may write, as in the SDK; the writes go to a branch that is dropped. */

@@ -1,5 +1,5 @@
 import { unreachable } from "../../../platform/base/errors.ts";
-import { type Profile, SPECIFICATION } from "../profile/profile.ts";
+import { type Profile, SPECIFICATION } from "../deviations/deviations.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { Entry, KVStore } from "../store/kv-store.ts";
 import type { ChainEvent } from "./events.ts";

@@ -1,4 +1,4 @@
-import type { Profile } from "../profile/profile.ts";
+import type { Profile } from "../deviations/deviations.ts";
 import type { Branch } from "../store/cache-store.ts";
 import type { FinalizeBlockRequest, FinalizeBlockResult, TxResult, ValidatorPower } from "./abci.ts";
 import { BLOCK_RECORD_STORE, writeBlockRecord } from "./block-record.ts";

@@ -15,7 +15,7 @@ import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
 import { silentLogger } from "../../../platform/base/logger.ts";
 import { Secret } from "../../../platform/base/secret.ts";
 import { CliError } from "../../../platform/cli/cli-error.ts";
-import { accountNamed, type ChainProfile } from "../../network/chains.ts";
+import { accountNamed, type ChainProfile } from "../../accounts/chains.ts";
 
 /** A transaction of a scenario. */
 export interface ScenarioTx {

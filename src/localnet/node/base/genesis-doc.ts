@@ -2,7 +2,7 @@ import { addressOf } from "../../../cosmos/comet/validator-key.ts";
 import { fromUtf8, toBase64, upperHex, utf8 } from "../../../platform/base/bytes.ts";
 import { isRecord, JsonField, type JsonObject, type JsonValue } from "../../../platform/base/json.ts";
 import { formatRfc3339Ns } from "../../../platform/base/time.ts";
-import { PROFILE_NAMES, type ProfileName } from "../../chain/profile/profile.ts";
+import { PROFILE_NAMES, type ProfileName } from "../../chain/deviations/deviations.ts";
 import type { ValidatorPower } from "../../chain/runtime/abci.ts";
 import {
   type ConsensusParams,

@@ -1,6 +1,5 @@
 import type { BlockId, Commit, Header, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import type { QueryRequest, QueryResponse, TxResult, ValidatorPower } from "../../chain/runtime/abci.ts";
-import type { ProfileReport, ProfileRequest } from "../../profile/profile-json.ts";
 import type { ChainEvent } from "../../chain/runtime/events.ts";
 
 /** A committed block. It contains no evidence. */
@@ -69,6 +68,9 @@ export interface BroadcastResult {
   readonly check: TxResult;
 }
 
+/** Handlers of `abci_query` by path. */
+export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryResponse>;
+
 /**
  * The interface between a chain and its servers (RPC, REST, gRPC, control). All reads are synchronous and show committed
  * state. Reads of an unknown height or hash return undefined. Returned objects are shared and must not be changed.
@@ -78,8 +80,6 @@ export interface NodeView {
   /** ABCI query of a gRPC path of the application or a store at any stored height. Errors are part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
-  /** Runs a transaction or a query again, with its gas by place. Throws `ProfileError`. */
-  readonly profile: (request: ProfileRequest) => ProfileReport;
   /** gRPC query paths that the application supports. */
   readonly queryPaths: () => readonly string[];
   /** Type URLs of the messages that the application executes. */

@@ -15,8 +15,8 @@ import type { TxSender, WireMessage } from "../../../../src/cosmos/client/tx/tx-
 import { createWebSocketSubscription } from "../../../../src/cosmos/client/events/websocket-subscription.ts";
 import { verifyHeader } from "../../../../src/cosmos/comet/light-client.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../../src/cosmos/comet/proto-blocks.ts";
-import { CHAINS, accountsOf } from "../../../../src/localnet/network/chains.ts";
-import { localnetSeeds, remoteGenesis } from "../../../../src/localnet/network/genesis.ts";
+import { CHAINS, accountsOf } from "../../../../src/localnet/accounts/chains.ts";
+import { localnetSeeds, remoteGenesis } from "../../../../src/localnet/genesis/genesis.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
 import { MsgSend } from "../../../../src/cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { SignedHeader } from "../../../../src/cosmos/proto/gen/tendermint/types/types.ts";

@@ -8,7 +8,7 @@ import {
   readReceiver,
   readTransferData,
 } from "../../../../src/localnet/chain/modules/transfer/packet-reader.ts";
-import { profileNamed } from "../../../../src/localnet/chain/profile/profile-named.ts";
+import { profileNamed } from "../../../../src/localnet/chain/deviations/profile-named.ts";
 import type { Packet } from "../../../../src/localnet/chain/modules/ibc/host/packet.ts";
 import { utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { createBinaryContracts } from "../../../../src/localnet/chain/modules/wasm/binary-contract.ts";
-import { createProfiler } from "../../../../src/localnet/chain/runtime/gas-profile.ts";
+import { UNTRACED } from "../../../../src/localnet/chain/runtime/gas-trace.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import { GAS_MULTIPLIER } from "../../../../src/localnet/vm/gas.ts";
 import type { EntryPoint } from "../../../../src/localnet/vm/host.ts";
@@ -24,7 +24,7 @@ function readIn(entryPoint: EntryPoint): { readonly vm: bigint; readonly chain: 
   const contracts = createBinaryContracts({
     vm,
     bech32Prefix: "neutron",
-    profiler: createProfiler(),
+    tracer: UNTRACED,
     messageDepth: () => 0,
     query: () => new Uint8Array(0),
   });

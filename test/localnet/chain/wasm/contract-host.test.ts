@@ -11,8 +11,8 @@ import {
   subMessage,
 } from "../../../../src/localnet/chain/modules/wasm/contract.ts";
 import { gasBurner } from "../../../../src/localnet/chain/contracts/gas-burner.ts";
-import { profileNamed } from "../../../../src/localnet/chain/profile/profile-named.ts";
-import type { ProfileName } from "../../../../src/localnet/chain/profile/profile.ts";
+import { profileNamed } from "../../../../src/localnet/chain/deviations/profile-named.ts";
+import type { ProfileName } from "../../../../src/localnet/chain/deviations/deviations.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import {

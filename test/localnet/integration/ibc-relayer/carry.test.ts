@@ -6,7 +6,7 @@ import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/t
 import { deployLimiter, setLimiter } from "../../../../src/localnet/cli/localnet-scenario.ts";
 import { createScenarioChain } from "../../../../src/localnet/cli/scenario/scenario-chain.ts";
 import { ibcRelayerHealth } from "../../../../src/localnet/ibc-relayer/status.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { until } from "../../../support/e2e/cli-process.ts";

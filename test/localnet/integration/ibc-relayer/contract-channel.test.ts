@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { ibcRelayerHealth } from "../../../../src/localnet/ibc-relayer/status.ts";
 import { localDenom, parseTrace } from "../../../../src/localnet/chain/modules/transfer/denom.ts";
-import { intermediateSender } from "../../../../src/localnet/chain/modules/ibc-hooks/middleware.ts";
+import { intermediateSender } from "../../../../src/workbench/modules/ibc-hooks/middleware.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { fromBase64, fromUtf8, toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";

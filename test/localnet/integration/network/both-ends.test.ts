@@ -4,7 +4,7 @@ import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { parseRfc3339Ns } from "../../../../src/platform/base/time.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { lightBlockAt } from "../../../support/comet/light-block.ts";
 import {

@@ -7,10 +7,10 @@ import { exportHomeGenesis, importHomeGenesis } from "../../../../src/localnet/c
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import { classicContractAddress } from "../../../../src/localnet/chain/modules/wasm/address.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
-import { withModules } from "../../../../src/localnet/network/chain-files.ts";
-import { accountNamed, CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { withModules } from "../../../../src/localnet/genesis/chain-files.ts";
+import { accountNamed, CHAINS } from "../../../../src/localnet/accounts/chains.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
-import { localGenesis, remoteGenesis } from "../../../../src/localnet/network/genesis.ts";
+import { localGenesis, remoteGenesis } from "../../../../src/localnet/genesis/genesis.ts";
 import { encodeGenesis, type GenesisDoc } from "../../../../src/localnet/node/base/genesis-doc.ts";
 import { encodeBech32, sha256, toHex } from "../../../../src/platform/base/bytes.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";

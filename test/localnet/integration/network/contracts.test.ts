@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { type Logger, silentLogger } from "../../../../src/platform/base/logger.ts";

@@ -3,7 +3,7 @@ import { fromBase64, fromHex, toBase64, toHex, utf8 } from "../../../../src/plat
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import {

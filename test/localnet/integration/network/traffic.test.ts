@@ -15,7 +15,7 @@ import { portsAt } from "../../../../src/platform/base/localnet-defaults.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
 import { leasePorts } from "../../../support/port-lease.ts";
 import { createLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
-import { accountNamed, CHAINS } from "../../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS } from "../../../../src/localnet/accounts/chains.ts";
 import {
   createTraffic,
   registerTrafficMetrics,

@@ -7,7 +7,7 @@ import { fromUtf8, toHex, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../src/platform/base/json.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
-import { accountNamed, CHAINS, type ChainPart } from "../../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, type ChainPart } from "../../../../src/localnet/accounts/chains.ts";
 import { createLocalnet, type RunningLocalnet } from "../../../../src/localnet/network/create-localnet.ts";
 import { messageFromJson, messageToJson } from "../../../../src/cosmos/proto/json.ts";
 import {

@@ -11,7 +11,7 @@ import {
 } from "../../../../src/cosmos/proto/gen/neutron/interchainqueries/query.ts";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
 import type { StateStorage } from "../../../../src/localnet/chain/store/multi-store.ts";
-import { accountNamed, CHAINS, localnetAccounts } from "../../../../src/localnet/network/chains.ts";
+import { accountNamed, CHAINS, localnetAccounts } from "../../../../src/localnet/accounts/chains.ts";
 import {
   createLocalnet,
   type LocalnetOptions,

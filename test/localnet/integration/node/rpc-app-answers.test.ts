@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createApp } from "../../../../src/localnet/chain/app.ts";
-import { CHAINS } from "../../../../src/localnet/network/chains.ts";
-import { localnetSeeds, remoteGenesis } from "../../../../src/localnet/network/genesis.ts";
+import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
+import { localnetSeeds, remoteGenesis } from "../../../../src/localnet/genesis/genesis.ts";
 import { startTestNode, type TestNode } from "../../../support/test-node.ts";
 
 interface RecordedCall {

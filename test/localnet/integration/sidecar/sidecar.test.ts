@@ -9,7 +9,7 @@ import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import type { OpenHttpServer } from "../../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../../src/platform/http/route-server.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
-import { sidecarFaultControl, createFaultRoutes } from "../../../../src/localnet/network/fault-control.ts";
+import { sidecarFaultControl, createFaultRoutes } from "../../../../src/localnet/control/fault-control.ts";
 import { createSidecar, type Sidecar } from "../../../../src/localnet/sidecar/sidecar.ts";
 
 /** Patience on a busy machine. */

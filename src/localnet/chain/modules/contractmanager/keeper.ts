@@ -38,7 +38,7 @@ interface ContractKeeper {
 }
 
 /** Pays relayers for the replies to packets of contracts. */
-interface FeeKeeper {
+export interface FeeKeeper {
   readonly distributeAcknowledgementFee: (
     context: Context,
     relayer: Uint8Array,

@@ -2,7 +2,7 @@ import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import { formatPrecDec, type PrecDec } from "../../../../platform/base/decimal.ts";
 import { formatRfc3339Ns } from "../../../../platform/base/time.ts";
 import { type Coin, formatCoins, sumCoins } from "../../runtime/coins.ts";
-import type { Profile } from "../../profile/profile.ts";
+import type { Profile } from "../../deviations/deviations.ts";
 import { attribute, type ChainEvent } from "../../runtime/events.ts";
 import { MODULE_NAME, pairOf } from "./keys.ts";
 import type { PairId, PoolReserves, TradePairId, Tranche, TrancheUser } from "./types.ts";

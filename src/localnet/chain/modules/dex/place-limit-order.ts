@@ -13,7 +13,7 @@ import {
   LimitOrderType,
   type MsgPlaceLimitOrderResponse,
 } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import type { Profile } from "../../profile/profile.ts";
+import type { Profile } from "../../deviations/deviations.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";

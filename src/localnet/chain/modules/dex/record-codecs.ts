@@ -5,7 +5,7 @@ import { TickLiquidity as WireTickLiquidity } from "../../../../cosmos/proto/gen
 import { createObjectSlot } from "../../../../platform/base/caches.ts";
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
-import type { Profile } from "../../profile/profile.ts";
+import type { Profile } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { Codec } from "../../store/collections.ts";
 import * as records from "./records.ts";

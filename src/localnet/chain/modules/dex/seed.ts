@@ -1,6 +1,6 @@
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import type { MsgDeposit, MsgPlaceLimitOrder } from "../../../../cosmos/proto/gen/neutron/dex/tx.ts";
-import { type Profile, SPECIFICATION } from "../../profile/profile.ts";
+import { type Profile, SPECIFICATION } from "../../deviations/deviations.ts";
 import { formatAddress, moduleAddress } from "../../runtime/address.ts";
 import type { Coin } from "../../runtime/coins.ts";
 import { createContext } from "../../runtime/context.ts";

@@ -1,6 +1,6 @@
 import { errorText } from "../../../../platform/base/errors.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import { type Profile, SPECIFICATION } from "../../profile/profile.ts";
+import { type Profile, SPECIFICATION } from "../../deviations/deviations.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ModuleError, registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import type { Packet } from "../ibc/host/packet.ts";

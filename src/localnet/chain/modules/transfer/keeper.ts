@@ -45,7 +45,7 @@ interface ChannelKeeper extends ICS4Wrapper {
 }
 
 /** Takes the fees that contracts offer the relayers of their transfers. */
-interface FeeKeeper {
+export interface FeeKeeper {
   readonly isContract: (context: Context, address: string) => boolean;
   readonly lockFees: (
     context: Context,

@@ -20,7 +20,6 @@ import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from ".
 import { messageHandlers, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import { NO_FEE, validateFee } from "../feerefunder/keeper.ts";
 import type { IBCModule } from "../ibc/channel/ibc-module.ts";
 import { validateChannelId, validatePortId } from "../ibc/host/identifiers.ts";
 import {
@@ -54,6 +53,7 @@ import {
   type TransferDeps,
   type TransferOptions,
 } from "./keeper.ts";
+import { NO_FEE, validateFee } from "./packet-fee.ts";
 import { moduleParams } from "./params.ts";
 import { createTransferApplication, sendTransfer, coinOf } from "./application.ts";
 

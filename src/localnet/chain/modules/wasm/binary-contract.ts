@@ -7,7 +7,7 @@ import type { EntryPoint, QueryLimits } from "../../../vm/host.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ChainPanic } from "../../runtime/errors.ts";
-import type { Profiler } from "../../runtime/gas-profile.ts";
+import type { GasTracer } from "../../runtime/gas-trace.ts";
 import type { Caller } from "./contract.ts";
 import { consumeCallGas, gasForCall } from "./gas.ts";
 import { codeBytes, contractStore, runningTransaction } from "./keeper.ts";
@@ -35,7 +35,7 @@ export interface BinaryContracts {
 
 interface BinaryDeps {
   readonly vm: Vm;
-  readonly profiler: Profiler;
+  readonly tracer: GasTracer;
   /** How many calls, each by a message of the one before, are running. */
   readonly messageDepth: () => number;
   readonly bech32Prefix: string;
@@ -49,7 +49,7 @@ const STACK_OF_MESSAGE = 8 * 1024;
 
 export function createBinaryContracts({
   vm,
-  profiler,
+  tracer,
   bech32Prefix,
   messageDepth,
   query,
@@ -85,7 +85,7 @@ export function createBinaryContracts({
         accessScale: entryPoint.startsWith("ibc_") ? 1n : GAS_MULTIPLIER,
       }),
       stackLimit: stackLimit ?? Math.max(0, STACK_BYTES - STACK_OF_MESSAGE * messageDepth()),
-      recorder: profiler.recorder(),
+      trace: tracer.call(),
       interrupt: context.interrupt,
     });
     const outcome = result instanceof VmError ? undefined : attempt(() => decode(result));
@@ -95,7 +95,7 @@ export function createBinaryContracts({
   };
   return {
     call: (context, call, decode) =>
-      profiler.span(
+      tracer.span(
         context,
         "wasm",
         () => call.entryPoint,

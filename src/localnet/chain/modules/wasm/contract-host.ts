@@ -97,7 +97,7 @@ const NO_DATA = new Uint8Array(0);
 /** Creates the host. It reads `parts` at each call. */
 export function createContractHost(
   options: WasmOptions,
-  deps: WasmDeps & Pick<Required<WasmDeps>, "profiler">,
+  deps: WasmDeps & Pick<Required<WasmDeps>, "tracer">,
   parts: () => HostParts,
 ): ContractHost {
   const guardCall = createDepthGuard(MAX_CALL_DEPTH, ErrExceedMaxCallDepth);
@@ -109,7 +109,7 @@ export function createContractHost(
     bech32Prefix: options.bech32Prefix,
     entryPoints: createEntryPoints(options, {
       vm: deps.vm,
-      profiler: deps.profiler,
+      tracer: deps.tracer,
       querier: () => parts().querier,
       isDeterministic,
       messageDepth: guardCall.depth,

@@ -2,7 +2,7 @@ import { utf8 } from "../../../../platform/base/bytes.ts";
 import type { EntryPoint } from "../../../vm/host.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { Profiler } from "../../runtime/gas-profile.ts";
+import type { GasTracer } from "../../runtime/gas-trace.ts";
 import { type BinaryContracts, createBinaryContracts } from "./binary-contract.ts";
 import { parseQueryResult, parseResponse, printReply } from "./contract-result.ts";
 import {
@@ -44,7 +44,7 @@ type Call<Args extends unknown[]> = (context: Context, code: LoadedCode, ...args
 
 interface EntryPointDeps extends Pick<SmartQueries, "isDeterministic"> {
   readonly vm: Vm;
-  readonly profiler: Profiler;
+  readonly tracer: GasTracer;
   /** Read at each call. */
   readonly querier: () => ContractQuerier;
   /** How many calls, each by a message of the one before, are running. */

@@ -2,7 +2,7 @@ import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import type { PortRouter } from "../ibc/channel/ibc-module.ts";
 import { type ContractHost, createContractHost, type HostParts } from "./contract-host.ts";
-import { createProfiler, type Profiler } from "../../runtime/gas-profile.ts";
+import { type GasTracer, UNTRACED } from "../../runtime/gas-trace.ts";
 import { createDispatch, createMessageRunner, type RunMessage } from "./dispatch.ts";
 import { exportGenesis, initGenesis } from "./genesis.ts";
 import { createMessageHandlers } from "./handlers.ts";
@@ -27,13 +27,13 @@ export interface WasmModule extends ChainModule {
 export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModule {
   const { bech32Prefix } = options;
   // The host and its parts call each other. The host reads `parts` at the first call, when both exist.
-  const { profiler = createProfiler() } = deps;
-  const host: ContractHost = profiledHost(
-    createContractHost(options, { ...deps, profiler }, () => parts),
-    profiler,
+  const { tracer = UNTRACED } = deps;
+  const host: ContractHost = tracedHost(
+    createContractHost(options, { ...deps, tracer }, () => parts),
+    tracer,
   );
   const parts: HostParts = {
-    dispatch: createDispatch(profiledRunner(createMessageRunner(options, deps), profiler), host),
+    dispatch: createDispatch(tracedRunner(createMessageRunner(options, deps), tracer), host),
     querier: createQuerier(options, deps, host),
   };
   return {
@@ -54,8 +54,8 @@ export function createWasmModule(options: WasmOptions, deps: WasmDeps): WasmModu
   };
 }
 
-/** Returns a host whose calls are places of a profile. */
-function profiledHost(host: ContractHost, { span }: Profiler): ContractHost {
+/** Returns a host whose calls are spans. */
+function tracedHost(host: ContractHost, { span }: GasTracer): ContractHost {
   return {
     ...host,
     instantiate: (context, contract) =>
@@ -103,8 +103,8 @@ function profiledHost(host: ContractHost, { span }: Profiler): ContractHost {
   };
 }
 
-/** A message of a contract is a place of a profile: what it sends may be of any module. */
-function profiledRunner(run: RunMessage, { span }: Profiler): RunMessage {
+/** A message of a contract is a span: what it sends may be of any module. */
+function tracedRunner(run: RunMessage, { span }: GasTracer): RunMessage {
   return (context, contract, message) =>
     span(
       context,

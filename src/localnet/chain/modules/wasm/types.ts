@@ -1,6 +1,6 @@
 import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
-import type { Profiler } from "../../runtime/gas-profile.ts";
+import type { GasTracer } from "../../runtime/gas-trace.ts";
 import type { HandlerResult, MessageHandler, QueryHandler } from "../../runtime/module.ts";
 import type { Vm } from "../../../vm/vm.ts";
 import type { ContractCode, MessageJson } from "./contract.ts";
@@ -40,7 +40,7 @@ interface AccountKeeper {
 }
 
 /** Runs a custom message of the chain's bindings. Returns undefined for a message that it does not know. */
-type CustomMessageHandler = (
+export type CustomMessageHandler = (
   context: Context,
   contract: string,
   message: unknown,
@@ -53,7 +53,7 @@ export interface CustomMessageResult {
 }
 
 /** Answers a custom query of the chain's bindings. Returns undefined for a query that it does not know. */
-type CustomQueryHandler = (
+export type CustomQueryHandler = (
   context: Context,
   request: Readonly<Record<string, unknown>>,
 ) => MessageJson | undefined;
@@ -65,7 +65,7 @@ export interface WasmDeps {
   /** Runs binary contracts. */
   readonly vm: Vm;
   /** Default: calls are not recorded. */
-  readonly profiler?: Profiler;
+  readonly tracer?: GasTracer;
   readonly bank: BankKeeper;
   readonly accounts: AccountKeeper;
   /** The module `ibc`. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PROFILE_NAMES } from "../../../../../src/localnet/chain/profile/profile.ts";
+import { PROFILE_NAMES } from "../../../../../src/localnet/chain/deviations/deviations.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../../../../src/platform/base/json.ts";
 import {
   type DexAccount,

@@ -3,7 +3,7 @@ import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { profileNamed } from "../../../../../src/localnet/chain/profile/profile-named.ts";
+import { profileNamed } from "../../../../../src/localnet/chain/deviations/profile-named.ts";
 import { createReflectionStream } from "../../../../../src/localnet/node/grpc/reflection.ts";
 import type { JsonObject } from "../../../../../src/platform/base/json.ts";
 import { messageFromJson, messageToJson } from "../../../../../src/cosmos/proto/json.ts";

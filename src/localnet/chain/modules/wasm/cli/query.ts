@@ -13,8 +13,8 @@ import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { parseUint64 } from "../../../../../platform/cli/options.ts";
 import { withChain } from "../../../../cli/chain-connection.ts";
 import { addConnectionOptions, type ConnectionOptions } from "../../../../cli/connection-options.ts";
+import { addProfileOptions, gasReportsOf, type ProfileOptions } from "../../../../cli/gas-reports.ts";
 import { type QueryGroup, query, queryCommand, queryCommands } from "../../../../cli/module-query.ts";
-import { addProfileOptions, type ProfileOptions, saveProfile } from "../../../../cli/tx-profile.ts";
 
 const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,
       HASH data_hash`;
@@ -121,8 +121,9 @@ function withProfile(commands: readonly Command[], context: CliContext): void {
     const [address = "", queryData = ""] = command.processedArgs.map(String);
     const request = QuerySmartContractStateRequest.encode({ address, queryData: fromBase64(queryData) });
     const path = "/cosmwasm.wasm.v1.Query/SmartContractState";
-    await withChain(options, context, (client) =>
-      saveProfile(client, { kind: "query", path, request: toBase64(request.finish()) }, options, context),
+    const subject = { kind: "query", path, request: toBase64(request.finish()) } as const;
+    await withChain(options, context, async (client) =>
+      gasReportsOf(context)?.save(client, subject, options, context),
     );
   });
 }

@@ -7,9 +7,9 @@ import { EXIT, errorMessage } from "../../../../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../../../../platform/base/json.ts";
 import { CliError } from "../../../../../platform/cli/cli-error.ts";
 import { type Fields, parseCoins, requiredOption, textOf } from "../../../../cli/command-inputs.ts";
+import { readContract } from "../../../../cli/contract-code.ts";
+import { PROFILE_OPTIONS } from "../../../../cli/gas-reports.ts";
 import { message, messageCommands } from "../../../../cli/module-tx.ts";
-import { PROFILE_OPTIONS } from "../../../../cli/tx-profile.ts";
-import { readContract } from "../../../../cli/wasm-inspect.ts";
 
 /** Who may create contracts of a code. */
 const PERMISSION = {

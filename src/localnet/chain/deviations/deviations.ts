@@ -1,0 +1,97 @@
+import type { ProtoVariant } from "../../../cosmos/proto/variant.ts";
+import { DEX_DEVIATIONS } from "./dex-deviations.ts";
+import type { Deviation } from "./deviation.ts";
+import {
+  CONTRACT_DEVIATIONS,
+  ICQ_DEVIATIONS,
+  NODE_DEVIATIONS,
+  SIDECAR_DEVIATIONS,
+  TRANSFER_DEVIATIONS,
+} from "./other-deviations.ts";
+
+/**
+ * Which side a chain takes where specification and deployed chain differ. A chain has its profile from its genesis document on, and
+ * never changes it.
+ */
+export const PROFILE_NAMES = ["specification", "deployed"] as const;
+
+export type ProfileName = (typeof PROFILE_NAMES)[number];
+
+const TABLES = {
+  ...ICQ_DEVIATIONS,
+  ...DEX_DEVIATIONS,
+  ...TRANSFER_DEVIATIONS,
+  ...CONTRACT_DEVIATIONS,
+  ...NODE_DEVIATIONS,
+  ...SIDECAR_DEVIATIONS,
+};
+
+type Tables = typeof TABLES;
+
+/** Identifier of a deviation that the profile decides. */
+export type SwitchId = {
+  [Id in keyof Tables]: Tables[Id]["isSwitch"] extends true ? Id : never;
+}[keyof Tables];
+
+/** The profile of a chain as its code reads it. */
+export interface Profile {
+  readonly name: ProfileName;
+  /** Returns whether the chain does what the deployed chain does in this deviation. */
+  readonly deployed: (id: SwitchId) => boolean;
+  /** Field numbers and names of the chain's messages; undefined: those of the definitions, with which the code works. */
+  readonly proto: ProtoVariant | undefined;
+}
+
+/** The profile of chains that do not name one. */
+export const SPECIFICATION: Profile = { name: "specification", deployed: () => false, proto: undefined };
+
+/** An area of deviations with the heading of its section in `docs/conformance.md`. */
+interface DeviationArea {
+  /** Name of the generated section. */
+  readonly name: string;
+  readonly heading: string;
+  readonly deviations: Readonly<Record<string, Deviation>>;
+}
+
+/** All deviations, in the order of `docs/conformance.md`. */
+export const DEVIATION_AREAS: readonly DeviationArea[] = [
+  {
+    name: "interchainqueries",
+    heading: "The `interchainqueries` module",
+    deviations: ICQ_DEVIATIONS,
+  },
+  { name: "dex", heading: "The `dex` module", deviations: DEX_DEVIATIONS },
+  { name: "transfer", heading: "Transfers and their limits", deviations: TRANSFER_DEVIATIONS },
+  { name: "contracts", heading: "Contracts", deviations: CONTRACT_DEVIATIONS },
+  { name: "node", heading: "The node: blocks, RPC, WebSocket", deviations: NODE_DEVIATIONS },
+  { name: "sidecar", heading: "The price sidecar", deviations: SIDECAR_DEVIATIONS },
+];
+
+/** Returns whether a deviation has a switch. */
+export function hasSwitch(id: SwitchId): boolean {
+  return TABLES[id].isSwitch;
+}
+
+/** A deviation as `relaywatch localnet profile` and `docs/conformance.md` show it. */
+interface ListedDeviation extends Omit<Deviation, "isSwitch" | "fields"> {
+  readonly area: string;
+  /** Identifier of the switch; null for a deviation in which all chains do the same. */
+  readonly switch: string | null;
+  /** Section of `docs/conformance.md`. */
+  readonly documented: string;
+}
+
+/** Returns all deviations in the order of `docs/conformance.md`. */
+export function listDeviations(): readonly ListedDeviation[] {
+  return DEVIATION_AREAS.flatMap(({ name, heading, deviations }) =>
+    Object.entries(deviations).map(([id, { isSwitch, subject, specification, deployed, here }]) => ({
+      area: name,
+      switch: isSwitch ? id : null,
+      subject,
+      specification,
+      deployed,
+      here,
+      documented: heading,
+    })),
+  );
+}

@@ -1,0 +1,224 @@
+import type { Deviation } from "./deviation.ts";
+
+/** Deviations of the module `interchainqueries`. */
+export const ICQ_DEVIATIONS = {
+  icqRemovedEvent: {
+    subject: "`query_removed`",
+    specification: "four attributes",
+    deployed: "eight",
+    here: "four, as in the specification's table",
+    isSwitch: true,
+  },
+  icqOwnerRemoval: {
+    subject: "removal by the owner",
+    specification: '"and the submit timeout has not passed"',
+    deployed: "at any time",
+    here: 'at any time: after the timeout, "any sender" includes the owner',
+    isSwitch: false,
+  },
+  icqRefund: {
+    subject: "refund",
+    specification: '"refunded", recipient not stated',
+    deployed: "to the sender of the removal message",
+    here: "to the sender",
+    isSwitch: false,
+  },
+  icqTimeoutOverflow: {
+    subject: "height plus submit timeout",
+    specification: "not stated",
+    deployed: "wraps around at 2^64, so anybody can immediately remove a query with a huge timeout",
+    here: "exact: a huge timeout never passes",
+    isSwitch: true,
+  },
+  icqRemovalLimit: {
+    subject: "`tx_query_removal_limit`",
+    specification: "at most this many TX queries at the end of each block",
+    deployed: "this many queries and this many hashes; 0 means no limit",
+    here: "as deployed, which stays within the specification's limit",
+    isSwitch: false,
+  },
+  icqFailedProof: {
+    subject: "failed KV proof",
+    specification: "1112 exists",
+    deployed: "1112 (9.1.3: 1107)",
+    here: "1112",
+    isSwitch: false,
+  },
+  icqAbsentProof: {
+    subject: "proof absent or not decodable",
+    specification: "–",
+    deployed: "1110 (9.1.3: 1107)",
+    here: "1110",
+    isSwitch: false,
+  },
+  icqCheckOrder: {
+    subject: "KV check order",
+    specification: "not stated",
+    deployed: "height before value count (9.1.3: the same); for each value: proof, key, path, proof",
+    here: "as recorded",
+    isSwitch: false,
+  },
+  icqEmptyProof: {
+    subject: "empty proof operation list",
+    specification: "–",
+    deployed: "panics (111222)",
+    here: '1112, "proof cannot be empty"',
+    isSwitch: false,
+  },
+  icqAbsentResponse: {
+    subject: "TX result without `response`",
+    specification: "–",
+    deployed: "panics (111222)",
+    here: '1111 with "response is missing: invalid type"',
+    isSwitch: false,
+  },
+  icqUnpayableDeposit: {
+    subject: "deposit that cannot be paid out",
+    specification: "–",
+    deployed: "panics (111222)",
+    here: "the bank module's error",
+    isSwitch: false,
+  },
+  icqNullKey: {
+    subject: "`keys:[null]` in a contract message",
+    specification: "–",
+    deployed: "panics",
+    here: 'sdk/29 "key cannot be nil"',
+    isSwitch: false,
+  },
+  icqListQuery: {
+    subject: "custom list query",
+    specification: "–",
+    deployed: "panics without pagination; a page with it",
+    here: "panics without pagination; all queries with it",
+    isSwitch: true,
+  },
+  icqProofSpecs: {
+    subject: "proof specs",
+    specification: "–",
+    deployed: "from the client state",
+    here: "the SDK's two, which every Cosmos client has",
+    isSwitch: false,
+  },
+  icqRemoteRevision: {
+    subject: "LastRemoteHeight `revision`",
+    specification: '"revision"',
+    deployed: "always 0",
+    here: "0: the deployed chain's clients rely on it",
+    isSwitch: false,
+  },
+  icqGenesisExport: {
+    subject: "genesis export",
+    specification: "–",
+    deployed: "loses results, hashes, removal marks and the last id",
+    here: "exports them in additional fields",
+    isSwitch: false,
+  },
+  icqSourcePaths: {
+    subject: "source paths in error texts",
+    specification: "–",
+    deployed: "` [path/keeper.go:102]`",
+    here: "absent",
+    isSwitch: false,
+  },
+  icqTelemetry: {
+    subject: "telemetry timer `register_interchain_query`",
+    specification: "–",
+    deployed: "recorded by register and submit",
+    here: "absent; the node has its own metrics",
+    isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Deviation>>;
+
+/** Deviations of transfers and their limits. */
+export const TRANSFER_DEVIATIONS = {
+  transferDestination: {
+    subject: "the packet object's `destination_port`, `destination_channel`",
+    specification: "`omitted`",
+    deployed: "`omitted` in `send_packet` only",
+    here: "as deployed: the limiter needs a received packet's channel",
+    isSwitch: false,
+  },
+  transferSequence: {
+    subject: "the packet object's `sequence` in `send_packet`",
+    specification: '"packet sequence"',
+    deployed: "0: the limiter is asked before the channel assigns one",
+    here: "as deployed; `recv_packet` and `undo_send` have the packet's",
+    isSwitch: false,
+  },
+  transferTimeout: {
+    subject: "the packet object's `timeout_timestamp`",
+    specification: "0 when unset",
+    deployed: "absent when unset",
+    here: "specification",
+    isSwitch: true,
+  },
+  transferMemo: {
+    subject: "the packet object's `data`",
+    specification: "four fields",
+    deployed: "also `memo`, when there is one",
+    here: "specification",
+    isSwitch: true,
+  },
+  transferCode2: {
+    subject: "code 2",
+    specification: 'the contract\'s error text contains "rate limit exceeded"',
+    deployed: "every contract failure; the words are added to its text",
+    here: "as deployed: the reference limiter spells it differently",
+    isSwitch: false,
+  },
+  transferCode4: {
+    subject: "code 4",
+    specification: "any other contract error",
+    deployed: "an address that is not an account; undecodable data",
+    here: "as deployed",
+    isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Deviation>>;
+
+/** Deviations of contracts. */
+export const CONTRACT_DEVIATIONS = {
+  contractQueries: {
+    subject: "gRPC paths that binary contracts may query (`stargate`, `grpc`)",
+    specification: "–",
+    deployed: "a list: `'…' path is not allowed from the contract` for all others",
+    here: "the list, and `AddressFailures` and `Failures` of `contractmanager` and `ValidatorDelegations` of `staking`. A path of the list without its module: `No route to query '…'`",
+    isSwitch: true,
+  },
+} as const satisfies Readonly<Record<string, Deviation>>;
+
+/** Deviations of a node. */
+export const NODE_DEVIATIONS = {
+  oracleResponsesType: {
+    subject: "type of `app_oracle_responses`",
+    specification: "counter",
+    deployed: "gauge",
+    here: "gauge. Its values only grow and begin again at 0 with the process, so `rate` and `increase` apply; the watchdog and the rules go by the name, not by the type",
+    isSwitch: false,
+  },
+  extendedCommit: {
+    subject: "first entry in a block's transactions",
+    specification: "not stated",
+    deployed: "the proposer's extended commit when vote extensions are on",
+    here: "a transaction: vote extensions are disabled (`vote_extensions_enable_height` is 0)",
+    isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Deviation>>;
+
+/** Deviations of the price sidecar. It has the profile of the command that starts it. */
+export const SIDECAR_DEVIATIONS = {
+  sidecarMetricNames: {
+    subject: "names of its own metrics (8002)",
+    specification: "`connect_…`",
+    deployed: "`side_car_…`",
+    here: "`connect_…`",
+    isSwitch: true,
+  },
+  sidecarPricePath: {
+    subject: "path of the prices",
+    specification: "`/connect/oracle/v2/prices`",
+    deployed: "some builds have `/slinky/oracle/v1/prices` alone",
+    here: "both",
+    isSwitch: false,
+  },
+} as const satisfies Readonly<Record<string, Deviation>>;

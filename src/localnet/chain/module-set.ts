@@ -1,0 +1,55 @@
+import type { AuthKeeper } from "./modules/auth/keeper.ts";
+import type { BankHooks, BankKeeper } from "./modules/bank/keeper.ts";
+import type { FeeKeeper as RelayerFees } from "./modules/contractmanager/keeper.ts";
+import type { IBCModule } from "./modules/ibc/channel/ibc-module.ts";
+import type { IbcKeeper } from "./modules/ibc/keeper.ts";
+import type { FeeKeeper as TransferFees } from "./modules/transfer/keeper.ts";
+import type { ContractHost } from "./modules/wasm/contract-host.ts";
+import type { WasmModule } from "./modules/wasm/module.ts";
+import type { CustomMessageHandler, CustomQueryHandler } from "./modules/wasm/types.ts";
+import type { Context } from "./runtime/context.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
+
+/** What the modules of a set build on: names and keepers of the local chain. */
+export interface ChainParts {
+  readonly names: {
+    /** First part of the type URLs of the chain's own modules. */
+    readonly chainName: string;
+    readonly bech32Prefix: string;
+    readonly denom: string;
+    /** The account that may change params, bech32. */
+    readonly authority: string;
+  };
+  readonly bank: BankKeeper;
+  readonly accounts: AuthKeeper;
+  readonly contracts: ContractHost & Pick<WasmModule, "codeOf">;
+  readonly channels: IbcKeeper;
+  /** Finds the handler of a message of any module. */
+  readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
+  readonly findQuery: (path: string) => QueryHandler | undefined;
+}
+
+/** Messages and queries of the kind `custom` that one module handles. Each returns undefined for those of other modules. */
+export interface ModuleBindings {
+  /** Name of the module. */
+  readonly module: string;
+  readonly message?: CustomMessageHandler;
+  readonly query?: CustomQueryHandler;
+}
+
+/** Modules, and where they take part in others. */
+export interface AddedModules {
+  readonly modules: readonly ChainModule[];
+  /** Called before payments. */
+  readonly bankHooks?: BankHooks;
+  /** Fees of contracts' packets. */
+  readonly fees?: Omit<TransferFees, "isContract"> & RelayerFees;
+  /** Ends a block of a chain that burns its fees. */
+  readonly burnFees?: (context: Context, feeRecipient: string) => void;
+  /** Wraps the application of transfers: within the limiter, and outside of it. */
+  readonly transfers?: Readonly<Record<"within" | "outside", (application: IBCModule) => IBCModule>>;
+  readonly bindings?: readonly ModuleBindings[];
+}
+
+/** A set of modules that a local chain has in addition to those of every local chain. */
+export type CreateModules = (parts: ChainParts) => AddedModules;

@@ -1,0 +1,71 @@
+import type { StartTrace } from "../../vm/call-trace.ts";
+import type { Context } from "./context.ts";
+import type { ChainModule, MessageHandler, QueryHandler } from "./module.ts";
+import type { TxRules } from "./tx-runner.ts";
+
+/** What a span is: a part of a transaction, a message, a call of a contract, a query, an entry point of binary code. */
+export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
+
+/** Is told what uses gas. It changes no result. */
+export interface GasTracer {
+  /** The trace of the next call of binary code; undefined: nothing follows it. */
+  readonly call: () => StartTrace | undefined;
+  /** Runs work that has a name. `name` is asked only if something follows the work. */
+  readonly span: <T>(
+    context: Context,
+    kind: SpanKind,
+    name: () => string,
+    work: (context: Context) => T,
+  ) => T;
+}
+
+/** Follows nothing. */
+export const UNTRACED: GasTracer = {
+  call: () => undefined,
+  span: (context, _kind, _name, work) => work(context),
+};
+
+/** Returns rules whose steps of a transaction are spans. */
+export function tracedRules(rules: TxRules, { span }: GasTracer): TxRules {
+  const { ante, post } = rules;
+  return {
+    ...rules,
+    ante: (context, tx, environment) =>
+      span(context, "step", anteName, (inner) => ante(inner, tx, environment)),
+    post: (context, tx, environment) =>
+      span(context, "step", postName, (inner) => post(inner, tx, environment)),
+  };
+}
+
+function anteName(): string {
+  return "ante handler";
+}
+
+function postName(): string {
+  return "post handler: fee settlement";
+}
+
+/** Returns a module whose messages and queries are spans, wherever they come from. */
+export function tracedModule(module: ChainModule, tracer: GasTracer): ChainModule {
+  return {
+    ...module,
+    messages: module.messages.map((handler) => tracedMessage(handler, tracer)),
+    queries: module.queries.map((handler) => tracedQuery(handler, tracer)),
+  };
+}
+
+function tracedMessage(handler: MessageHandler, { span }: GasTracer): MessageHandler {
+  const name = (): string => handler.typeUrl.slice(1);
+  return {
+    ...handler,
+    handle: (context, message) => span(context, "message", name, (inner) => handler.handle(inner, message)),
+  };
+}
+
+function tracedQuery(handler: QueryHandler, { span }: GasTracer): QueryHandler {
+  const name = (): string => handler.path.slice(1);
+  return {
+    ...handler,
+    query: (context, request) => span(context, "query", name, (inner) => handler.query(inner, request)),
+  };
+}

@@ -1,0 +1,109 @@
+import { createHash } from "node:crypto";
+import { readFileSync, statSync } from "node:fs";
+import { gunzipSync } from "node:zlib";
+import { EXIT, errorMessage } from "../../platform/base/errors.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { MAX_CODE_BYTES } from "../chain/modules/wasm/code-store.ts";
+import { decodeModule } from "../vm/decode-module.ts";
+import type { WasmModule } from "../vm/module.ts";
+import { STATIC_CHECKS } from "../vm/static-checks.ts";
+import { createVm } from "../vm/vm.ts";
+
+/** Bounds what is read of a wrong file. */
+const MAX_FILE_BYTES = 64 * 1024 * 1024;
+
+interface Check {
+  readonly name: string;
+  /** What is wrong, in the words of the deployed chain; undefined if nothing is. */
+  readonly problem: string | undefined;
+}
+
+/** What is known of a contract's code without running it. */
+export interface Inspection {
+  readonly checksum: string;
+  readonly bytes: number;
+  readonly packedBytes: number | undefined;
+  readonly module: WasmModule | undefined;
+  readonly checks: readonly Check[];
+  /** Why no instance could be made of code that the chain stores. */
+  readonly instantiation: string | undefined;
+}
+
+/** Reads a contract's code, unpacked. Throws `CliError` for code that the chain would refuse, with the reason. */
+export function readContract(file: string): Uint8Array {
+  const inspection = inspectCode(readCode(file));
+  const problem = problemOf(inspection);
+  if (problem === undefined && inspection.module !== undefined) return inspection.module.bytes;
+  throw new CliError(EXIT.badConfig, `${file}: the chain refuses this code: ${problem ?? "no module"}`);
+}
+
+/** Reads a file with code. Throws `CliError`. */
+export function readCode(file: string): Uint8Array {
+  try {
+    if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
+    return new Uint8Array(readFileSync(file));
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `${file} cannot be read`, { cause });
+  }
+}
+
+/** Inspects code, plain or compressed. Never throws for what the code contains. */
+export function inspectCode(file: Uint8Array): Inspection {
+  const isPacked = file[0] === 0x1f && file[1] === 0x8b;
+  let code = file;
+  const checks: Check[] = [];
+  if (isPacked) {
+    const problem = attempt(() => {
+      code = new Uint8Array(gunzipSync(file, { maxOutputLength: MAX_FILE_BYTES }));
+    });
+    checks.push({ name: "gzip", problem });
+  }
+  checks.push({
+    name: "size",
+    problem: code.length > MAX_CODE_BYTES ? `${code.length} bytes, at most ${MAX_CODE_BYTES}` : undefined,
+  });
+  let module: WasmModule | undefined;
+  const decoding = attempt(() => {
+    module = decodeModule(code);
+  });
+  checks.push({ name: "module", problem: decoding });
+  const { instantiation, more } = module === undefined ? NOTHING_MORE : checkModule(module, code);
+  return {
+    checksum: createHash("sha256").update(code).digest("hex"),
+    bytes: code.length,
+    packedBytes: isPacked ? file.length : undefined,
+    module,
+    checks: [...checks, ...more],
+    instantiation,
+  };
+}
+
+const NOTHING_MORE = { instantiation: undefined, more: [] } as const;
+
+function checkModule(
+  module: WasmModule,
+  code: Uint8Array,
+): { readonly instantiation: string | undefined; readonly more: readonly Check[] } {
+  const rules = STATIC_CHECKS.map(({ name, problem }) => ({ name, problem: problem(module) }));
+  if (rules.some(({ problem }) => problem !== undefined)) return { instantiation: undefined, more: rules };
+  const vm = createVm();
+  const bodies = attempt(() => vm.store("inspected", code));
+  return {
+    instantiation: bodies === undefined ? vm.instantiationProblem("inspected") : undefined,
+    more: [...rules, { name: "function bodies", problem: bodies }],
+  };
+}
+
+function attempt(action: () => void): string | undefined {
+  try {
+    action();
+    return undefined;
+  } catch (thrown) {
+    return errorMessage(thrown);
+  }
+}
+
+/** Returns the first reason for which the chain refuses the code, or cannot run it. */
+export function problemOf({ checks, instantiation }: Inspection): string | undefined {
+  return checks.find(({ problem }) => problem !== undefined)?.problem ?? instantiation;
+}

@@ -1,0 +1,227 @@
+import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
+import { TYPE_URL } from "../../cosmos/proto/registry.ts";
+import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { isRecord, JsonField } from "../../platform/base/json.ts";
+import {
+  errorReply,
+  type HttpReply,
+  type HttpRoute,
+  jsonReply,
+  type RouteRequest,
+} from "../../platform/http/http-route.ts";
+import { MempoolError, NodeError } from "../node/base/errors.ts";
+import type { NodeView } from "../node/base/node-view.ts";
+import { testValidatorSeed } from "../node/consensus/validators.ts";
+import type { RunningNode } from "../node/create-node.ts";
+import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
+import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
+
+/** A chain under control. `ready` is that of its node. */
+export interface ControlledChain {
+  readonly profile: ChainProfile;
+  readonly ready: Promise<RunningNode>;
+}
+
+/** Thrown for an invalid request body; the reply has the error code `bad-order`. */
+class InvalidBodyError extends Error {}
+
+/** Bound for `count`, because the blocks of one request are made without a pause. */
+const MAX_BLOCKS = 1_000;
+
+const MAX_ADDRESSES = 10_000;
+
+/** Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains` need the token. */
+export function controlRoutes(chains: readonly ControlledChain[]): readonly HttpRoute[] {
+  const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
+  const command = (
+    name: string,
+    run: (node: RunningNode, body: JsonField, faucet: Faucet) => CommandResult,
+  ): HttpRoute => ({
+    method: "POST",
+    path: `/chains/:chain/${name}`,
+    guarded: true,
+    handle: async (request) => {
+      const id = request.params["chain"] ?? "";
+      const chain = chains.find((one) => one.profile.chainId === id);
+      const faucet = faucets.get(id);
+      if (chain === undefined || faucet === undefined) {
+        return errorReply(404, "no-such-chain", `no chain here is called ${id.slice(0, 50)}`);
+      }
+      return reply(async () => run(await chain.ready, readBody(request), faucet));
+    },
+  });
+  return [
+    {
+      method: "GET",
+      path: "/chains",
+      handle: async () => jsonReply(200, { chains: await Promise.all(chains.map(describe)) }),
+    },
+    command("halt", ({ control }) => {
+      control.halt();
+      return { halted: true };
+    }),
+    command("resume", ({ control }) => {
+      control.resume();
+      return { halted: false };
+    }),
+    command("blocks", ({ control }, body) => ({
+      height: control.produce(integer(body.member("count"), 1, MAX_BLOCKS)),
+    })),
+    command("absent", ({ control }, body) => {
+      control.setAbsent(addresses(body.member("validators")));
+      return { absent: control.absent() };
+    }),
+    command("double-sign", ({ control }, body) => {
+      const accused = addressOf(body.member("validator"));
+      control.reportDoubleSign(accused);
+      return { accused: upperHex(accused) };
+    }),
+    command("validators", ({ control, genesis }, body) => {
+      const address = control.setValidator(seedOf(genesis.chainId, body), wholeNumber(body.member("power")));
+      return { address: upperHex(address) };
+    }),
+    command("faucet", ({ view }, body, faucet) =>
+      faucet.send(view, text(body.member("address")), wholeNumber(body.member("amount"))),
+    ),
+  ];
+}
+
+type ReplyBody = Readonly<Record<string, unknown>>;
+type CommandResult = ReplyBody | Promise<ReplyBody>;
+
+async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody> {
+  const { view, control } = await ready;
+  const { latestHeight } = view.status();
+  return {
+    chain_id: profile.chainId,
+    height: latestHeight,
+    halted: control.isHalted(),
+    absent: control.absent(),
+    validators: (view.validators(latestHeight + 1n)?.validators ?? []).map((one) => ({
+      address: upperHex(one.address),
+      power: one.power,
+    })),
+  };
+}
+
+/** 400 for an invalid body, 409 for a command that the chain rejects. Other errors are bugs and pass through. */
+async function reply(run: () => CommandResult): Promise<HttpReply> {
+  try {
+    return jsonReply(200, await run());
+  } catch (error) {
+    if (error instanceof InvalidBodyError) return errorReply(400, "bad-order", error.message);
+    if (
+      error instanceof NodeError ||
+      error instanceof MempoolError ||
+      error instanceof FaucetError ||
+      error instanceof LocalAccountError ||
+      error instanceof UnknownAccountError
+    ) {
+      return errorReply(409, error.facts.code, error.message);
+    }
+    throw error;
+  }
+}
+
+/** Parses the body; an empty one is treated as `{}`. */
+function readBody(request: RouteRequest): JsonField {
+  const error = (path: string, expected: string): Error =>
+    new InvalidBodyError(`${path}: ${expected} was expected`);
+  if (request.body.length === 0) return new JsonField({}, "", error);
+  try {
+    const value: unknown = JSON.parse(new TextDecoder().decode(request.body));
+    if (isRecord(value)) return new JsonField(value, "", error);
+  } catch {
+    // The error below covers invalid JSON and other JSON values.
+  }
+  throw new InvalidBodyError("the body must be a JSON object");
+}
+
+/** Returns `least` for an absent field. */
+function integer(field: JsonField, least: number, most: number): number {
+  const value = field.value ?? least;
+  if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
+  throw field.error(field.path, `a whole number from ${least} to ${most}`);
+}
+
+function text(field: JsonField): string {
+  if (!field.isPresent() || field.asText().length > 200) throw field.error(field.path, "a text");
+  return field.asText();
+}
+
+function wholeNumber(field: JsonField): bigint {
+  const value = text(field);
+  if (!/^\d{1,18}$/.test(value)) throw field.error(field.path, "a whole number in quotes");
+  return BigInt(value);
+}
+
+function addresses(field: JsonField): readonly Uint8Array[] {
+  // `elements` takes an absent field for an empty list, which would make every validator present.
+  const list = field.isPresent() ? field.elements() : undefined;
+  if (list === undefined || list.length > MAX_ADDRESSES) throw field.error(field.path, "a list of addresses");
+  return list.map(addressOf);
+}
+
+function addressOf(field: JsonField): Uint8Array {
+  if (field.isPresent() && /^[0-9a-fA-F]{40}$/.test(field.asText())) return fromHex(field.asText());
+  throw field.error(field.path, "an address of 40 hex digits");
+}
+
+/** Returns the seed of a validator: 64 hex digits, the hash of any other text, or that of the test validator `index`. */
+function seedOf(chainId: string, body: JsonField): Uint8Array {
+  const field = body.member("seed");
+  if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));
+  const seed = text(field);
+  return /^[0-9a-fA-F]{64}$/.test(seed) ? fromHex(seed) : sha256(utf8(seed));
+}
+
+/** Thrown when the chain rejects the faucet's transaction. */
+class FaucetError extends CodedError<{
+  readonly code: "faucet-refused";
+  readonly abciCode: number;
+  readonly codespace: string;
+}> {}
+
+/** Sends coins of a test account to any address. */
+interface Faucet {
+  /**
+   * Sends an amount of the chain's denom. Resolves when the transaction is in the mempool, before its block. Rejects with
+   * {@link FaucetError}, `LocalAccountError` or `MempoolError`.
+   */
+  readonly send: (
+    view: NodeView,
+    address: string,
+    amount: bigint,
+  ) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+const GAS_LIMIT = 300_000n;
+const FEE_AMOUNT = 10_000n;
+
+/** Creates the faucet of a chain. It pays from the public test account `faucet`. */
+export function createFaucet(chain: ChainProfile): Faucet {
+  // A chain of one's own may have no such account, and then no faucet.
+  let account: LocalAccount | undefined;
+  const fee = { denom: chain.denom, amount: FEE_AMOUNT };
+  return {
+    send: async (view, address, amount) => {
+      account ??= createLocalAccount(chain, "faucet");
+      const value = MsgSend.encode({
+        fromAddress: account.address,
+        toAddress: address,
+        amount: [{ denom: chain.denom, amount: amount.toString() }],
+      }).finish();
+      const messages = [{ typeUrl: TYPE_URL.send, value }];
+      const draft = { messages, memo: "faucet", gasLimit: GAS_LIMIT, fee };
+      const { hash, check } = await account.broadcast(view, draft);
+      if (check.code !== 0) {
+        throw new FaucetError(
+          { code: "faucet-refused", abciCode: check.code, codespace: check.codespace },
+          `the chain rejected the transaction of the faucet: ${check.log}`,
+        );
+      }
+      return { hash: upperHex(hash), amount: `${amount}${chain.denom}` };
+    },
+  };
+}

@@ -1,0 +1,119 @@
+import { MsgCreateValidator } from "../../cosmos/proto/gen/cosmos/staking/v1beta1/tx.ts";
+import { PubKey } from "../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
+import { createSigner, signTransaction } from "../../cosmos/client/tx/signer.ts";
+import { messageToJson } from "../../cosmos/proto/json.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { Secret } from "../../platform/base/secret.ts";
+import type { Application } from "../chain/runtime/abci.ts";
+import { formatAddress, parseAddress } from "../chain/runtime/address.ts";
+import type { GenesisDoc } from "../node/base/genesis-doc.ts";
+import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
+import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
+
+/**
+ * Puts the settings of a chain's modules over the state of its genesis: objects are merged, everything else is replaced. The members of
+ * `params` that neither has are the defaults of the module. `createApp` creates the chain's application with an empty state.
+ */
+export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
+  const { modules } = chain.settings;
+  const names = Object.keys(modules);
+  if (names.length === 0) return doc;
+  const state = doc.appState;
+  const defaults = defaultState(chain, createApp());
+  const merged = names.map((name) => {
+    const given = modules[name] ?? null;
+    const own = state[name] ?? {};
+    const params = isObject(memberOf(given, "params")) ? memberOf(defaults[name] ?? null, "params") : null;
+    const base = params === null ? own : merge({ params }, own);
+    return [name, merge(base, given)] as const;
+  });
+  return { ...doc, appState: { ...state, ...Object.fromEntries(merged) } };
+}
+
+function merge(base: JsonValue, over: JsonValue): JsonValue {
+  if (!isObject(base) || !isObject(over)) return over;
+  const members = Object.entries(over).map(([key, value]) => [key, merge(base[key] ?? null, value)] as const);
+  return { ...base, ...Object.fromEntries(members) };
+}
+
+function memberOf(value: JsonValue, key: string): JsonValue {
+  return isObject(value) ? (value[key] ?? null) : null;
+}
+
+function isObject(value: JsonValue): value is JsonObject {
+  return isRecord(value);
+}
+
+/** Returns the exported state of a chain that began with an empty genesis. It contains the default parameters of all modules. */
+function defaultState({ chainId }: ChainProfile, app: Application): JsonObject {
+  const { publicKey, address } = validatorKey(testValidatorSeed(chainId, 0));
+  const validators = [{ publicKey, power: 1n }];
+  app.initChain({ chainId, timeNs: 0n, initialHeight: 1n, validators, appState: {} });
+  app.finalizeBlock({
+    height: 1n,
+    timeNs: 0n,
+    proposerAddress: address,
+    nextValidatorsHash: new Uint8Array(32),
+    txs: [],
+    lastCommit: [],
+    misbehavior: [],
+  });
+  app.commit();
+  return app.exportState();
+}
+
+const COMMISSION = {
+  rate: "100000000000000000",
+  maxRate: "200000000000000000",
+  maxChangeRate: "10000000000000000",
+};
+
+/** Tokens of one unit of power. */
+export const TOKENS = 1_000_000n;
+
+/**
+ * Creates the transactions, as JSON, with which the operators create the validators of these powers, in this order. Undefined for a chain
+ * whose settings do not ask for them. Rejects with `UnknownAccountError` for an operator without a key.
+ */
+export async function createGenesisTxs(
+  chain: ChainProfile,
+  powers: readonly bigint[],
+): Promise<readonly JsonValue[] | undefined> {
+  if (!chain.settings.genesisTransactions) return undefined;
+  return Promise.all(powers.map((power, index) => createValidatorTx(chain, power, index)));
+}
+
+async function createValidatorTx(chain: ChainProfile, power: bigint, index: number): Promise<JsonValue> {
+  const { bech32Prefix, chainId, denom, settings } = chain;
+  const { address, mnemonic } = accountNamed(chain, settings.operators[index] ?? `of validator ${index}`);
+  const { publicKey } = validatorKey(testValidatorSeed(chainId, index));
+  const value = MsgCreateValidator.encode({
+    description: {
+      moniker: `validator-${index}`,
+      identity: "",
+      website: "",
+      securityContact: "",
+      details: "",
+    },
+    commission: COMMISSION,
+    minSelfDelegation: "1",
+    delegatorAddress: "",
+    validatorAddress: formatAddress(`${bech32Prefix}valoper`, parseAddress(bech32Prefix, address)),
+    pubkey: {
+      typeUrl: "/cosmos.crypto.ed25519.PubKey",
+      value: PubKey.encode({ key: publicKey }).finish(),
+    },
+    value: { denom, amount: (power * TOKENS).toString() },
+  }).finish();
+  const draft = {
+    messages: [{ typeUrl: "/cosmos.staking.v1beta1.MsgCreateValidator", value }],
+    memo: "",
+    timeoutHeight: 0n,
+    gasLimit: 200_000n,
+    fee: { denom, amount: 0n },
+    sequence: 0n,
+  };
+  const signer = await createSigner({ kind: "mnemonic", mnemonic: new Secret(mnemonic) }, bech32Prefix);
+  const { bytes } = await signTransaction(draft, { chainId, accountNumber: 0n }, signer);
+  return messageToJson("cosmos.tx.v1beta1.Tx", bytes);
+}

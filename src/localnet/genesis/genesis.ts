@@ -1,0 +1,369 @@
+import { validatorsHash } from "../../cosmos/comet/block-hashes.ts";
+import { createValidatorSet } from "../../cosmos/comet/validator-set.ts";
+import { encodeBech32, toBase64 } from "../../platform/base/bytes.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { formatRfc3339Ns, NS_PER_SECOND } from "../../platform/base/time.ts";
+import { gasBurner } from "../chain/contracts/gas-burner.ts";
+import { openConnectionGenesis, type TrustedHeader } from "../chain/modules/ibc/open-connection.ts";
+import { NOT_BONDED_POOL } from "../chain/modules/staking/keys.ts";
+import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
+import { formatAddress, moduleAddress, parseAddress } from "../chain/runtime/address.ts";
+import type { GenesisDoc } from "../node/base/genesis-doc.ts";
+import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts";
+import {
+  accountNamed,
+  accountsOf,
+  type ChainProfile,
+  CHAINS,
+  type LocalnetChains,
+} from "../accounts/chains.ts";
+import { TOKENS } from "./chain-files.ts";
+import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
+import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
+
+export interface LocalnetGenesisOptions {
+  /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
+  readonly timeNs: bigint;
+  readonly validatorPowers: readonly bigint[];
+  /** Default: the chains of the default localnet. */
+  readonly chains?: LocalnetChains;
+  /** Transactions that create the validators, of a chain whose settings ask for them. */
+  readonly genesisTxs?: readonly JsonValue[];
+  /** Default: `specification`. */
+  readonly profile?: ProfileName | undefined;
+  readonly scenario?: LocalnetScenario | undefined;
+  /** Contracts of the local chain, after those of the scenario. */
+  readonly contracts?: readonly GenesisContract[];
+  /** Called with the place of each of these contracts. */
+  readonly onContract?: (contract: PlacedContract) => void;
+}
+
+/**
+ * Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get
+ * the hooks of staking.
+ */
+export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
+
+export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
+
+/** Coins of the consumer contract: the deposits of 100 queries. */
+const CONTRACT_FUNDS = "100000000";
+
+/** `update_period` of the query in the genesis state. */
+const FIRST_QUERY_PERIOD = 2;
+
+const DAYS = 86_400n * NS_PER_SECOND;
+
+/** Settings of the client of the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
+const CLIENT_SETTINGS = {
+  trustingPeriodNs: 14n * DAYS,
+  unbondingPeriodNs: 21n * DAYS,
+  maxClockDriftNs: 60n * NS_PER_SECOND,
+};
+
+/** The local chain before its first block, for the remote chain's client. */
+interface FutureLocalChain {
+  /** Voting powers of its validators. */
+  readonly powers: readonly bigint[];
+  /** App hash of its state machine with an empty state. */
+  readonly emptyAppHash: Uint8Array;
+}
+
+/** Returns the seeds of a local chain's validators. PUBLIC TEST KEYS. */
+export function localnetSeeds(chain: ChainProfile, count: number): readonly Uint8Array[] {
+  return Array.from({ length: count }, (_, index) => testValidatorSeed(chain.chainId, index));
+}
+
+/**
+ * Creates the genesis of the remote chain. Its state contains the funded test accounts. With the local chain's validators
+ * and app hash, it also contains a client `07-tendermint-0` of the local chain and an open `connection-0`.
+ */
+export function remoteGenesis(
+  options: LocalnetGenesisOptions & { readonly local?: FutureLocalChain },
+): GenesisDoc {
+  const { timeNs, local, chains = CHAINS } = options;
+  const chain = chains.remote;
+  const state = accountState(chain);
+  if (local === undefined) return genesis(chain, options, state);
+  const ibc = openConnectionGenesis({
+    remote: { header: firstLocalHeader(chains.local, timeNs, local) },
+    settings: CLIENT_SETTINGS,
+    ownChainId: chain.chainId,
+    ownTimeNs: timeNs,
+  });
+  return genesis(chain, options, { ...state, ibc });
+}
+
+/**
+ * The part that a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
+ * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
+ */
+function firstLocalHeader(
+  chain: ChainProfile,
+  timeNs: bigint,
+  { powers, emptyAppHash }: FutureLocalChain,
+): TrustedHeader {
+  const seeds = localnetSeeds(chain, powers.length);
+  const validators = seeds.map((seed, index) => ({
+    publicKey: validatorKey(seed).publicKey,
+    power: powers[index] ?? 1n,
+  }));
+  return {
+    chainId: chain.chainId,
+    height: 1n,
+    timeNs,
+    appHash: emptyAppHash,
+    nextValidatorsHash: validatorsHash(createValidatorSet(validators).validators),
+  };
+}
+
+/**
+ * Creates the genesis of the local chain. Its state contains the funded test accounts, a client `07-tendermint-0` that trusts the
+ * header `remote`, an open `connection-0`, and a funded consumer contract. The contract registers query 1: the balance of
+ * alice on the remote chain.
+ */
+export function localGenesis(
+  options: LocalnetGenesisOptions,
+  remote: { readonly header: TrustedHeader },
+): GenesisDoc {
+  const { chains = CHAINS } = options;
+  const chain = chains.local;
+  const ibc = openConnectionGenesis({
+    remote,
+    settings: CLIENT_SETTINGS,
+    moreClients: chain.settings.moreClients.map((trustingPeriodNs) => ({
+      ...CLIENT_SETTINGS,
+      trustingPeriodNs,
+    })),
+    ownChainId: chain.chainId,
+    ownTimeNs: options.timeNs,
+  });
+  const adminmodule = { admins: chain.settings.admins.map((admin) => addressOf(chain, admin)) };
+  const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chains) };
+  return genesis(chain, options, withScenario(chain, state, options));
+}
+
+/** Returns the address of an account of the chain, or the address that the text is. */
+function addressOf(chain: ChainProfile, nameOrAddress: string): string {
+  return chain.keys.some(({ name }) => name === nameOrAddress)
+    ? accountNamed(chain, nameOrAddress).address
+    : nameOrAddress;
+}
+
+function withScenario(
+  chain: ChainProfile,
+  { wasm, ...state }: ReturnType<typeof accountState> & { readonly wasm: WasmState },
+  options: LocalnetGenesisOptions,
+): JsonObject {
+  switch (options.scenario) {
+    case "dex-demo":
+      return { ...withDexDemo(chain, state, options), wasm: toJson(chain, wasm, options) };
+    case "hooks-demo": {
+      const seeded = seedHooksDemo(chain, wasm);
+      return { ...state, harpoon: seeded.harpoon, wasm: toJson(chain, seeded.wasm, options) };
+    }
+    case undefined:
+      return { ...state, wasm: toJson(chain, wasm, options) };
+  }
+}
+
+/**
+ * Adds the code of the traffic's contract, and then the contracts of the options. A scenario's contracts keep their addresses.
+ */
+function toJson(
+  chain: ChainProfile,
+  { codes, gen_msgs }: WasmState,
+  { contracts = [], onContract }: Pick<LocalnetGenesisOptions, "contracts" | "onContract">,
+): JsonObject {
+  const burner = chain.settings.builtInContracts
+    ? [{ name: gasBurner.name, creator: accountNamed(chain, "operator").address }]
+    : [];
+  const own = { codes: [...codes.map((code) => ({ ...code })), ...burner], gen_msgs };
+  const all = addContracts(chain, own, contracts);
+  for (const placed of all.placed) onContract?.(placed);
+  return { codes: [...all.codes], gen_msgs: [...all.gen_msgs] };
+}
+
+/** Replaces the balances: the scenario has more denominations. */
+function withDexDemo(
+  chain: ChainProfile,
+  state: ReturnType<typeof accountState>,
+  { timeNs, profile }: LocalnetGenesisOptions,
+): JsonObject {
+  const { genesis: dex, balances } = seedDexDemo(chain, timeNs, profile);
+  const coinsOf = ({ coins }: (typeof balances)[number]): JsonValue =>
+    coins.map(({ denom, amount }) => ({ denom, amount: amount.toString() }));
+  const bank = balances.map((balance) => ({ address: balance.address, coins: coinsOf(balance) }));
+  return { ...state, dex, bank: { ...state.bank, balances: bank } };
+}
+
+function genesis(chain: ChainProfile, options: LocalnetGenesisOptions, appState: JsonObject): GenesisDoc {
+  const seeds = localnetSeeds(chain, options.validatorPowers.length);
+  return {
+    chainId: chain.chainId,
+    genesisTimeNs: options.timeNs,
+    initialHeight: 1n,
+    consensusParams: chain.settings.consensusParams,
+    validators: seeds.map((seed, index) => ({
+      publicKey: validatorKey(seed).publicKey,
+      power: options.validatorPowers[index] ?? 1n,
+    })),
+    appState: withStake(chain, options, appState),
+    ...(options.profile === undefined ? {} : { profile: options.profile }),
+  };
+}
+
+function accountState(chain: ChainProfile): { readonly auth: JsonObject; readonly bank: JsonObject } {
+  const accounts = accountsOf(chain);
+  return {
+    auth: {
+      accounts: accounts.map(({ address }, index) => ({
+        "@type": "/cosmos.auth.v1beta1.BaseAccount",
+        address,
+        pub_key: null,
+        account_number: index.toString(),
+        sequence: "0",
+      })),
+    },
+    bank: {
+      params: { send_enabled: [], default_send_enabled: true },
+      balances: accounts.map(({ address, coins }) => ({
+        address,
+        coins: coins.map(({ denom, amount }) => ({ denom, amount })),
+      })),
+      supply: [],
+      denom_metadata: [...chain.settings.denomMetadata],
+      send_enabled: [],
+    },
+  };
+}
+
+/** Genesis state of the wasm module: the codes, the consumer contract, and the registration of query 1. */
+function consumerState({ local: chain, remote }: LocalnetChains): WasmState {
+  if (!chain.settings.builtInContracts) return { codes: [], gen_msgs: [] };
+  // The address of the first instance of the first code. `gen_msgs` creates the contract before it is called.
+  const consumer = encodeBech32(chain.bech32Prefix, classicContractAddress(1n, 1n));
+  const operator = accountNamed(chain, "operator").address;
+  return {
+    codes: [
+      { name: "icq-consumer", creator: operator },
+      { name: "echo", creator: operator },
+      { name: "rate-limiter", creator: operator },
+    ],
+    gen_msgs: [
+      {
+        instantiate_contract: {
+          sender: operator,
+          admin: operator,
+          code_id: "1",
+          label: "icq-consumer",
+          msg: {},
+          funds: [{ denom: chain.denom, amount: CONTRACT_FUNDS }],
+        },
+      },
+      ...(chain.settings.firstQuery
+        ? [
+            {
+              execute_contract: {
+                sender: operator,
+                contract: consumer,
+                msg: registerFirstQuery(remote),
+                funds: [],
+              },
+            },
+          ]
+        : []),
+    ],
+  };
+}
+
+function registerFirstQuery(remote: ChainProfile): JsonObject {
+  return {
+    register_balance_query: {
+      connection_id: "connection-0",
+      update_period: FIRST_QUERY_PERIOD,
+      addr: accountNamed(remote, "alice").address,
+      denom: remote.denom,
+    },
+  };
+}
+
+interface StakeOptions {
+  readonly timeNs: bigint;
+  readonly validatorPowers: readonly bigint[];
+  readonly genesisTxs?: readonly JsonValue[];
+}
+
+/**
+ * Adds the validators of the document to the state of staking, each with a delegation of its operator. The first
+ * operators are accounts of the chain (`settings.operators`), all others are accounts without a key. The tokens are new coins in the pool of
+ * validators that are not bonded: all of them bond when the chain starts.
+ */
+function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
+  const params = {
+    unbonding_time: "1814400s",
+    max_validators: 100,
+    max_entries: 7,
+    historical_entries: 10_000,
+    bond_denom: chain.denom,
+    min_commission_rate: "0",
+  };
+  if (options.genesisTxs !== undefined)
+    return { ...state, staking: { params }, genutil: { gen_txs: [...options.genesisTxs] } };
+  const operators = options.validatorPowers.map((_, index) => operatorOf(chain, index));
+  const tokens = options.validatorPowers.map((power) => power * TOKENS);
+  const total = tokens.reduce((sum, amount) => sum + amount, 0n);
+  const pool = {
+    address: formatAddress(chain.bech32Prefix, moduleAddress(NOT_BONDED_POOL)),
+    coins: [{ denom: chain.denom, amount: total.toString() }],
+  };
+  const bank = isRecord(state["bank"]) ? state["bank"] : {};
+  const balances: readonly JsonValue[] = Array.isArray(bank["balances"]) ? bank["balances"] : [];
+  return {
+    ...state,
+    bank: { ...bank, balances: [...balances, pool] },
+    staking: {
+      params,
+      validators: tokens.map((amount, index) => validatorOf(chain, options, { index, amount })),
+      delegations: tokens.map((amount, index) => ({
+        delegator_address: formatAddress(chain.bech32Prefix, operators[index] ?? new Uint8Array(20)),
+        validator_address: operatorText(chain, index),
+        shares: `${amount}.000000000000000000`,
+      })),
+    },
+  };
+}
+
+function validatorOf(
+  chain: ChainProfile,
+  { timeNs }: StakeOptions,
+  { index, amount }: { readonly index: number; readonly amount: bigint },
+): JsonObject {
+  const { publicKey } = validatorKey(testValidatorSeed(chain.chainId, index));
+  return {
+    operator_address: operatorText(chain, index),
+    consensus_pubkey: { "@type": "/cosmos.crypto.ed25519.PubKey", key: toBase64(publicKey) },
+    status: "BOND_STATUS_UNBONDED",
+    tokens: amount.toString(),
+    delegator_shares: `${amount}.000000000000000000`,
+    description: { moniker: `validator-${index}` },
+    unbonding_time: "1970-01-01T00:00:00Z",
+    commission: {
+      commission_rates: { rate: "0.1", max_rate: "0.2", max_change_rate: "0.01" },
+      update_time: formatRfc3339Ns(timeNs),
+    },
+    min_self_delegation: "1",
+  };
+}
+
+function operatorText(chain: ChainProfile, index: number): string {
+  return encodeBech32(`${chain.bech32Prefix}valoper`, operatorOf(chain, index));
+}
+
+function operatorOf(chain: ChainProfile, index: number): Uint8Array {
+  const operator = chain.settings.operators[index];
+  return operator === undefined
+    ? validatorKey(testValidatorSeed(chain.chainId, index)).address
+    : parseAddress(chain.bech32Prefix, addressOf(chain, operator));
+}

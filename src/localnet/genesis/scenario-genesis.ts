@@ -1,0 +1,163 @@
+import {
+  LimitOrderType,
+  type MsgDeposit,
+  type MsgPlaceLimitOrder,
+} from "../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { HookType } from "../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import { encodeBech32 } from "../../platform/base/bytes.ts";
+import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
+import { NS_PER_SECOND } from "../../platform/base/time.ts";
+import { seedDex, type SeededDex } from "../chain/modules/dex/seed.ts";
+import { classicContractAddress } from "../chain/modules/wasm/address.ts";
+import { profileNamed } from "../chain/deviations/profile-named.ts";
+import type { ProfileName } from "../chain/deviations/deviations.ts";
+import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
+import { accountNamed, accountsOf, type ChainProfile } from "../accounts/chains.ts";
+
+/** Hook types that the contract `voting-power` needs. */
+const POWER_HOOKS: readonly HookType[] = [
+  HookType.HOOK_TYPE_AFTER_VALIDATOR_CREATED,
+  HookType.HOOK_TYPE_AFTER_VALIDATOR_REMOVED,
+  HookType.HOOK_TYPE_AFTER_VALIDATOR_BONDED,
+  HookType.HOOK_TYPE_AFTER_VALIDATOR_BEGIN_UNBONDING,
+  HookType.HOOK_TYPE_BEFORE_DELEGATION_REMOVED,
+  HookType.HOOK_TYPE_AFTER_DELEGATION_MODIFIED,
+  HookType.HOOK_TYPE_BEFORE_VALIDATOR_SLASHED,
+];
+
+/** Genesis state of the wasm module. */
+export interface WasmState {
+  readonly codes: readonly { readonly name: string; readonly creator: string }[];
+  readonly gen_msgs: readonly JsonObject[];
+}
+
+interface Instance {
+  readonly state: WasmState;
+  readonly address: string;
+}
+
+/**
+ * Content of the scenario `hooks-demo`: `echo` returns every hook as an event, and `voting-power` follows the stake. Both are
+ * subscribed before the first validator bonds.
+ */
+export function seedHooksDemo(
+  chain: ChainProfile,
+  wasm: WasmState,
+): { readonly wasm: WasmState; readonly harpoon: JsonObject } {
+  const echo = instantiate(chain, wasm, "echo");
+  const power = instantiate(chain, echo.state, "voting-power");
+  const types = Object.entries(HookType).filter(([, type]) => type !== HookType.HOOK_TYPE_UNSPECIFIED);
+  const hook_subscriptions: JsonValue = types.map(([name, type]) => ({
+    hook_type: name,
+    contract_addresses: POWER_HOOKS.includes(type) ? [echo.address, power.address] : [echo.address],
+  }));
+  return { wasm: power.state, harpoon: { hook_subscriptions } };
+}
+
+/** Adds the instance of a contract, and its code if the state has none. */
+function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: string): Instance {
+  const creator = accountNamed(chain, "operator").address;
+  const all = codes.some((code) => code.name === name) ? codes : [...codes, { name, creator }];
+  const codeId = BigInt(all.findIndex((code) => code.name === name) + 1);
+  const instances = gen_msgs.filter((message) => isRecord(message["instantiate_contract"])).length;
+  const message = {
+    instantiate_contract: {
+      sender: creator,
+      admin: creator,
+      code_id: codeId.toString(),
+      label: name,
+      msg: {},
+      funds: [],
+    },
+  };
+  return {
+    state: { codes: all, gen_msgs: [...gen_msgs, message] },
+    address: encodeBech32(chain.bech32Prefix, classicContractAddress(codeId, BigInt(instances + 1))),
+  };
+}
+
+/** Denominations of the scenario besides that of the chain. */
+const ATOM = "uibcatom";
+const USDC = "uibcusdc";
+/** Coins of every test account, in micro units. */
+const BALANCE = 1_000_000_000_000_000n;
+const MICRO = 1_000_000n;
+const THIRTY_DAYS_S = 30n * 86_400n;
+
+/** Pools of alice: token0, token1, centre, fee, whole coins. 1 ATOM costs about 10 NTRN or 5 USDC. */
+const POOLS = [
+  [ATOM, "untrn", -23_027n, 5n, 1_000n, 10_000n],
+  [ATOM, "untrn", -23_027n, 20n, 5_000n, 50_000n],
+  [ATOM, "untrn", -23_050n, 100n, 20_000n, 200_000n],
+  [USDC, "untrn", -6_931n, 10n, 50_000n, 100_000n],
+  [ATOM, USDC, -16_095n, 10n, 10_000n, 50_000n],
+] as const;
+
+/** Orders of bob: token to sell, token to buy, tick from in to out, whole coins. */
+const ORDERS = [
+  ["untrn", ATOM, 22_900n, 3_000n, LimitOrderType.GOOD_TIL_CANCELLED],
+  ["untrn", ATOM, 22_800n, 4_000n, LimitOrderType.GOOD_TIL_TIME],
+  [ATOM, "untrn", -23_200n, 250n, LimitOrderType.GOOD_TIL_CANCELLED],
+  [USDC, "untrn", -7_200n, 1_500n, LimitOrderType.GOOD_TIL_CANCELLED],
+] as const;
+
+/** Content of the scenario `dex-demo`: pools of three pairs, and limit orders on both sides of the market. */
+export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: ProfileName): SeededDex {
+  const { chainName, bech32Prefix, denom } = chain;
+  const coins = [ATOM, USDC, denom].map((each) => ({ denom: each, amount: BALANCE }));
+  return seedDex({
+    chainName,
+    bech32Prefix,
+    authority: formatAddress(bech32Prefix, moduleAddress("adminmodule")),
+    timeNs,
+    profile: profileNamed(profile),
+    balances: accountsOf(chain).map(({ address }) => ({ address, coins })),
+    deposits: POOLS.map((pool) => depositOf(accountNamed(chain, "alice").address, pool)),
+    orders: ORDERS.map((order) => orderOf(accountNamed(chain, "bob").address, order, timeNs)),
+  });
+}
+
+function depositOf(
+  creator: string,
+  [tokenA, tokenB, tick, fee, amountA, amountB]: (typeof POOLS)[number],
+): MsgDeposit {
+  const options = {
+    disableAutoswap: false,
+    failTxOnBel: true,
+    swapOnDeposit: false,
+    swapOnDepositSlopToleranceBps: 0n,
+  };
+  return {
+    creator,
+    receiver: creator,
+    tokenA,
+    tokenB,
+    amountsA: [(amountA * MICRO).toString()],
+    amountsB: [(amountB * MICRO).toString()],
+    tickIndexesAToB: [tick],
+    fees: [fee],
+    options: [options],
+  };
+}
+
+function orderOf(
+  creator: string,
+  [tokenIn, tokenOut, tickIndexInToOut, amount, orderType]: (typeof ORDERS)[number],
+  timeNs: bigint,
+): MsgPlaceLimitOrder {
+  const isTimed = orderType === LimitOrderType.GOOD_TIL_TIME;
+  const seconds = timeNs / NS_PER_SECOND + THIRTY_DAYS_S;
+  return {
+    creator,
+    receiver: creator,
+    tokenIn,
+    tokenOut,
+    tickIndexInToOut,
+    amountIn: (amount * MICRO).toString(),
+    orderType,
+    expirationTime: isTimed ? { seconds, nanos: 0 } : undefined,
+    maxAmountOut: "",
+    limitSellPrice: "",
+    minAverageSellPrice: "",
+  };
+}

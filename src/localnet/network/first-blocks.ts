@@ -1,0 +1,114 @@
+import type { RunningNode } from "../node/create-node.ts";
+import { request } from "undici";
+import type { SignedHeader } from "../../cosmos/comet/block-types.ts";
+import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { CodedError } from "../../platform/base/errors.ts";
+import { isRecord } from "../../platform/base/json.ts";
+import { readTextBody } from "../../platform/base/read-text.ts";
+import { parseRfc3339Ns } from "../../platform/base/time.ts";
+
+/** Thrown when the remote chain serves no header to start the local chain with. */
+class RemoteChainError extends CodedError<
+  | { readonly code: "remote-unreachable" }
+  | { readonly code: "remote-wrong-chain"; readonly expected: string; readonly got: string }
+> {}
+
+interface RemoteChain {
+  readonly rpcUrl: string;
+  readonly chainId: string;
+  /** Deadline for its first block. */
+  readonly timeoutMs: number;
+}
+
+const RETRY_MS = 100;
+const RESPONSE_TIMEOUT_MS = 2_000;
+const MAX_RESPONSE_BYTES = 4_194_304;
+
+/** The state of the remote chain that the local chain's genesis contains. */
+interface RemoteStart {
+  /** The newest header. */
+  readonly header: SignedHeader;
+  readonly genesisTimeNs: bigint;
+}
+
+/**
+ * Reads the newest signed header and the genesis time of the remote chain, and waits for the first block if necessary. Rejects
+ * with {@link RemoteChainError} at the deadline or when the RPC belongs to another chain, and with the signal's reason on abort.
+ */
+export async function fetchRemoteStart(
+  remote: RemoteChain,
+  clock: Clock,
+  signal: AbortSignal,
+): Promise<RemoteStart> {
+  let lastError: unknown;
+  try {
+    return await withDeadline("the remote chain's first header", remote.timeoutMs, signal, async (inner) => {
+      for (;;) {
+        try {
+          const header = checkChain(await fetchHeader(remote.rpcUrl, inner), remote.chainId);
+          return { header, genesisTimeNs: await fetchGenesisTime(remote.rpcUrl, inner) };
+        } catch (error) {
+          // An RPC of another chain is a wrong setting. Every other error may end when the remote chain has started.
+          if (error instanceof RemoteChainError || inner.aborted) throw error;
+          lastError = error;
+        }
+        await clock.sleep(RETRY_MS, inner);
+      }
+    });
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof RemoteChainError) throw error;
+    throw new RemoteChainError(
+      { code: "remote-unreachable" },
+      `the remote chain ${remote.chainId} served no block within ${remote.timeoutMs / 1000} s; start it first with "relaywatch localnet start remote"`,
+      { cause: lastError ?? error },
+    );
+  }
+}
+
+async function fetchHeader(rpcUrl: string, signal: AbortSignal): Promise<SignedHeader> {
+  const result = await fetchResult(new URL("/commit", rpcUrl), signal);
+  return parseSignedHeader(result["signed_header"]);
+}
+
+async function fetchGenesisTime(rpcUrl: string, signal: AbortSignal): Promise<bigint> {
+  const { genesis } = await fetchResult(new URL("/genesis", rpcUrl), signal);
+  const time = isRecord(genesis) ? genesis["genesis_time"] : undefined;
+  if (typeof time !== "string") throw new Error("the remote chain serves no genesis time");
+  return parseRfc3339Ns(time);
+}
+
+async function fetchResult(url: URL, signal: AbortSignal): Promise<Readonly<Record<string, unknown>>> {
+  const response = await request(url, {
+    signal,
+    headersTimeout: RESPONSE_TIMEOUT_MS,
+    bodyTimeout: RESPONSE_TIMEOUT_MS,
+  });
+  const parsed: unknown = JSON.parse(await readTextBody(response.body, MAX_RESPONSE_BYTES));
+  const result = isRecord(parsed) ? parsed["result"] : undefined;
+  if (!isRecord(result)) throw new Error(`the remote chain has no block yet (status ${response.statusCode})`);
+  return result;
+}
+
+function checkChain(signed: SignedHeader, expected: string): SignedHeader {
+  const got = signed.header.chainId;
+  if (got === expected) return signed;
+  throw new RemoteChainError(
+    { code: "remote-wrong-chain", expected, got },
+    `the RPC for ${expected} belongs to ${got}`,
+  );
+}
+
+/**
+ * A node serves proofs from height 2 on, and the header of block 3 contains the root of height 2. So three blocks make the
+ * first proof.
+ */
+const FIRST_PROVING_BLOCK = 3n;
+
+/** Makes a new chain's first blocks without a pause, so that relayers can prove its state immediately. */
+export function makeProvable({ view, control }: RunningNode): void {
+  const missing = FIRST_PROVING_BLOCK - view.status().latestHeight;
+  if (missing > 0n && !control.isHalted()) control.produce(Number(missing));
+}

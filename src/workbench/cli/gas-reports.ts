@@ -1,0 +1,134 @@
+import { writeFileSync } from "node:fs";
+import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
+import { fromUtf8, utf8 } from "../../platform/base/bytes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { formatCount } from "../../platform/base/text.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { column, formatTable } from "../../platform/cli/table.ts";
+import {
+  type GasReports,
+  PROFILE_FORMATS,
+  type ProfileOptions,
+  type ProfileRequest,
+} from "../../localnet/cli/gas-reports.ts";
+import { chainGasText, gasByPlace, percentText, totalGas } from "../profile/gas-places.ts";
+import { formatOfFile, formatProfile } from "../profile/profile-formats.ts";
+import {
+  parseProfileReport,
+  PROFILE_PATH,
+  type ProfileReport,
+  profileRequestJson,
+} from "../profile/profile-json.ts";
+
+export const gasReports: GasReports = { save, stacks };
+
+/** Asks a local node for a profile. Throws `ClientError`. */
+async function fetchProfile(
+  client: PooledChainClient,
+  request: ProfileRequest,
+  signal: AbortSignal,
+): Promise<ProfileReport> {
+  const data = utf8(stringifyJson(profileRequestJson(request)));
+  return parseProfileReport(JSON.parse(fromUtf8(await client.grpcQuery(PROFILE_PATH, data, signal, 0n))));
+}
+
+async function save(
+  client: PooledChainClient,
+  request: ProfileRequest,
+  options: ProfileOptions,
+  context: CliContext,
+): Promise<void> {
+  const { profile: file, profileFormat } = options;
+  if (file === undefined) return;
+  const report = await fetchProfile(client, request, context.signal).catch((error: unknown) => {
+    throw toProfileError(error);
+  });
+  const title = request.kind === "tx" ? `transaction ${request.hash}` : request.kind;
+  try {
+    const format = PROFILE_FORMATS.find((one) => one === profileFormat) ?? formatOfFile(file);
+    writeFileSync(file, formatProfile(report, format, title));
+  } catch (cause) {
+    throw new CliError(EXIT.badConfig, `${file} cannot be written`, { cause });
+  }
+  if (options.json === undefined) context.print(`\n${profileTable(report)}\nprofile in ${file}`);
+}
+
+function toProfileError(error: unknown): unknown {
+  if (!(error instanceof ClientError) || error.facts.code !== "abci") return error;
+  const { log } = error.facts;
+  const text = isUnknownPath(error)
+    ? "the node makes no profiles; only local chains of this version do"
+    : log;
+  return new CliError(EXIT.fatal, `no profile: ${text}`, { cause: error });
+}
+
+function isUnknownPath(error: unknown): boolean {
+  return (
+    error instanceof ClientError && error.facts.code === "abci" && /unknown query path/.test(error.facts.log)
+  );
+}
+
+/**
+ * Returns the failed calls of binary code in a transaction with the functions that were running: "" if there are none, or if the node
+ * makes no profiles.
+ */
+async function stacks(
+  client: PooledChainClient,
+  request: ProfileRequest,
+  signal: AbortSignal,
+): Promise<string> {
+  try {
+    return stacksText(await fetchProfile(client, request, signal));
+  } catch (error) {
+    // The transaction's own error is what the caller reports, whatever a node answers here.
+    if (signal.aborted) throw error;
+    return "";
+  }
+}
+
+/** Most functions of one stack that are printed. */
+const MAX_FRAMES = 30;
+
+function stacksText({ failures }: ProfileReport): string {
+  return failures
+    .flatMap(({ error, stack }) => [
+      error.replaceAll("\n", "\n  "),
+      ...stack.slice(0, MAX_FRAMES).map((frame) => `    at ${frame}`),
+      ...(stack.length > MAX_FRAMES ? [`    … ${stack.length - MAX_FRAMES} more`] : []),
+    ])
+    .map((line) => `\n  ${line}`)
+    .join("");
+}
+
+/** Rows of the table. */
+const MAX_ROWS = 25;
+
+/** The places with the most gas of their own, in the chain's gas, and the stacks of failures. */
+function profileTable(report: ProfileReport): string {
+  const whole = totalGas(report.root);
+  const places = gasByPlace(report.root).filter(({ self }) => self !== 0n);
+  const rows = places.slice(0, MAX_ROWS).map(({ place, name, calls, self, total }) => ({
+    self: chainGasText(self),
+    share: percentText(self, whole),
+    total: chainGasText(total),
+    calls: formatCount(calls),
+    place,
+    name,
+  }));
+  const table = formatTable(
+    [
+      column("SELF GAS", "self"),
+      column("%", "share"),
+      column("TOTAL GAS", "total"),
+      column("CALLS", "calls"),
+      column("PLACE", "place"),
+      column("NAME", "name"),
+    ],
+    rows,
+  );
+  const more = places.length > MAX_ROWS ? `\n… and ${places.length - MAX_ROWS} more` : "";
+  return `${table}${more}\ngas used: ${report.gasUsed}${stacksText(report)}`;
+}

@@ -1,0 +1,384 @@
+import { TxBody, TxRaw } from "../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import * as wire from "../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { fromLossyUtf8, sha256, upperHex } from "../platform/base/bytes.ts";
+import type { TxResult } from "../localnet/chain/runtime/abci.ts";
+import type { NodeView, StoredBlock, StoredResults } from "../localnet/node/base/node-view.ts";
+import { raceAbort, untilAborted } from "../platform/base/abort.ts";
+import type { Clock } from "../platform/base/clock.ts";
+import { counted } from "../platform/base/text.ts";
+import type { Service } from "../platform/base/service.ts";
+import { errorReply, type HttpReply, type HttpRoute } from "../platform/http/http-route.ts";
+import { DASHBOARDS, pageLinks, type PublicLinks } from "../platform/monitoring/alerts/links.ts";
+import { type Html, html, type HtmlPart } from "../platform/web/html.ts";
+import { livePageRoutes } from "../platform/web/live-page.ts";
+import type { PageContent } from "../platform/web/page-shell.ts";
+import { badge, dataTable, grouped, statusBanner } from "../platform/web/parts.ts";
+import type { RunningNode } from "../localnet/node/create-node.ts";
+import { ProfileError } from "./profile/profile-tx.ts";
+import type { GasProfiles } from "./profile/gas-profiles.ts";
+import { chainGasText, flameGraph, gasByPlace, nodeAt, percentText, totalGas } from "./profile/gas-places.ts";
+import { PROFILE_FORMATS } from "../localnet/cli/gas-reports.ts";
+import { formatProfile } from "./profile/profile-formats.ts";
+import type { ProfileReport } from "./profile/profile-json.ts";
+
+/** What the page shows. */
+export interface ContractPageInput {
+  readonly nowMs: number;
+  readonly calls: readonly ContractCall[];
+  /** Profile of a transaction by its hash, or why there is none. */
+  readonly profile: (hash: string) => ProfileReport | string;
+}
+
+/** Rows of the table of places. */
+const MAX_PLACES = 25;
+
+/** Creates the content: the last transactions that called contracts, and the profile of the one that `view` selects. */
+export function contractPage(
+  { nowMs, calls, profile }: ContractPageInput,
+  view: URLSearchParams,
+): PageContent {
+  const hash = /^[0-9A-F]{64}$/.exec(view.get("tx") ?? "")?.[0];
+  const failed = calls.filter(({ code }) => code !== 0).length;
+  const headline =
+    calls.length === 0
+      ? "No transaction has called a contract yet"
+      : `${counted(calls.length, "transaction")} called contracts, ${failed === 0 ? "none" : failed} failed`;
+  const tone = calls.length === 0 ? "unknown" : "good";
+  return {
+    title: "Contracts – localnet",
+    asOfMs: nowMs,
+    sections: [
+      {
+        id: "summary",
+        label: "Summary",
+        content: statusBanner(tone, headline, html`<p>Of the last blocks of local-1, newest first.</p>`),
+      },
+      { id: "calls", label: "Calls", content: callSection(calls) },
+      { id: "profile", label: "Profile", content: profileSection(hash, view.get("at") ?? "", profile) },
+    ],
+  };
+}
+
+function callSection(calls: readonly ContractCall[]): Html {
+  if (calls.length === 0)
+    return html`<h2>Calls</h2><p>Call one with <code>relaywatch tx wasm execute</code>.</p>`;
+  return html`<h2>Calls</h2>${dataTable({
+    caption: "Each transaction opens its profile below.",
+    rows: calls,
+    rowId: ({ hash }) => `tx-${hash}`,
+    columns: [
+      {
+        name: "transaction",
+        cell: ({ hash }) => html`<a data-view href="?tx=${hash}"><code>${hash.slice(0, 12)}…</code></a>`,
+      },
+      { name: "height", isNumber: true, cell: ({ height }) => grouped(height) },
+      {
+        name: "contract",
+        cell: ({ contracts }) => contracts.map((one) => html`<code>${shortAddress(one)}</code> `),
+      },
+      { name: "message", cell: ({ messages }) => messages.map((text) => html`<code>${text}</code> `) },
+      { name: "gas", isNumber: true, cell: ({ gasUsed }) => grouped(gasUsed) },
+      { name: "result", cell: resultCell },
+    ],
+  })}`;
+}
+
+function shortAddress(address: string): string {
+  return address.length > 30 ? `${address.slice(0, 14)}…${address.slice(-6)}` : address;
+}
+
+function resultCell({ code, log }: ContractCall): HtmlPart {
+  return code === 0 ? badge("good", "success") : html`${badge("bad", `code ${code}`)}<small>${log}</small>`;
+}
+
+function profileSection(hash: string | undefined, at: string, profile: ContractPageInput["profile"]): Html {
+  if (hash === undefined)
+    return html`<h2>Profile</h2><p>Choose a transaction to see where its gas was used.</p>`;
+  const report = profile(hash);
+  if (typeof report === "string")
+    return html`<h2>Profile</h2><p>No profile of <code>${hash}</code>: ${report}</p>`;
+  const path = nodeAt(report.root, at) === undefined ? "" : at;
+  const href = (to: string): string => `?tx=${hash}${to === "" ? "" : `&at=${to}`}`;
+  const shown = nodeAt(report.root, path) ?? report.root;
+  return html`<h2>Profile</h2>
+<p>Transaction <code>${hash}</code> in block ${grouped(report.height ?? 0n)}: ${grouped(report.gasUsed)} gas.${
+    path !== "" &&
+    html` Shown is ${shown.name}, ${chainGasText(totalGas(shown))} gas. <a data-view href="${href("")}">Show all</a>.`
+  }</p>
+${failureList(report)}
+<figure><figcaption>Each place is as wide as its gas, with the places that it called below it. A click shows one place alone. ${colourKey()}</figcaption>
+${flameGraph(report.root, path, href)}</figure>
+${placeTable(shown)}
+<p>Download: ${PROFILE_FORMATS.map((format) => html`<a href="/profiles/${hash}?format=${format}">${format}</a> `)}</p>`;
+}
+
+function colourKey(): Html {
+  const kinds = [
+    ["function", "function"],
+    ["host", "host function"],
+    ["storage", "store access"],
+    ["cost", "other cost"],
+    ["contract", "call, message or step"],
+  ] as const;
+  return html`${kinds.map(([place, text]) => html`<span class="entry"><span class="key fk-${place}"></span>${text}</span> `)}`;
+}
+
+function failureList({ failures, code, log }: ProfileReport): HtmlPart {
+  if (failures.length === 0) return code === 0 ? "" : html`<p class="bad">${log}</p>`;
+  return failures.map(
+    ({ error, stack }) =>
+      html`<p class="bad">${error}</p><ol class="stack">${stack
+        .slice(0, 30)
+        .map((frame) => html`<li><code>${frame}</code></li>`)}</ol>`,
+  );
+}
+
+function placeTable(shown: ProfileReport["root"]): Html {
+  const whole = totalGas(shown);
+  const places = gasByPlace(shown).filter(({ self }) => self !== 0n);
+  return dataTable({
+    caption: `The places with the most gas of their own${places.length > MAX_PLACES ? `, ${MAX_PLACES} of ${places.length}` : ""}. Gas is that of the chain.`,
+    rows: places.slice(0, MAX_PLACES),
+    columns: [
+      { name: "place", cell: ({ name }) => html`<code>${name}</code>` },
+      { name: "kind", cell: ({ place }) => place },
+      { name: "calls", isNumber: true, cell: ({ calls }) => grouped(calls) },
+      { name: "own gas", isNumber: true, cell: ({ self }) => chainGasText(self) },
+      { name: "%", isNumber: true, cell: ({ self }) => percentText(self, whole) },
+      { name: "with calls", isNumber: true, cell: ({ total }) => chainGasText(total) },
+    ],
+  });
+}
+
+interface ContractPageDeps {
+  readonly node: Promise<Pick<RunningNode, "view">>;
+  readonly version: string;
+  readonly clock: Clock;
+  /** Makes a profile. Throws `ProfileError`. */
+  readonly makeProfile: GasProfiles["make"];
+  /** Pages of the daemons beside the localnet. */
+  readonly links: PublicLinks;
+}
+
+/** The page, its routes, and the service that reads the chain for it. */
+export interface ContractPage extends Service {
+  readonly routes: readonly HttpRoute[];
+}
+
+/** Profiles that are kept: those of executed transactions never change. */
+const MAX_KEPT = 16;
+
+/** Creates `GET /`, `GET /live` and `GET /profiles/HASH` of the control API. */
+export function createContractPage({
+  node,
+  version,
+  clock,
+  makeProfile,
+  links,
+}: ContractPageDeps): ContractPage {
+  const calls: ContractCalls = createContractCalls();
+  let view: NodeView | undefined;
+  const kept = new Map<string, ProfileReport>();
+  const profile = (hash: string): ProfileReport | string => {
+    const known = kept.get(hash);
+    if (known !== undefined) return known;
+    if (view === undefined) return "the chain is starting";
+    try {
+      const report = makeProfile({ kind: "tx", hash });
+      for (const oldest of kept.keys()) if (kept.size >= MAX_KEPT) kept.delete(oldest);
+      kept.set(hash, report);
+      return report;
+    } catch (error) {
+      if (error instanceof ProfileError) return error.message;
+      throw error;
+    }
+  };
+  const page = livePageRoutes(
+    {
+      frame: {
+        heading: "Contracts of the localnet",
+        version,
+        startedAtMs: clock.nowMs(),
+        links: [
+          { path: "/chains", text: "Chains as JSON" },
+          { path: "/faults", text: "faults" },
+          ...pageLinks(links, "localnet", DASHBOARDS.ibcRelayer),
+        ],
+      },
+      content: (query) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),
+    },
+    clock,
+  );
+  return {
+    name: "contract page",
+    routes: [
+      ...page,
+      {
+        method: "GET",
+        path: "/profiles/:hash",
+        handle: ({ params, query }) =>
+          profileReply(params["hash"] ?? "", query.get("format") ?? "json", profile),
+      },
+    ],
+    run: async (signal) => {
+      ({ view } = await raceAbort(node, signal));
+      const stop = calls.follow(view);
+      try {
+        await untilAborted(signal);
+      } finally {
+        stop();
+      }
+    },
+  };
+}
+
+function profileReply(hash: string, name: string, profile: ContractPageInput["profile"]): HttpReply {
+  const format = PROFILE_FORMATS.find((one) => one === name);
+  if (format === undefined)
+    return errorReply(400, "bad-format", `one of ${PROFILE_FORMATS.join(", ")} was expected`);
+  if (!/^[0-9A-Fa-f]{64}$/.test(hash)) return errorReply(400, "bad-hash", "64 hex digits were expected");
+  const report = profile(hash.toUpperCase());
+  if (typeof report === "string") return errorReply(404, "no-profile", report);
+  return {
+    status: 200,
+    headers: {
+      "content-type": format === "folded" ? "text/plain; charset=utf-8" : "application/json",
+      "x-content-type-options": "nosniff",
+    },
+    body: formatProfile(report, format, `transaction ${hash}`),
+  };
+}
+
+/** A transaction that called contracts. */
+export interface ContractCall {
+  /** Upper-case hex. */
+  readonly hash: string;
+  readonly height: bigint;
+  readonly index: number;
+  /** Called contracts, bech32; empty if the first call failed to find one. */
+  readonly contracts: readonly string[];
+  /** What each message does: `execute {"a":1}`, or the type of a message of another module. */
+  readonly messages: readonly string[];
+  /** A user called the contract; otherwise a module did. */
+  readonly isDirect: boolean;
+  readonly gasUsed: bigint;
+  /** 0: success. */
+  readonly code: number;
+  readonly log: string;
+}
+
+/** The last transactions that called contracts, newest first. */
+interface ContractCalls {
+  readonly list: () => readonly ContractCall[];
+  /** Reads the last blocks, and follows the chain until the returned function is called. */
+  readonly follow: (view: NodeView) => () => void;
+}
+
+/** Calls that are listed. Those of modules, such as results for contracts, have a list of their own, because they are many. */
+const MAX_DIRECT = 50;
+const MAX_OTHERS = 10;
+/** Blocks that are read at the start. */
+const FIRST_BLOCKS = 200n;
+/** Longest text of a message. */
+const MAX_TEXT = 300;
+
+function createContractCalls(): ContractCalls {
+  let direct: readonly ContractCall[] = [];
+  let others: readonly ContractCall[] = [];
+  const record = (block: StoredBlock, results: StoredResults): void => {
+    const calls = block.txs.flatMap((tx, index) => {
+      const result = results.txResults[index];
+      return result === undefined ? [] : (callOf(tx, result, { height: results.height, index }) ?? []);
+    });
+    for (const call of calls) {
+      if (call.isDirect) direct = [call, ...direct].slice(0, MAX_DIRECT);
+      else others = [call, ...others].slice(0, MAX_OTHERS);
+    }
+  };
+  return {
+    list: () => [...direct, ...others].toSorted((a, b) => Number(b.height - a.height) || b.index - a.index),
+    follow: (view) => {
+      const stop = view.onBlock(record);
+      const { latestHeight, earliestHeight } = view.status();
+      const first =
+        latestHeight - FIRST_BLOCKS > earliestHeight ? latestHeight - FIRST_BLOCKS : earliestHeight;
+      for (let height = first; height <= latestHeight; height++) {
+        const [block, results] = [view.block(height), view.results(height)];
+        if (block !== undefined && results !== undefined) record(block, results);
+      }
+      return stop;
+    },
+  };
+}
+
+interface Place {
+  readonly height: bigint;
+  readonly index: number;
+}
+
+/** Undefined for a transaction that called no contract, and for one that does not decode. */
+function callOf(tx: Uint8Array, result: TxResult, { height, index }: Place): ContractCall | undefined {
+  const messages = messagesOf(tx);
+  const direct = messages.flatMap(({ typeUrl, value }) => directCall(typeUrl, value) ?? []);
+  const called = result.events
+    .flatMap(({ attributes }) => attributes)
+    .flatMap(({ key, value }) => (key === "_contract_address" ? [value] : []));
+  const contracts = [...new Set([...direct.flatMap(({ contract }) => contract ?? []), ...called])];
+  if (direct.length === 0 && contracts.length === 0) return undefined;
+  return {
+    hash: upperHex(sha256(tx)),
+    height,
+    index,
+    contracts,
+    messages:
+      direct.length > 0 ? direct.map(({ text }) => text) : messages.map(({ typeUrl }) => typeUrl.slice(1)),
+    isDirect: direct.length > 0,
+    gasUsed: result.gasUsed,
+    code: result.code,
+    log: result.log,
+  };
+}
+
+function messagesOf(tx: Uint8Array): readonly { readonly typeUrl: string; readonly value: Uint8Array }[] {
+  try {
+    return TxBody.decode(TxRaw.decode(tx).bodyBytes).messages;
+  } catch {
+    // A block may have such a transaction; its result is an error.
+    return [];
+  }
+}
+
+interface DirectCall {
+  readonly contract: string | undefined;
+  readonly text: string;
+}
+
+function directCall(typeUrl: string, value: Uint8Array): DirectCall | undefined {
+  switch (typeUrl) {
+    case "/cosmwasm.wasm.v1.MsgExecuteContract": {
+      const { contract, msg } = wire.MsgExecuteContract.decode(value);
+      return { contract, text: `execute ${shortText(msg)}` };
+    }
+    case "/cosmwasm.wasm.v1.MsgMigrateContract": {
+      const { contract, msg } = wire.MsgMigrateContract.decode(value);
+      return { contract, text: `migrate ${shortText(msg)}` };
+    }
+    case "/cosmwasm.wasm.v1.MsgInstantiateContract":
+      return {
+        contract: undefined,
+        text: `instantiate ${shortText(wire.MsgInstantiateContract.decode(value).msg)}`,
+      };
+    case "/cosmwasm.wasm.v1.MsgInstantiateContract2":
+      return {
+        contract: undefined,
+        text: `instantiate ${shortText(wire.MsgInstantiateContract2.decode(value).msg)}`,
+      };
+    default:
+      return undefined;
+  }
+}
+
+function shortText(message: Uint8Array): string {
+  const text = fromLossyUtf8(message.subarray(0, MAX_TEXT));
+  return message.length > MAX_TEXT ? `${text}…` : text;
+}

@@ -1,0 +1,160 @@
+import { GenesisState } from "../../../cosmos/proto/gen/neutron/feeburner/genesis.ts";
+import { Params } from "../../../cosmos/proto/gen/neutron/feeburner/params.ts";
+import * as wire from "../../../cosmos/proto/gen/neutron/feeburner/query.ts";
+import { TotalBurnedNeutronsAmount } from "../../../cosmos/proto/gen/neutron/feeburner/total_burned_neutrons_amount.ts";
+import * as tx from "../../../cosmos/proto/gen/neutron/feeburner/tx.ts";
+import { utf8 } from "../../../platform/base/bytes.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import type { JsonValue } from "../../../platform/base/json.ts";
+import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
+import { type Coin, parseWireInt, toWireCoin } from "../../../localnet/chain/runtime/coins.ts";
+import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import { ErrInvalidRequest, unregisteredError } from "../../../localnet/chain/runtime/errors.ts";
+import {
+  GenesisError,
+  type GenesisSchema,
+  printGenesis,
+  readGenesis,
+} from "../../../localnet/chain/runtime/genesis.ts";
+import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
+import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
+import { defineParams, type ModuleParams } from "../../../localnet/chain/runtime/params.ts";
+import * as common from "../../../localnet/chain/runtime/params-module.ts";
+import { createItem, messageCodec } from "../../../localnet/chain/store/collections.ts";
+
+const MODULE_NAME = "feeburner";
+
+export interface FeeBurnerOptions extends common.ParamsModuleOptions {
+  /** Denomination of fees. */
+  readonly denom: string;
+}
+
+interface BankKeeper {
+  readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
+  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
+  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
+}
+
+/** The module with what ends a block of a chain that burns its fees. */
+export interface FeeBurnerModule extends ChainModule {
+  /** Burns the fees that a module account got, and counts them. Fees of other denominations go to the treasury. */
+  readonly burnFees: (context: Context, feeRecipient: string) => void;
+}
+
+/** The fees that were burned since genesis. */
+const burned = createItem(
+  MODULE_NAME,
+  utf8("BurnedFees"),
+  messageCodec<TotalBurnedNeutronsAmount>(TotalBurnedNeutronsAmount),
+);
+
+/** Creates the module `feeburner`: what becomes of fees, and how many were burned. */
+export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeeper): FeeBurnerModule {
+  const params = paramsOf(options);
+  return {
+    name: MODULE_NAME,
+    stores: [MODULE_NAME],
+    messages: messageHandlers(
+      tx.Msg,
+      {
+        UpdateParams: params.update({
+          authority: options.authority,
+          signerError: ErrInvalidRequest,
+          check: common.checkUpdate(options.bech32Prefix, ({ treasuryAddress }) =>
+            requireAddress("treasury_address is invalid", treasuryAddress, options),
+          ),
+        }),
+      },
+      options.chainName,
+    ),
+    queries: queryHandlers(
+      wire.Query,
+      {
+        Params: params.query,
+        TotalBurnedNeutronsAmount: (context) => ({
+          totalBurnedNeutronsAmount: { coin: toWireCoin(totalOf(context, params)) },
+        }),
+      },
+      options.chainName,
+    ),
+    initGenesis: (context, json) => initGenesis(context, json, params),
+    exportGenesis: (context) =>
+      printGenesis(SCHEMA, {
+        params: params.get(context),
+        totalBurnedNeutronsAmount: burned.get(context) ?? { coin: undefined },
+      }),
+    burnFees: (context, feeRecipient) => burnFees(context, feeRecipient, { bank, params, options }),
+  };
+}
+
+/**
+ * `neutron_denom`: the denomination that is burned; a message may leave it empty, as deployed, and then none is. `treasury_address`: who
+ * gets the others; only a genesis may leave it empty.
+ */
+function paramsOf(options: FeeBurnerOptions): ModuleParams<Params> {
+  return defineParams({
+    store: MODULE_NAME,
+    key: Uint8Array.of(1),
+    type: Params,
+    defaults: { neutronDenom: options.denom, reserveAddress: "", treasuryAddress: "" },
+    unset: { neutronDenom: "", reserveAddress: "", treasuryAddress: "" },
+    validate: ({ treasuryAddress }) => {
+      if (treasuryAddress !== "") requireAddress("invalid treasury address", treasuryAddress, options);
+    },
+  });
+}
+
+function requireAddress(words: string, text: string, { bech32Prefix }: FeeBurnerOptions): void {
+  try {
+    parseAddress(bech32Prefix, text);
+  } catch (error) {
+    throw unregisteredError(`${words}: ${errorText(error)}`);
+  }
+}
+
+function totalOf(context: Context, params: ModuleParams<Params>): Coin {
+  const { denom = "", amount = "" } = burned.get(context)?.coin ?? {};
+  return denom === ""
+    ? { denom: params.get(context).neutronDenom, amount: 0n }
+    : { denom, amount: parseWireInt(amount) };
+}
+
+function burnFees(
+  context: Context,
+  feeRecipient: string,
+  {
+    bank,
+    params,
+    options,
+  }: { readonly bank: BankKeeper; readonly params: ModuleParams<Params>; readonly options: FeeBurnerOptions },
+): void {
+  const account = moduleAddress(feeRecipient);
+  const fees = [...bank.balances(context, account)];
+  if (fees.length === 0) return;
+  const { neutronDenom, treasuryAddress } = params.get(context);
+  const own = fees.filter(({ denom }) => denom === neutronDenom);
+  const others = fees.filter(({ denom }) => denom !== neutronDenom);
+  for (const coin of own) {
+    bank.burn(context, feeRecipient, [coin]);
+    const total = totalOf(context, params);
+    burned.set(context, { coin: toWireCoin({ ...total, amount: total.amount + coin.amount }) });
+  }
+  if (others.length === 0) return;
+  // A chain without a treasury burns everything, as deployed.
+  if (treasuryAddress === "") bank.burn(context, feeRecipient, others);
+  else bank.send(context, account, parseAddress(options.bech32Prefix, treasuryAddress), others);
+}
+
+const SCHEMA: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "neutron.feeburner.GenesisState",
+  type: GenesisState,
+};
+
+function initGenesis(context: Context, json: JsonValue | undefined, params: ModuleParams<Params>): void {
+  common.initParams(context, json, SCHEMA, params);
+  if (params.get(context).neutronDenom === "")
+    throw new GenesisError(`app_state.${MODULE_NAME}.params.neutron_denom`, "a denomination was expected");
+  const total = readGenesis(SCHEMA, json)?.totalBurnedNeutronsAmount;
+  if ((total?.coin?.denom ?? "") !== "" && total !== undefined) burned.set(context, total);
+}

@@ -1,0 +1,245 @@
+import { compareBytes, concat, sha256, toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { bad, good, type Result } from "../../../platform/base/errors.ts";
+import {
+  type GoJson,
+  GoJsonError,
+  parseGoJson,
+  printGoObject,
+  printGoString,
+} from "../../../platform/base/go-json.ts";
+import { formatAddress, tryParseAddress } from "../../../localnet/chain/runtime/address.ts";
+import type { Coin } from "../../../localnet/chain/runtime/coins.ts";
+import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import {
+  ChainPanic,
+  type ErrorKind,
+  goPanic,
+  ModuleError,
+  registerError,
+} from "../../../localnet/chain/runtime/errors.ts";
+import { event } from "../../../localnet/chain/runtime/events.ts";
+import {
+  type Acknowledgement,
+  encodeReply,
+  type IBCModule,
+  type RelayedPacket,
+} from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
+import { receivedDenom } from "../../../localnet/chain/modules/transfer/denom.ts";
+import { errorAcknowledgement, parseAmount } from "../../../localnet/chain/modules/transfer/packet.ts";
+import {
+  readTransferData,
+  type TransferData,
+} from "../../../localnet/chain/modules/transfer/packet-reader.ts";
+
+/** Methods of the contract host that the hook calls. */
+interface ContractKeeper {
+  /** Calls a contract with JSON and coins of the sender. Returns the data of its response. Throws `ModuleError`. */
+  readonly execute: (
+    context: Context,
+    address: string,
+    caller: { readonly sender: string; readonly funds: readonly Coin[] },
+    message: Uint8Array,
+  ) => Uint8Array;
+}
+
+export interface IbcHooksDeps {
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  readonly contracts: ContractKeeper;
+}
+
+const CODESPACE = "wasm-hooks";
+
+/** The memo names a contract, but not as it must. */
+const ErrMsgValidation = registerError(CODESPACE, 2, "error in wasmhook message validation");
+/** The contract refuses the call, or it cannot be called. */
+const ErrWasmError = registerError(CODESPACE, 6, "wasm error");
+
+/**
+ * Calls a contract with the coins of a transfer whose memo is `{"wasm": {"contract": "…", "msg": {…}}}` (x/ibc-hooks 6.0.3). The
+ * contract must be the receiver. The coins go to an address of the packet's sender first, which then calls the contract: a sender on
+ * another chain must not act as an account of this one. The acknowledgement has the contract's data. If the contract fails, the
+ * transfer is refused. Other packets pass unchanged.
+ */
+export function ibcHooksMiddleware(inner: IBCModule, deps: IbcHooksDeps): IBCModule {
+  return {
+    ...inner,
+    onReceive: (context, packet) => {
+      const data = transferOf(packet);
+      const memo = data === undefined ? undefined : wasmMemo(data.memo);
+      if (data === undefined || memo === undefined) return inner.onReceive(context, packet);
+      const call = parseCall(memo, data, deps);
+      if (!call.ok) return refuse(context, ErrMsgValidation, call.error);
+      return receiveAndCall(context, { packet, data, call: call.value, inner }, deps);
+    },
+  };
+}
+
+/** Reads the data of a packet; undefined for a packet that is not a transfer. */
+function transferOf({ data }: RelayedPacket): TransferData | undefined {
+  try {
+    return readTransferData(data);
+  } catch {
+    return undefined;
+  }
+}
+
+type GoObject = Extract<GoJson, { kind: "object" }>;
+
+/** Returns what a memo has under "wasm"; undefined for a memo for nobody, or for others. */
+function wasmMemo(memo: string): GoJson | undefined {
+  if (memo === "") return undefined;
+  try {
+    const json = parseGoJson(memo);
+    // Go's decoder refuses a number that exceeds a float64 anywhere in the memo.
+    marshalGoAny(json);
+    return json.kind === "object" ? memberOf(json, "wasm") : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function memberOf({ members }: GoObject, name: string): GoJson | undefined {
+  return members.findLast(([own]) => own === name)?.[1];
+}
+
+interface HookCall {
+  readonly contract: string;
+  /** JSON. */
+  readonly message: Uint8Array;
+}
+
+/** Checks what a memo asks for. Returns the call, or the text of the error. */
+function parseCall(
+  wasm: GoJson,
+  { memo, receiver }: TransferData,
+  { bech32Prefix }: IbcHooksDeps,
+): Result<HookCall, string> {
+  const wrong = (reason: string): Result<HookCall, string> =>
+    bad(`wasm metadata not properly formatted for: '${memo}'. ${reason}`);
+  if (wasm.kind !== "object") return wrong("wasm metadata is not a valid JSON map object");
+  const contract = memberOf(wasm, "contract");
+  if (contract?.kind !== "string") return wrong('Could not find key wasm["contract"]');
+  if (!tryParseAddress(bech32Prefix, contract.value).ok)
+    return wrong('wasm["contract"] is not a valid bech32 address');
+  if (contract.value !== receiver)
+    return wrong('wasm["contract"] should be the same as the receiver of the packet');
+  const message = memberOf(wasm, "msg");
+  if (message === undefined || message.kind === "null") return wrong('Could not find key wasm["msg"]');
+  if (message.kind !== "object") return wrong('wasm["msg"] is not a map object');
+  return good({ contract: contract.value, message: utf8(marshalGoAny(message)) });
+}
+
+/** Lets the transfer pay the sender's address here, which then calls the contract. */
+function receiveAndCall(
+  context: Context,
+  hooked: {
+    readonly packet: RelayedPacket;
+    readonly data: TransferData;
+    readonly call: HookCall;
+    readonly inner: IBCModule;
+  },
+  { bech32Prefix, contracts }: IbcHooksDeps,
+): Acknowledgement {
+  const { packet, data, call, inner } = hooked;
+  const sender = intermediateSender(packet.destination.channelId, data.sender, bech32Prefix);
+  const rewritten = { ...packet, data: printTransfer({ ...data, receiver: sender }) };
+  const acknowledgement = inner.onReceive(context, rewritten);
+  if (acknowledgement === undefined)
+    throw goPanic("runtime error: invalid memory address or nil pointer dereference");
+  if (!acknowledgement.success) return acknowledgement;
+  const funds = [{ denom: receivedDenom(packet, data.denom), amount: parseAmount(data.amount) }];
+  try {
+    const result = contracts.execute(context, call.contract, { sender, funds }, call.message);
+    return { success: true, bytes: printResult(result, acknowledgement.bytes) };
+  } catch (error) {
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    return refuse(context, ErrWasmError, error.message);
+  }
+}
+
+const SENDER_PREFIX = "ibc-wasm-hook-intermediary";
+
+/** Returns the address that stands for an account of another chain, by the channel over which its packets arrive. */
+export function intermediateSender(channelId: string, sender: string, bech32Prefix: string): string {
+  const hash = sha256(concat(sha256(utf8(SENDER_PREFIX)), utf8(`${channelId}/${sender}`)));
+  return formatAddress(bech32Prefix, hash);
+}
+
+/** Prints the data of a packet as Go prints the structure: in its order, without empty members. */
+function printTransfer({ denom, amount, sender, receiver, memo }: TransferData): Uint8Array {
+  const members = Object.entries({ denom, amount, sender, receiver, memo }).filter(([, text]) => text !== "");
+  return utf8(printGoObject(members.map(([name, text]) => [name, printGoString(text)])));
+}
+
+/** The acknowledgement: the data of the contract's response and the acknowledgement of the transfer, each in base64. */
+function printResult(result: Uint8Array, acknowledgement: Uint8Array): Uint8Array {
+  const json = printGoObject([
+    ["contract_result", result.length === 0 ? "null" : `"${toBase64(result)}"`],
+    ["ibc_ack", `"${toBase64(acknowledgement)}"`],
+  ]);
+  return encodeReply({ kind: "result", result: utf8(json) });
+}
+
+/** Refuses a packet. The event has the reason, the acknowledgement only the code. */
+function refuse(context: Context, kind: ErrorKind, reason: string): Acknowledgement {
+  const error = kind();
+  context.emit(
+    event("ibc-acknowledgement-error", [
+      ["error", error.message],
+      ["error-context", reason],
+    ]),
+  );
+  return errorAcknowledgement(error);
+}
+
+/**
+ * Prints a value as Go's `encoding/json` prints what it decoded into an `any`: names sorted, each once with its last value, numbers as
+ * float64, without spaces. Not recursive. Throws {@link GoJsonError} for a number that exceeds a float64.
+ */
+function marshalGoAny(value: GoJson): string {
+  const work: (GoJson | string)[] = [value];
+  let text = "";
+  for (let next = work.pop(); next !== undefined; next = work.pop()) {
+    if (typeof next === "string") text += next;
+    else if (next.kind === "array")
+      work.push(...commaSeparated("[", next.items.map(alone), "]").toReversed());
+    else if (next.kind === "object") {
+      const members = sortedMembers(next.members).map(
+        ([name, member]) => [`${printGoString(name)}:`, member] as const,
+      );
+      work.push(...commaSeparated("{", members, "}").toReversed());
+    } else text += marshalScalar(next);
+  }
+  return text;
+}
+
+function alone(value: GoJson): readonly [GoJson] {
+  return [value];
+}
+
+function commaSeparated(
+  open: string,
+  parts: readonly (readonly (GoJson | string)[])[],
+  close: string,
+): readonly (GoJson | string)[] {
+  return [open, ...parts.flatMap((part, index) => (index === 0 ? part : [",", ...part])), close];
+}
+
+function marshalScalar(value: Exclude<GoJson, { kind: "array" | "object" }>): string {
+  if (value.kind === "null") return "null";
+  if (value.kind === "bool") return String(value.value);
+  if (value.kind === "string") return printGoString(value.value);
+  const number = Number(value.text);
+  if (!Number.isFinite(number))
+    throw new GoJsonError(`json: cannot unmarshal number ${value.text} into Go value of type float64`);
+  // Go and JavaScript print the shortest digits, with an exponent in the same range.
+  return Object.is(number, -0) ? "-0" : String(number);
+}
+
+/** Each name once, with its last value, in the order of their UTF-8 bytes. */
+function sortedMembers(
+  members: readonly (readonly [string, GoJson])[],
+): readonly (readonly [string, GoJson])[] {
+  return [...new Map(members)].toSorted(([a], [b]) => compareBytes(utf8(a), utf8(b)));
+}

@@ -1,0 +1,118 @@
+import { GenesisState as GlobalFeeGenesis } from "../../../cosmos/proto/gen/gaia/globalfee/v1beta1/genesis.ts";
+import { Params as GlobalFeeParams } from "../../../cosmos/proto/gen/gaia/globalfee/v1beta1/params.ts";
+import * as globalfeeQuery from "../../../cosmos/proto/gen/gaia/globalfee/v1beta1/query.ts";
+import * as globalfeeTx from "../../../cosmos/proto/gen/gaia/globalfee/v1beta1/tx.ts";
+import { GenesisState as DynamicFeesGenesis } from "../../../cosmos/proto/gen/neutron/dynamicfees/v1/genesis.ts";
+import { Params as DynamicFeesParams } from "../../../cosmos/proto/gen/neutron/dynamicfees/v1/params.ts";
+import * as dynamicfeesQuery from "../../../cosmos/proto/gen/neutron/dynamicfees/v1/query.ts";
+import * as dynamicfeesTx from "../../../cosmos/proto/gen/neutron/dynamicfees/v1/tx.ts";
+import { isDenom, parseWireInt } from "../../../localnet/chain/runtime/coins.ts";
+import {
+  ErrInvalidRequest,
+  ErrInvalidSigner,
+  unregisteredError,
+} from "../../../localnet/chain/runtime/errors.ts";
+import type { GenesisSchema } from "../../../localnet/chain/runtime/genesis.ts";
+import { messageHandlers, queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
+import type { ChainModule } from "../../../localnet/chain/runtime/module.ts";
+import { defineParams } from "../../../localnet/chain/runtime/params.ts";
+import * as common from "../../../localnet/chain/runtime/params-module.ts";
+
+export interface ParamsOnlyOptions extends common.ParamsModuleOptions {
+  /** Denomination of fees. */
+  readonly denom: string;
+}
+
+/** Creates the modules of which the chain has the params only: `globalfee` and `dynamicfees`. */
+export function createParamsOnlyModules(options: ParamsOnlyOptions): readonly ChainModule[] {
+  return [createGlobalFee(options), createDynamicFees(options)];
+}
+
+const IBC_CHANNEL = "/ibc.core.channel.v1";
+
+/** Prices and exceptions that the deployed chain applies while its fee market is off. */
+function createGlobalFee({ authority }: ParamsOnlyOptions): ChainModule {
+  const schema: GenesisSchema<GlobalFeeGenesis> = {
+    module: "globalfee",
+    typeName: "gaia.globalfee.v1beta1.GenesisState",
+    type: GlobalFeeGenesis,
+  };
+  const params = defineParams<GlobalFeeParams>({
+    store: "globalfee",
+    key: Uint8Array.of(0),
+    type: GlobalFeeParams,
+    defaults: {
+      minimumGasPrices: [],
+      bypassMinFeeMsgTypes: [
+        `${IBC_CHANNEL}.MsgRecvPacket`,
+        `${IBC_CHANNEL}.MsgAcknowledgement`,
+        "/ibc.core.client.v1.MsgUpdateClient",
+        `${IBC_CHANNEL}.MsgTimeout`,
+        `${IBC_CHANNEL}.MsgTimeoutOnClose`,
+      ],
+      maxTotalBypassMinFeeMsgGasUsage: 1_000_000n,
+    },
+    unset: { minimumGasPrices: [], bypassMinFeeMsgTypes: [], maxTotalBypassMinFeeMsgGasUsage: 0n },
+    validate: validateGlobalFee,
+  });
+  return {
+    name: schema.module,
+    stores: [schema.module],
+    messages: messageHandlers(globalfeeTx.Msg, {
+      UpdateParams: params.update({ authority, signerError: ErrInvalidSigner }),
+    }),
+    queries: queryHandlers(globalfeeQuery.Query, { Params: params.query }),
+    initGenesis: (context, json) => common.initParams(context, json, schema, params),
+    exportGenesis: (context) => common.exportParams(context, schema, params),
+  };
+}
+
+function validateGlobalFee({ minimumGasPrices, bypassMinFeeMsgTypes }: GlobalFeeParams): void {
+  const seen = new Set<string>();
+  let last = "";
+  for (const { denom, amount } of minimumGasPrices) {
+    if (seen.has(denom)) throw unregisteredError(`duplicate denomination ${denom}`);
+    if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
+    if (denom <= last) throw unregisteredError(`denomination ${denom} is not sorted`);
+    if (parseWireInt(amount) < 0n) throw unregisteredError(`coin ${denom} amount is negative`);
+    last = denom;
+    seen.add(denom);
+  }
+  for (const type of bypassMinFeeMsgTypes) {
+    if (type === "") throw unregisteredError("invalid empty bypass msg type");
+    if (!type.startsWith("/")) throw unregisteredError(`invalid bypass msg type name ${type}`);
+  }
+}
+
+/** Prices of other denominations, in which the deployed chain takes fees. */
+function createDynamicFees({ chainName, bech32Prefix, authority }: ParamsOnlyOptions): ChainModule {
+  const schema: GenesisSchema<DynamicFeesGenesis> = {
+    module: "dynamicfees",
+    typeName: "neutron.dynamicfees.v1.GenesisState",
+    type: DynamicFeesGenesis,
+  };
+  const params = defineParams<DynamicFeesParams>({
+    store: schema.module,
+    key: Uint8Array.of(1),
+    type: DynamicFeesParams,
+    defaults: { ntrnPrices: [] },
+  });
+  return {
+    name: schema.module,
+    stores: [schema.module],
+    messages: messageHandlers(
+      dynamicfeesTx.Msg,
+      {
+        UpdateParams: params.update({
+          authority,
+          signerError: ErrInvalidRequest,
+          check: (message) => common.requireAuthorityAddress(bech32Prefix, message.authority),
+        }),
+      },
+      chainName,
+    ),
+    queries: queryHandlers(dynamicfeesQuery.Query, { Params: params.query }, chainName),
+    initGenesis: (context, json) => common.initParams(context, json, schema, params),
+    exportGenesis: (context) => common.exportParams(context, schema, params),
+  };
+}

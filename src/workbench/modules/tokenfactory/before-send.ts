@@ -1,0 +1,129 @@
+import { formatAddress } from "../../../localnet/chain/runtime/address.ts";
+import type { Coin } from "../../../localnet/chain/runtime/coins.ts";
+import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import { ChainPanic, ModuleError, wrapErrors } from "../../../localnet/chain/runtime/errors.ts";
+import { createGasMeter } from "../../../localnet/chain/runtime/gas.ts";
+import type { BankHooks, Transfer } from "../../../localnet/chain/modules/bank/keeper.ts";
+import { creatorOf } from "./denom.ts";
+import { beforeSendHook, type Keepers, parseAccount } from "./keeper.ts";
+import { ErrBeforeSendHookNotWhitelisted, ErrTrackBeforeSendOutOfGas } from "./keys.ts";
+import { moduleParams } from "./params.ts";
+
+/** Gas of a call that may not block a payment. */
+const TRACK_GAS_LIMIT = 500_000n;
+
+/** Calls the contracts of denominations before their payments (x/tokenfactory v6.0.3 keeper/before_send.go). */
+export function createBankHooks(keepers: Keepers): BankHooks {
+  return {
+    block: (context, transfer, coins) =>
+      callHooks(
+        context,
+        coins,
+        (coin, contract) => blockBeforeSend(context, { transfer, coin, contract }, keepers),
+        keepers,
+      ),
+    track: (context, transfer, coins) => {
+      try {
+        callHooks(
+          context,
+          coins,
+          (coin, contract) => trackBeforeSend(context, { transfer, coin, contract }, keepers),
+          keepers,
+        );
+      } catch (error) {
+        // A contract that only tracks must not stop a payment. What it wrote before its failure stays.
+        if (!(error instanceof ModuleError)) throw error;
+      }
+    },
+  };
+}
+
+type HookCall = (coin: Coin, contract: string) => void;
+
+/** Calls the hook of each coin that has one. As in Go, a panic, such as out of gas, becomes an error here. */
+function callHooks(context: Context, coins: readonly Coin[], call: HookCall, keepers: Keepers): void {
+  try {
+    for (const coin of coins) {
+      const contract = beforeSendHook(context, coin.denom);
+      if (contract !== "" && isWhitelisted(context, coin.denom, contract, keepers)) call(coin, contract);
+    }
+  } catch (error) {
+    throw error instanceof ChainPanic ? ErrTrackBeforeSendOutOfGas() : error;
+  }
+}
+
+/** A hook whose code left the whitelist is skipped: it must not block payments any more. */
+function isWhitelisted(context: Context, denom: string, contract: string, keepers: Keepers): boolean {
+  try {
+    requireWhitelisted(context, denom, parseAccount(contract, keepers.bech32Prefix), keepers);
+    return true;
+  } catch (error) {
+    if (!(error instanceof ModuleError) || error instanceof ChainPanic) throw error;
+    return false;
+  }
+}
+
+/** Throws tokenfactory/14 unless the params allow contracts of this code for the creator of the denomination. */
+export function requireWhitelisted(
+  context: Context,
+  denom: string,
+  contract: Uint8Array,
+  { bech32Prefix, contracts }: Keepers,
+): void {
+  const codeId = contracts.codeOf(context, contract);
+  if (codeId === undefined)
+    throw ErrBeforeSendHookNotWhitelisted(
+      `contract with address (${formatAddress(bech32Prefix, contract)}) does not exist`,
+    );
+  const { whitelistedHooks } = moduleParams.get(context);
+  const creator = creatorOrInvalid(denom, bech32Prefix);
+  if (whitelistedHooks.some((hook) => hook.codeId === codeId && hook.denomCreator === creator)) return;
+  // The text of the deployed module has the space.
+  throw ErrBeforeSendHookNotWhitelisted(
+    `no whitelist for contract with codeID (${codeId}) and denomCreator (${creator}) `,
+  );
+}
+
+function creatorOrInvalid(denom: string, bech32Prefix: string): string {
+  return wrapErrors(
+    () => ErrBeforeSendHookNotWhitelisted(`invalid denom: ${denom}`),
+    () => creatorOf(denom, bech32Prefix),
+  );
+}
+
+/** A payment of one coin, before it is made. */
+interface HookedPayment {
+  readonly transfer: Transfer;
+  readonly coin: Coin;
+  readonly contract: string;
+}
+
+/** Calls the contract with the gas of the payment. Its error stops the payment. */
+function blockBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
+  sudo(context, payment, "block_before_send", keepers);
+}
+
+/** Calls the contract with a gas limit of its own. Only a call that succeeds uses gas of the payment. */
+function trackBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
+  const meter = createGasMeter(TRACK_GAS_LIMIT);
+  sudo(context.withGas(meter), payment, "track_before_send", keepers);
+  context.gas.consume(meter.used(), "track before send gas");
+}
+
+function sudo(
+  context: Context,
+  { transfer, coin, contract }: HookedPayment,
+  name: "block_before_send" | "track_before_send",
+  { bech32Prefix, contracts }: Keepers,
+): void {
+  const { denom, amount } = coin;
+  const message = {
+    from: formatAddress(bech32Prefix, transfer.from),
+    to: formatAddress(bech32Prefix, transfer.to),
+    amount: { denom, amount: amount.toString() },
+  };
+  wrapErrors(
+    (error) => error.wrap(`failed to call before send hook for denom ${denom}`),
+    () => contracts.sudo(context, contract, JSON.stringify({ [name]: message })),
+  );
+}

@@ -1,0 +1,42 @@
+import { errorText } from "../../../platform/base/errors.ts";
+import { formatAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
+import { isDenom } from "../../../localnet/chain/runtime/coins.ts";
+import { unregisteredError } from "../../../localnet/chain/runtime/errors.ts";
+import {
+  DENOM_PREFIX,
+  ErrCreatorTooLong,
+  ErrInvalidCreator,
+  ErrInvalidDenom,
+  ErrSubdenomTooLong,
+  MAX_CREATOR_BYTES,
+  MAX_SUBDENOM_BYTES,
+} from "./keys.ts";
+
+/** Returns `factory/<creator>/<subdenom>` (`GetTokenDenom`). Throws `ModuleError`. */
+export function tokenDenom(creator: string, subdenom: string): string {
+  if (Buffer.byteLength(subdenom) > MAX_SUBDENOM_BYTES) throw ErrSubdenomTooLong();
+  if (Buffer.byteLength(creator) > MAX_CREATOR_BYTES) throw ErrCreatorTooLong();
+  if (creator.includes("/")) throw ErrInvalidCreator();
+  const denom = `${DENOM_PREFIX}/${creator}/${subdenom}`;
+  requireDenom(denom);
+  return denom;
+}
+
+/** Returns the creator of a denomination of the module (`DeconstructDenom`). Throws `ModuleError` for any other denomination. */
+export function creatorOf(denom: string, bech32Prefix: string): string {
+  requireDenom(denom);
+  const parts = denom.split("/");
+  const [prefix = "", creator = ""] = parts;
+  if (parts.length < 3) throw ErrInvalidDenom(`not enough parts of denom ${denom}`);
+  if (prefix !== DENOM_PREFIX)
+    throw ErrInvalidDenom(`denom prefix is incorrect. Is: ${prefix}.  Should be: ${DENOM_PREFIX}`);
+  try {
+    return formatAddress(bech32Prefix, parseAddress(bech32Prefix, creator));
+  } catch (error) {
+    throw ErrInvalidDenom(`Invalid creator address (${errorText(error)})`);
+  }
+}
+
+function requireDenom(denom: string): void {
+  if (!isDenom(denom)) throw unregisteredError(`invalid denom: ${denom}`);
+}

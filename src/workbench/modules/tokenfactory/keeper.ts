@@ -1,0 +1,186 @@
+import type { Metadata } from "../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import { DenomAuthorityMetadata } from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/authorityMetadata.ts";
+import { compareBytes, concat, fromUtf8, prefixEnd, utf8 } from "../../../platform/base/bytes.ts";
+import { errorText } from "../../../platform/base/errors.ts";
+import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
+import { type Coin, parseCoins } from "../../../localnet/chain/runtime/coins.ts";
+import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import { unregisteredError, wrapErrors } from "../../../localnet/chain/runtime/errors.ts";
+import { creatorOf, tokenDenom } from "./denom.ts";
+import {
+  authorityKey,
+  CREATORS_PREFIX,
+  denomsOf,
+  ErrDenomExists,
+  ESCROW_PREFIX,
+  hookKey,
+  MODULE_NAME,
+} from "./keys.ts";
+import { moduleParams } from "./params.ts";
+
+export interface TokenFactoryOptions {
+  /** Prefix of account addresses. */
+  readonly bech32Prefix: string;
+  /** The account that may change the params, bech32. */
+  readonly authority: string;
+}
+
+/** Methods of the bank that the module calls. */
+interface BankKeeper {
+  readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly sendToModule: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
+  readonly sendFromModule: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
+  readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
+  readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
+  readonly hasSupply: (context: Context, denom: string) => boolean;
+  readonly metadata: (context: Context, denom: string) => Metadata | undefined;
+  readonly setMetadata: (context: Context, metadata: Metadata) => void;
+}
+
+/** Methods of the accounts that the module calls. */
+interface AccountKeeper {
+  readonly get: (context: Context, address: Uint8Array) => unknown;
+  /** Returns the account of a module and creates it if absent. */
+  readonly moduleAccount: (context: Context, name: string) => unknown;
+  /** In alphabetical order. */
+  readonly moduleNames: readonly string[];
+}
+
+/** Methods of the contract host that the module calls. */
+interface ContractKeeper {
+  /** Returns the code of a contract; undefined without such a contract. */
+  readonly codeOf: (context: Context, address: Uint8Array) => bigint | undefined;
+  /** Calls the sudo entry point of a contract with a JSON text. Throws `ModuleError` when the contract fails. */
+  readonly sudo: (context: Context, address: string, message: string) => void;
+}
+
+export interface TokenFactoryDeps {
+  readonly bank: BankKeeper;
+  readonly accounts: AccountKeeper;
+  readonly contracts: ContractKeeper;
+}
+
+/** Options and keepers of other modules. */
+export interface Keepers extends TokenFactoryOptions, TokenFactoryDeps {}
+
+/** Returns the admin of a denomination; empty without one, and for an unknown denomination. */
+export function adminOf(context: Context, denom: string): string {
+  const bytes = context.store(MODULE_NAME).get(authorityKey(denom));
+  return bytes === undefined ? "" : DenomAuthorityMetadata.decode(bytes).Admin;
+}
+
+/** Stores the admin of a denomination; empty for none. Throws `ModuleError` for an invalid address. */
+export function setAdmin(context: Context, denom: string, admin: string, { bech32Prefix }: Keepers): void {
+  if (admin !== "") parseAccount(admin, bech32Prefix);
+  const value = DenomAuthorityMetadata.encode({ Admin: admin }).finish();
+  context.store(MODULE_NAME).set(authorityKey(denom), value);
+}
+
+/** Returns the contract that is called before payments of a denomination; empty without one. */
+export function beforeSendHook(context: Context, denom: string): string {
+  const bytes = context.store(MODULE_NAME).get(hookKey(denom));
+  return bytes === undefined ? "" : fromUtf8(bytes);
+}
+
+/** Stores the hook of a denomination of this module; an empty address removes it. Throws `ModuleError`. */
+export function setBeforeSendHook(
+  context: Context,
+  denom: string,
+  contract: string,
+  { bech32Prefix }: Keepers,
+): void {
+  creatorOf(denom, bech32Prefix);
+  if (contract === "") {
+    context.store(MODULE_NAME).delete(hookKey(denom));
+    return;
+  }
+  parseAccount(contract, bech32Prefix);
+  context.store(MODULE_NAME).set(hookKey(denom), utf8(contract));
+}
+
+/** Returns the denominations of a creator in the order of their names. */
+export function denomsFromCreator(context: Context, creator: string): string[] {
+  const prefix = denomsOf(creator);
+  const entries = context.store(MODULE_NAME).iterate(prefix, prefixEnd(prefix));
+  return Array.from(entries, ([key]) => fromUtf8(key.subarray(prefix.length)));
+}
+
+/** Returns all denominations in the order of their creators and names. */
+export function allDenoms(context: Context): string[] {
+  const entries = context.store(MODULE_NAME).iterate(CREATORS_PREFIX, prefixEnd(CREATORS_PREFIX));
+  return Array.from(entries, ([, value]) => fromUtf8(value));
+}
+
+/** Records the escrow account of a transfer channel: coins there are out of the reach of admins. */
+export function storeEscrowAddress(context: Context, address: Uint8Array): void {
+  context.store(MODULE_NAME).set(concat(ESCROW_PREFIX, address), Uint8Array.of(0));
+}
+
+export function isEscrowAddress(context: Context, address: Uint8Array): boolean {
+  return context.store(MODULE_NAME).get(concat(ESCROW_PREFIX, address)) !== undefined;
+}
+
+/** Compares with every module account in turn. As in Go, it creates those that do not exist yet. */
+export function isModuleAccount(context: Context, address: Uint8Array, { accounts }: Keepers): boolean {
+  return accounts.moduleNames.some((name) => {
+    accounts.moduleAccount(context, name);
+    return compareBytes(moduleAddress(name), address) === 0;
+  });
+}
+
+/** Creates a denomination: its creator pays fee and gas and becomes its admin. Returns its name. Throws `ModuleError`. */
+export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
+  // The text is that of the deployed module.
+  if (keepers.bank.hasSupply(context, subdenom))
+    throw unregisteredError(
+      "temporary error until IBC bug is sorted out, can't create subdenoms that are the same as a native denom",
+    );
+  const denom = tokenDenom(creator, subdenom);
+  if (keepers.bank.metadata(context, denom) !== undefined) throw ErrDenomExists();
+  chargeForDenom(context, creator, keepers);
+  addDenom(context, creator, denom, keepers);
+  return denom;
+}
+
+function chargeForDenom(context: Context, creator: string, { bank, bech32Prefix }: Keepers): void {
+  const { denomCreationFee, denomCreationGasConsume, feeCollectorAddress } = moduleParams.get(context);
+  if (denomCreationFee.length > 0) {
+    const from = parseAccount(creator, bech32Prefix);
+    const to = wrapErrors(
+      (error) => error.wrap(`wrong fee collector address: ${error.message}`),
+      () => parseAccount(feeCollectorAddress, bech32Prefix),
+    );
+    wrapErrors(
+      (error) => error.wrap("unable to send coins to fee collector"),
+      () => bank.send(context, from, to, parseCoins(denomCreationFee)),
+    );
+  }
+  if (denomCreationGasConsume !== 0n)
+    context.gas.consume(denomCreationGasConsume, "consume denom creation gas");
+}
+
+/** Stores a denomination with its creator as admin, and bank metadata unless there are some. */
+export function addDenom(context: Context, creator: string, denom: string, keepers: Keepers): void {
+  if (keepers.bank.metadata(context, denom) === undefined)
+    keepers.bank.setMetadata(context, {
+      description: "",
+      denomUnits: [{ denom, exponent: 0, aliases: [] }],
+      base: denom,
+      display: "",
+      name: "",
+      symbol: "",
+      uri: "",
+      uriHash: "",
+    });
+  setAdmin(context, denom, creator, keepers);
+  context.store(MODULE_NAME).set(concat(denomsOf(creator), utf8(denom)), utf8(denom));
+}
+
+/** Parses an account address. Throws `ModuleError` with the text of the SDK. */
+export function parseAccount(text: string, bech32Prefix: string): Uint8Array {
+  try {
+    return parseAddress(bech32Prefix, text);
+  } catch (error) {
+    throw unregisteredError(errorText(error));
+  }
+}

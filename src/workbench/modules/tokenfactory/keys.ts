@@ -1,0 +1,59 @@
+import { concat, utf8 } from "../../../platform/base/bytes.ts";
+import { registerError } from "../../../localnet/chain/runtime/errors.ts";
+
+/** Name of the module, of its store and of its account, and codespace of its errors. */
+export const MODULE_NAME = "tokenfactory";
+
+/** First part of the denominations of the module: `factory/<creator>/<subdenom>`. */
+export const DENOM_PREFIX = "factory";
+
+export const PARAMS_KEY = Uint8Array.of(2);
+/** `0x03 | address`: an escrow account of a transfer channel. The value is one zero byte. */
+export const ESCROW_PREFIX = Uint8Array.of(3);
+/** `creator|<creator>|<denom>`: the denomination. */
+export const CREATORS_PREFIX = utf8("creator|");
+
+/** Returns the prefix of the denominations of one creator. */
+export function denomsOf(creator: string): Uint8Array {
+  return concat(CREATORS_PREFIX, utf8(`${creator}|`));
+}
+
+/** `denoms|<denom>|authoritymetadata`: the admin. */
+export function authorityKey(denom: string): Uint8Array {
+  return utf8(`denoms|${denom}|authoritymetadata`);
+}
+
+/** `denoms|<denom>|beforesendhook`: the address of the contract as text. */
+export function hookKey(denom: string): Uint8Array {
+  return utf8(`denoms|${denom}|beforesendhook`);
+}
+
+export const MAX_SUBDENOM_BYTES = 44;
+export const MAX_CREATOR_BYTES = 75;
+
+// Errors of codespace "tokenfactory" by their Go names (x/tokenfactory v6.0.3 types/errors.go).
+export const ErrDenomExists = registerError(
+  MODULE_NAME,
+  2,
+  "attempting to create a denom that already exists (has bank metadata)",
+);
+export const ErrUnauthorized = registerError(MODULE_NAME, 3, "unauthorized account");
+export const ErrInvalidDenom = registerError(MODULE_NAME, 4, "invalid denom");
+export const ErrInvalidCreator = registerError(MODULE_NAME, 5, "invalid creator");
+export const ErrSubdenomTooLong = registerError(
+  MODULE_NAME,
+  8,
+  `subdenom too long, max length is ${MAX_SUBDENOM_BYTES} bytes`,
+);
+export const ErrCreatorTooLong = registerError(
+  MODULE_NAME,
+  9,
+  `creator too long, max length is ${MAX_CREATOR_BYTES} bytes`,
+);
+export const ErrDenomDoesNotExist = registerError(MODULE_NAME, 10, "denom does not exist");
+export const ErrTrackBeforeSendOutOfGas = registerError(MODULE_NAME, 12, "gas meter hit maximum limit");
+export const ErrBeforeSendHookNotWhitelisted = registerError(
+  MODULE_NAME,
+  14,
+  "beforeSendHook is not whitelisted",
+);

@@ -1,0 +1,163 @@
+import { GenesisState } from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/genesis.ts";
+import * as wire from "../../../cosmos/proto/gen/osmosis/tokenfactory/v1beta1/query.ts";
+import type { JsonValue } from "../../../platform/base/json.ts";
+import type { Context } from "../../../localnet/chain/runtime/context.ts";
+import {
+  atPath,
+  type GenesisSchema,
+  partOr,
+  printGenesis,
+  readGenesis,
+} from "../../../localnet/chain/runtime/genesis.ts";
+import { queryHandlers } from "../../../localnet/chain/runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../../localnet/chain/runtime/module.ts";
+import type { BankHooks } from "../../../localnet/chain/modules/bank/keeper.ts";
+import { listChannels } from "../../../localnet/chain/modules/ibc/channel/channel-store.ts";
+import type { IBCModule } from "../../../localnet/chain/modules/ibc/channel/ibc-module.ts";
+import type { ChannelEndpoint } from "../../../localnet/chain/modules/ibc/host/packet.ts";
+import { escrowAddress } from "../../../localnet/chain/modules/transfer/keeper.ts";
+import { PORT_ID } from "../../../localnet/chain/modules/transfer/keys.ts";
+import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
+import type { CustomMessageResult } from "../../../localnet/chain/modules/wasm/types.ts";
+import { createBankHooks } from "./before-send.ts";
+import { handleCustomMessage, handleCustomQuery } from "./bindings.ts";
+import { creatorOf, tokenDenom } from "./denom.ts";
+import { createHandlers } from "./handlers.ts";
+import {
+  addDenom,
+  adminOf,
+  allDenoms,
+  beforeSendHook,
+  denomsFromCreator,
+  type Keepers,
+  parseAccount,
+  setAdmin,
+  setBeforeSendHook,
+  storeEscrowAddress,
+  type TokenFactoryDeps,
+  type TokenFactoryOptions,
+} from "./keeper.ts";
+import { DENOM_PREFIX, MODULE_NAME } from "./keys.ts";
+import { moduleParams } from "./params.ts";
+
+/** The module with what other modules call. */
+export interface TokenFactoryModule extends ChainModule {
+  /** The bank calls them before payments. */
+  readonly hooks: BankHooks;
+  /** Records the escrow accounts of transfer channels. */
+  readonly escrowMiddleware: (inner: IBCModule) => IBCModule;
+  /** Runs the module's own message of a contract. Returns undefined for any other message. */
+  readonly handleCustomMessage: (
+    context: Context,
+    sender: string,
+    message: unknown,
+  ) => CustomMessageResult | undefined;
+  /** Answers the module's own query of a contract. Returns undefined for any other query. */
+  readonly handleCustomQuery: (
+    context: Context,
+    request: Readonly<Record<string, unknown>>,
+  ) => MessageJson | undefined;
+}
+
+/** Creates the module `tokenfactory`: denominations that anybody creates, with an admin and a hook. */
+export function createTokenFactoryModule(
+  options: TokenFactoryOptions,
+  deps: TokenFactoryDeps,
+): TokenFactoryModule {
+  const keepers: Keepers = { ...options, ...deps };
+  return {
+    name: MODULE_NAME,
+    stores: [MODULE_NAME],
+    messages: createHandlers(keepers),
+    queries: createQueries(options),
+    initGenesis: (context, json) => initGenesis(context, json, keepers),
+    exportGenesis,
+    hooks: createBankHooks(keepers),
+    escrowMiddleware,
+    handleCustomMessage: (context, sender, message) => handleCustomMessage(context, sender, message, keepers),
+    handleCustomQuery: (context, request) => handleCustomQuery(context, request, options),
+  };
+}
+
+function createQueries({ bech32Prefix }: TokenFactoryOptions): readonly QueryHandler[] {
+  return queryHandlers(wire.Query, {
+    Params: moduleParams.query,
+    DenomAuthorityMetadata: (context, request) => ({
+      authorityMetadata: { Admin: adminOf(context, nameOf(request)) },
+    }),
+    DenomsFromCreator: (context, { creator }) => ({ denoms: denomsFromCreator(context, creator) }),
+    BeforeSendHookAddress: (context, request) => ({ contractAddr: beforeSendHook(context, nameOf(request)) }),
+    FullDenom: (_context, { creator, subdenom }) => {
+      parseAccount(creator, bech32Prefix);
+      return { fullDenom: tokenDenom(creator, subdenom) };
+    },
+  });
+}
+
+/** The name without any check, as in Go. */
+function nameOf({ creator, subdenom }: { readonly creator: string; readonly subdenom: string }): string {
+  return `${DENOM_PREFIX}/${creator}/${subdenom}`;
+}
+
+const SCHEMA: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "osmosis.tokenfactory.v1beta1.GenesisState",
+  type: GenesisState,
+};
+
+/** Stores params and denominations. Throws `GenesisError` for a denomination that is invalid or given twice. */
+function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
+  keepers.accounts.moduleAccount(context, MODULE_NAME);
+  recordEscrows(context);
+  const state = readGenesis(SCHEMA, json);
+  moduleParams.set(context, partOr(json, "params", state?.params, moduleParams.defaults));
+  const seen = new Set<string>();
+  for (const [index, { denom, authorityMetadata, hookContractAddress }] of (
+    state?.factoryDenoms ?? []
+  ).entries()) {
+    atPath(`app_state.${MODULE_NAME}.factory_denoms[${index}]`, () => {
+      if (seen.has(denom)) throw new Error(`duplicate denom: ${denom}`);
+      seen.add(denom);
+      addDenom(context, creatorOf(denom, keepers.bech32Prefix), denom, keepers);
+      setAdmin(context, denom, authorityMetadata?.Admin ?? "", keepers);
+      if (hookContractAddress !== "") setBeforeSendHook(context, denom, hookContractAddress, keepers);
+    });
+  }
+}
+
+/** Prints params and denominations. Escrow accounts follow from the channels. */
+function exportGenesis(context: Context): JsonValue {
+  return printGenesis(SCHEMA, {
+    params: moduleParams.get(context),
+    factoryDenoms: allDenoms(context).map((denom) => ({
+      denom,
+      authorityMetadata: { Admin: adminOf(context, denom) },
+      hookContractAddress: beforeSendHook(context, denom),
+    })),
+  });
+}
+
+/** Records the escrow account of each transfer channel when the channel opens, outside of the application `transfer`. */
+function escrowMiddleware(inner: IBCModule): IBCModule {
+  return {
+    ...inner,
+    onOpenAck: (context, channel, version) => {
+      inner.onOpenAck(context, channel, version);
+      storeEscrow(context, channel);
+    },
+    onOpenConfirm: (context, channel) => {
+      inner.onOpenConfirm(context, channel);
+      storeEscrow(context, channel);
+    },
+  };
+}
+
+function storeEscrow(context: Context, channel: ChannelEndpoint): void {
+  storeEscrowAddress(context, escrowAddress(channel));
+}
+
+/** Records the escrow accounts of the channels that exist before the module: in a genesis, and on a chain that gets the module. */
+function recordEscrows(context: Context): void {
+  for (const { portId, channelId } of listChannels(context))
+    if (portId === PORT_ID) storeEscrow(context, { portId, channelId });
+}

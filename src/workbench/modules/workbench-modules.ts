@@ -1,0 +1,80 @@
+import { createCronModule } from "./cron/module.ts";
+import { createFeeBurnerModule } from "./feeburner/module.ts";
+import { createFeeRefunderModule } from "./feerefunder/module.ts";
+import { ibcHooksMiddleware } from "./ibc-hooks/middleware.ts";
+import {
+  createInterchainModules,
+  handleInterchainMessage,
+  queryInterchainAccount,
+} from "./interchaintxs/modules.ts";
+import { createParamsOnlyModules } from "./params-only/modules.ts";
+import { createTokenFactoryModule, type TokenFactoryModule } from "./tokenfactory/module.ts";
+import type { AddedModules, ChainParts, ModuleBindings } from "../../localnet/chain/module-set.ts";
+
+/** The modules of the deployed chain that its contracts use, and no job of a localnet. */
+export const WORKBENCH_MODULES = {
+  names: [
+    "feerefunder",
+    "feeburner",
+    "globalfee",
+    "dynamicfees",
+    "interchaintxs",
+    "interchainaccounts",
+    "tokenfactory",
+    "cron",
+  ],
+  create: createWorkbenchModules,
+} as const;
+
+function createWorkbenchModules(parts: ChainParts): AddedModules {
+  const { names, bank, channels, contracts, findMessage, findQuery } = parts;
+  const tokenFactory: TokenFactoryModule = createTokenFactoryModule(names, parts);
+  const feeRefunder = createFeeRefunderModule(names, { bank, channels });
+  const feeBurner = createFeeBurnerModule(names, bank);
+  const cron = createCronModule(names, { findMessage, findQuery });
+  return {
+    modules: [
+      feeRefunder,
+      feeBurner,
+      ...createParamsOnlyModules(names),
+      ...createInterchainModules(names),
+      tokenFactory,
+      cron,
+    ],
+    bankHooks: tokenFactory.hooks,
+    fees: feeRefunder.keeper,
+    burnFees: feeBurner.burnFees,
+    transfers: {
+      within: tokenFactory.escrowMiddleware,
+      // A memo for a contract changes the receiver before the limiter sees it.
+      outside: (application) => ibcHooksMiddleware(application, { ...names, contracts }),
+    },
+    bindings: bindingsOf({ tokenFactory, feeRefunder, cron }, names),
+  };
+}
+
+interface BoundModules {
+  readonly tokenFactory: TokenFactoryModule;
+  readonly feeRefunder: ReturnType<typeof createFeeRefunderModule>;
+  readonly cron: ReturnType<typeof createCronModule>;
+}
+
+function bindingsOf(
+  { tokenFactory, feeRefunder, cron }: BoundModules,
+  names: ChainParts["names"],
+): readonly ModuleBindings[] {
+  return [
+    {
+      module: "interchaintxs",
+      message: (_context, _contract, message) => handleInterchainMessage(message),
+      query: (_context, request) => queryInterchainAccount(request, names),
+    },
+    { module: "feerefunder", query: feeRefunder.handleCustomQuery },
+    {
+      module: "tokenfactory",
+      message: tokenFactory.handleCustomMessage,
+      query: tokenFactory.handleCustomQuery,
+    },
+    { module: "cron", message: cron.handleCustomMessage },
+  ];
+}

@@ -1,0 +1,154 @@
+import { type Html, html } from "../../platform/web/html.ts";
+import { frameName } from "./profile-formats.ts";
+import { GAS_MULTIPLIER } from "../../localnet/vm/gas.ts";
+import type { GasNode, GasPlace } from "./gas-recorder.ts";
+
+/** Gas of one place over the complete profile. VM gas. */
+export interface PlaceGas {
+  readonly place: GasPlace;
+  readonly name: string;
+  calls: number;
+  /** Without the places that it called. */
+  self: bigint;
+  /** With them; the gas of a function that calls itself counts once. */
+  total: bigint;
+}
+
+const totals = new WeakMap<GasNode, bigint>();
+
+/** Returns the gas of a node with all nodes below it. The tree must be complete: the sums are remembered. */
+export function totalGas(node: GasNode): bigint {
+  const known = totals.get(node);
+  if (known !== undefined) return known;
+  const total = node.children.reduce((sum, child) => sum + totalGas(child), node.self);
+  totals.set(node, total);
+  return total;
+}
+
+/** Adds up places of the same kind and name. The one with most gas of its own is first. */
+export function gasByPlace(root: GasNode): readonly PlaceGas[] {
+  const known = new Map<string, PlaceGas>();
+  const open = new Set<string>();
+  const visit = (node: GasNode): bigint => {
+    const key = `${node.place} ${node.name}`;
+    const isOutermost = !open.has(key);
+    open.add(key);
+    const total = node.children.reduce((sum, child) => sum + visit(child), node.self);
+    if (isOutermost) open.delete(key);
+    const place = known.get(key) ?? { place: node.place, name: node.name, calls: 0, self: 0n, total: 0n };
+    place.calls += node.calls;
+    place.self += node.self;
+    if (isOutermost) place.total += total;
+    known.set(key, place);
+    return total;
+  };
+  visit(root);
+  return [...known.values()].toSorted((a, b) => compareGas(b.self, a.self) || compareGas(b.total, a.total));
+}
+
+function compareGas(a: bigint, b: bigint): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}
+
+/** VM gas as the chain's gas, with three decimals: "1234.567". */
+export function chainGasText(vmGas: bigint): string {
+  const thousandths = (vmGas * 1000n) / GAS_MULTIPLIER;
+  const digits = (thousandths < 0n ? -thousandths : thousandths).toString().padStart(4, "0");
+  return `${vmGas < 0n ? "-" : ""}${digits.slice(0, -3)}.${digits.slice(-3)}`;
+}
+
+/** A share in percent with one decimal: "12.3". */
+export function percentText(part: bigint, whole: bigint): string {
+  if (whole <= 0n) return "0.0";
+  const thousandths = (part * 1000n) / whole;
+  const digits = (thousandths < 0n ? -thousandths : thousandths).toString().padStart(2, "0");
+  return `${thousandths < 0n ? "-" : ""}${digits.slice(0, -1)}.${digits.slice(-1)}`;
+}
+
+const WIDTH = 1_000;
+const ROW = 18;
+/** Narrower places are left out. */
+const LEAST_WIDTH = 0.8;
+/** Most rows and places that are drawn. */
+const MAX_ROWS = 40;
+const MAX_PLACES = 1_500;
+const CHARACTER = 6.3;
+
+/** A part of a profile: the indices of the children on the way from the root to its lowest place, such as "2.0.1"; "" is all. */
+export function nodeAt(root: GasNode, path: string): GasNode | undefined {
+  const indices = path === "" ? [] : path.split(".").map(Number);
+  return indices.reduce<GasNode | undefined>((node, index) => node?.children[index], root);
+}
+
+interface Box {
+  readonly node: GasNode;
+  readonly path: string;
+  readonly x: number;
+  readonly width: number;
+  readonly row: number;
+  readonly gas: bigint;
+}
+
+/**
+ * Renders a profile as a flame graph: each place as wide as its gas, and above the places that it called. `href` returns the link to the
+ * part at a path. It is hidden from screen readers: a table has the same figures.
+ */
+export function flameGraph(root: GasNode, path: string, href: (path: string) => string): Html {
+  const shown = nodeAt(root, path) ?? root;
+  const boxes = layOut(shown, path);
+  const rows = 1 + boxes.reduce((most, { row }) => Math.max(most, row), 0);
+  const whole = totalGas(root);
+  return html`<div class="scroll"><svg class="flame" viewBox="0 0 ${WIDTH} ${rows * ROW}" aria-hidden="true">
+${boxes.map((box) => boxHtml(box, whole, href))}</svg></div>`;
+}
+
+function layOut(shown: GasNode, path: string): readonly Box[] {
+  const boxes: Box[] = [];
+  const open: Box[] = [{ node: shown, path, x: 0, width: WIDTH, row: 0, gas: totalGas(shown) }];
+  for (let box = open.shift(); box !== undefined && boxes.length < MAX_PLACES; box = open.shift()) {
+    boxes.push(box);
+    if (box.row + 1 < MAX_ROWS) open.push(...childrenOf(box));
+  }
+  return boxes;
+}
+
+/** What is given back has no width. */
+function childrenOf({ node, path, x, width, row, gas }: Box): readonly Box[] {
+  let left = x;
+  return node.children.flatMap((child, index): Box[] => {
+    const childGas = totalGas(child);
+    const childWidth = gas <= 0n ? 0 : Number((childGas * 1_000_000n) / gas) * (width / 1_000_000);
+    if (childWidth < LEAST_WIDTH) {
+      left += Math.max(0, childWidth);
+      return [];
+    }
+    const box = {
+      node: child,
+      path: path === "" ? `${index}` : `${path}.${index}`,
+      x: left,
+      width: Math.min(childWidth, x + width - left),
+      row: row + 1,
+      gas: childGas,
+    };
+    left += childWidth;
+    return [box];
+  });
+}
+
+function boxHtml(
+  { node, path, x, width, row, gas }: Box,
+  whole: bigint,
+  href: (path: string) => string,
+): Html {
+  const name = frameName(node);
+  const title = `${name}: ${chainGasText(gas)} gas, ${percentText(gas, whole)} %, ${node.calls} calls`;
+  const letters = Math.floor((width - 6) / CHARACTER);
+  const y = row * ROW;
+  return html`<a data-view tabindex="-1" href="${href(path)}"><title>${title}</title><rect class="f-${node.place}" x="${x.toFixed(2)}" y="${y}" width="${width.toFixed(2)}" height="${ROW - 1}"/>${
+    letters < 3
+      ? ""
+      : html`<text x="${(x + 3).toFixed(2)}" y="${y + 13}">${name.length > letters ? `${name.slice(0, letters - 1)}…` : name}</text>`
+  }</a>
+`;
+}

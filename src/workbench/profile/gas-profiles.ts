@@ -1,0 +1,32 @@
+import type { GasTracer } from "../../localnet/chain/runtime/gas-trace.ts";
+import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
+import type { NodeDeps } from "../../localnet/node/create-node.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import { PROFILE_PATH, type ProfileReport } from "./profile-json.ts";
+import { makeProfile, type ProfileDeps, queryProfile } from "./profile-tx.ts";
+import { createProfiler } from "./profiler.ts";
+
+/** The gas profiles of one chain. */
+export interface GasProfiles {
+  /** For the chain's application. */
+  readonly tracer: GasTracer;
+  /** For the chain's node. */
+  readonly queries: NonNullable<NodeDeps["queries"]>;
+  /** Runs a transaction or a query again. Throws `ProfileError`. Called when the node is ready. */
+  readonly make: (request: ProfileRequest) => ProfileReport;
+}
+
+export function createGasProfiles(): GasProfiles {
+  const profiler = createProfiler();
+  let node: ProfileDeps | undefined;
+  const make: GasProfiles["make"] = (request) =>
+    makeProfile(request, node ?? unreachable("a profile before the node is ready"));
+  return {
+    tracer: profiler.tracer,
+    queries: (parts) => {
+      node = { ...parts, profiler };
+      return new Map([[PROFILE_PATH, (request) => queryProfile(request, make)]]);
+    },
+    make,
+  };
+}

@@ -1,0 +1,258 @@
+import type { CallTrace, StartTrace, TracedCall } from "../../localnet/vm/call-trace.ts";
+import { demangle } from "./demangle.ts";
+
+/** What a node of a gas profile stands for. */
+export type GasPlace =
+  /** A part of a transaction, or the transaction itself. */
+  | "step"
+  /** A message, a call of a contract, a reply, a query. */
+  | "message"
+  | "contract"
+  | "query"
+  /** Binary code: an entry point, its functions, host functions that it calls. */
+  | "wasm"
+  | "function"
+  | "host"
+  /** Gas without a place below it: a kind of store access, an instance, the difference by rounding. */
+  | "storage"
+  | "cost";
+
+/** A place where gas was used. Gas is VM gas: 140,000 units are one unit of the chain's gas. */
+export interface GasNode {
+  readonly place: GasPlace;
+  readonly name: string;
+  calls: number;
+  /** Gas of this place without the places below it. Negative only for what is given back, such as a rounding. */
+  self: bigint;
+  readonly children: GasNode[];
+  /** Text of the error that ended it. */
+  error?: string;
+}
+
+/** A failed call of binary code. */
+export interface WasmFailure {
+  /** In the VM's words. */
+  readonly error: string;
+  /** Names of the functions that were running, innermost first. */
+  readonly stack: readonly string[];
+}
+
+/** Where the gas of a transaction was used. All gas of `root` and below adds up to `gasUsed` times 140,000. */
+export interface GasProfile {
+  /** The chain's gas. */
+  readonly gasUsed: bigint;
+  readonly root: GasNode;
+  /** Failed calls of binary code, in their order. */
+  readonly failures: readonly WasmFailure[];
+}
+
+/** Most nodes of a profile. Further places are added up in one node of their parent. */
+const MAX_NODES = 20_000;
+/** Deepest node. Deeper calls are added up in the same way. */
+const MAX_DEPTH = 150;
+/** Most failures. A transaction ends with its first one, unless contracts handle it. */
+const MAX_FAILURES = 16;
+
+/** Name of the node with what is beyond the bounds. */
+export const BEYOND = "(deeper or further calls)";
+
+/** Builds the tree of one profile. Places are entered and left in the order of the calls. */
+export class GasRecorder {
+  readonly root: GasNode;
+  readonly failures: WasmFailure[] = [];
+  /** Gas of all nodes. */
+  total = 0n;
+  /** Calls of functions of binary code. */
+  calls = 0;
+  private readonly stack: GasNode[];
+  private readonly merged = new WeakMap<GasNode, Map<string | number, GasNode>>();
+  private nodes = 1;
+
+  constructor(name: string) {
+    this.root = newNode("step", name);
+    this.stack = [this.root];
+  }
+
+  current(): GasNode {
+    return this.stack[this.stack.length - 1] ?? this.root;
+  }
+
+  depth(): number {
+    return this.stack.length;
+  }
+
+  /** Enters a place that has a node for each time it is entered. */
+  enter(place: GasPlace, name: string): void {
+    const parent = this.current();
+    this.push(this.isFull() ? this.beyond(parent) : this.append(parent, newNode(place, name)));
+  }
+
+  /** Enters a place that has one node in its parent, by a key that is unique there. `name` is asked once. */
+  enterMerged(place: GasPlace, key: string | number, name: () => string): void {
+    this.push(this.mergedNode(this.current(), place, { key, name }));
+  }
+
+  /** Leaves places until `depth` are left. */
+  leaveTo(depth: number): void {
+    this.stack.length = Math.max(depth, 1);
+  }
+
+  /** Adds gas to the current place. */
+  add(gas: bigint): void {
+    this.current().self += gas;
+    this.total += gas;
+  }
+
+  /** Adds gas to a place below the current one that has nothing below itself. */
+  addBelow(place: GasPlace, name: string, gas: bigint): void {
+    const node = this.mergedNode(this.current(), place, { key: name, name: () => name });
+    node.calls += 1;
+    node.self += gas;
+    this.total += gas;
+  }
+
+  fail(failure: WasmFailure): void {
+    if (this.failures.length < MAX_FAILURES) this.failures.push(failure);
+  }
+
+  private push(node: GasNode): void {
+    node.calls += 1;
+    this.stack.push(node);
+  }
+
+  private isFull(): boolean {
+    return this.nodes >= MAX_NODES || this.stack.length >= MAX_DEPTH;
+  }
+
+  private append(parent: GasNode, node: GasNode): GasNode {
+    this.nodes += 1;
+    parent.children.push(node);
+    return node;
+  }
+
+  private mergedNode(
+    parent: GasNode,
+    place: GasPlace,
+    { key, name }: { readonly key: string | number; readonly name: () => string },
+  ): GasNode {
+    const known = this.mergedIn(parent);
+    const found = known.get(key);
+    if (found !== undefined) return found;
+    if (this.isFull()) return this.beyond(parent);
+    const node = this.append(parent, newNode(place, name()));
+    known.set(key, node);
+    return node;
+  }
+
+  private mergedIn(parent: GasNode): Map<string | number, GasNode> {
+    const known = this.merged.get(parent) ?? new Map<string | number, GasNode>();
+    this.merged.set(parent, known);
+    return known;
+  }
+
+  /** Returns the node for what is beyond the bounds. It has no children: it is its own. */
+  private beyond(parent: GasNode): GasNode {
+    if (parent.name === BEYOND) return parent;
+    const known = this.mergedIn(parent);
+    const node = known.get(BEYOND) ?? this.append(parent, newNode("cost", BEYOND));
+    known.set(BEYOND, node);
+    return node;
+  }
+}
+
+function newNode(place: GasPlace, name: string): GasNode {
+  return { place, name, calls: 0, self: 0n, children: [] };
+}
+
+/**
+ * Most calls of functions in one profile: about ten seconds. A transaction that uses all gas of a block may call a thousand times as many
+ * without doing anything.
+ */
+const MAX_CALLS = 20_000_000;
+
+/** Thrown when a transaction calls more functions than a profile may have. */
+export class ProfileTooLargeError extends Error {
+  constructor() {
+    super(`more than ${MAX_CALLS} calls of functions: this is too much for a profile`);
+  }
+}
+
+/** Returns what records the gas of calls. */
+export function recordCalls(recorder: GasRecorder): StartTrace {
+  return (call) => new CallProfile(recorder, call);
+}
+
+/** The profile of one call of a contract. It adds the gas since the last event to the function that was running. */
+class CallProfile implements CallTrace {
+  private readonly recorder: GasRecorder;
+  private readonly call: TracedCall;
+  /** Functions by index, and host functions by name; the innermost last. */
+  private readonly running: (number | string)[] = [];
+  private readonly depth: number;
+  /** VM gas that was used within the VM at the last event. */
+  private used = 0n;
+  private failedIn: readonly (number | string)[] | undefined;
+
+  constructor(recorder: GasRecorder, call: TracedCall) {
+    this.recorder = recorder;
+    this.call = call;
+    this.depth = recorder.depth();
+  }
+
+  enter(index: number): void {
+    this.recorder.calls += 1;
+    if (this.recorder.calls > MAX_CALLS) throw new ProfileTooLargeError();
+    this.flush();
+    this.running.push(index);
+    this.recorder.enterMerged("function", index, () => this.nameOf(index));
+  }
+
+  leave(): void {
+    this.flush();
+    this.running.pop();
+    this.recorder.leaveTo(this.recorder.depth() - 1);
+  }
+
+  host<T>(name: string, run: () => T): T {
+    const depth = this.recorder.depth();
+    const { length } = this.running;
+    this.flush();
+    this.running.push(name);
+    this.recorder.enterMerged("host", name, () => name);
+    try {
+      return run();
+    } catch (thrown) {
+      this.failedIn ??= [...this.running];
+      throw thrown;
+    } finally {
+      this.flush();
+      this.running.length = length;
+      this.recorder.leaveTo(depth);
+    }
+  }
+
+  end(error: string | undefined): void {
+    this.flush();
+    this.recorder.leaveTo(this.depth);
+    if (error === undefined) return;
+    const stack = (this.failedIn ?? this.running).map((one) => this.nameOf(one)).toReversed();
+    this.recorder.fail({ error, stack });
+  }
+
+  decode(gas: bigint): void {
+    this.recorder.addBelow("cost", "result decoding", gas);
+  }
+
+  private flush(): void {
+    const { gas, limit } = this.call;
+    const used = limit - gas.gasLeft() - gas.external;
+    this.recorder.add(used - this.used);
+    this.used = used;
+  }
+
+  private nameOf(one: number | string): string {
+    if (typeof one === "string") return one;
+    const name = this.call.functionName(one);
+    return name === undefined ? `func[${one}]` : demangle(name);
+  }
+}

@@ -1,0 +1,206 @@
+import { equalBytes, fromBase64, fromHex, fromUtf8, toHex, utf8 } from "../../platform/base/bytes.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import type {
+  Application,
+  FinalizeBlockRequest,
+  QueryRequest,
+  QueryResponse,
+  TxResult,
+} from "../../localnet/chain/runtime/abci.ts";
+import type { ProfileRequest } from "../../localnet/cli/gas-reports.ts";
+import { ErrInvalidRequest } from "../../localnet/chain/runtime/errors.ts";
+import { type Interrupt, InterruptedError } from "../../localnet/chain/runtime/interrupt.ts";
+import { errorResponse, okResponse } from "../../localnet/chain/runtime/query-router.ts";
+import { ProfileTooLargeError } from "./gas-recorder.ts";
+import type { GasProfile } from "./gas-recorder.ts";
+import type { Profiled, Profiler } from "./profiler.ts";
+import { createDeadline } from "../../localnet/node/base/deadline.ts";
+import type { StoredBlock } from "../../localnet/node/base/node-view.ts";
+import { parseProfileRequest, PROFILE_PATH, type ProfileReport, profileReportJson } from "./profile-json.ts";
+import { signersOf } from "../../localnet/node/consensus/make-block.ts";
+import { validatorsAt } from "../../localnet/node/consensus/validator-history.ts";
+import type { BlockStore } from "../../localnet/node/storage/block-store.ts";
+import { txAt } from "../../localnet/node/storage/search.ts";
+
+export type ProfileErrorFacts =
+  | { readonly code: "profile-no-tx"; readonly hash: string }
+  | { readonly code: "profile-no-state"; readonly height: bigint }
+  | { readonly code: "profile-differs"; readonly height: bigint }
+  | { readonly code: "profile-too-large" }
+  | { readonly code: "profile-bad-request" };
+
+/** Thrown when a profile cannot be made. */
+export class ProfileError extends CodedError<ProfileErrorFacts> {}
+
+/** A node's application and blocks, and the profiler to which the application reports. */
+export interface ProfileDeps {
+  readonly app: Pick<Application, "rerun" | "simulate" | "query">;
+  readonly store: BlockStore;
+  /** Processor time of a query or simulation without a profile. */
+  readonly queryTimeMs: number;
+  readonly profiler: Profiler;
+}
+
+/** A profile takes several times as long as what it shows. */
+const PROFILE_TIME = 10;
+
+/** Makes a profile. It runs the transaction or query again and changes no state. Throws {@link ProfileError}. */
+export function makeProfile(request: ProfileRequest, deps: ProfileDeps): ProfileReport {
+  const { app, profiler, queryTimeMs } = deps;
+  const deadline = createDeadline(PROFILE_TIME * queryTimeMs);
+  try {
+    switch (request.kind) {
+      case "tx":
+        return profileOfTx(fromHex(request.hash), deps);
+      case "simulation":
+        return reportOf(profileSimulation(decode(request.tx), deps, deadline), null);
+      case "query": {
+        const { path } = request;
+        const data = decode(request.request);
+        const run = (): QueryResponse => app.query({ path, data, height: 0n, prove: false }, deadline);
+        return reportOf(
+          profiler.record("query", run, () => undefined),
+          null,
+        );
+      }
+    }
+  } catch (thrown) {
+    if (thrown instanceof ProfileTooLargeError || thrown instanceof InterruptedError)
+      throw new ProfileError({ code: "profile-too-large" }, thrown.message);
+    throw thrown;
+  }
+}
+
+function decode(base64: string): Uint8Array {
+  try {
+    return fromBase64(base64);
+  } catch (cause) {
+    throw new ProfileError({ code: "profile-bad-request" }, "base64 was expected", { cause });
+  }
+}
+
+/** Simulates a transaction with a profile. */
+export function profileSimulation(
+  tx: Uint8Array,
+  { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
+  interrupt?: Interrupt,
+): Profiled<TxResult> {
+  return profiler.record("simulation", () => app.simulate(tx, interrupt), gasOf);
+}
+
+/**
+ * Runs a block again, its last transaction with a profile. Undefined if the state before the block is not stored, or if no gas of the block
+ * is left for the transaction.
+ */
+export function profileLastTx(
+  block: FinalizeBlockRequest,
+  { app, profiler }: Pick<ProfileDeps, "app" | "profiler">,
+): Profiled<readonly TxResult[]> | undefined {
+  let profile: GasProfile | undefined;
+  const result = app.rerun(block, (run) => {
+    const recorded = profiler.record("transaction", run, gasOf);
+    ({ profile } = recorded);
+    return recorded.result;
+  });
+  return result && profile && { result, profile };
+}
+
+function gasOf({ gasUsed }: TxResult): bigint {
+  return gasUsed;
+}
+
+function profileOfTx(hash: Uint8Array, deps: ProfileDeps): ProfileReport {
+  const { store } = deps;
+  const place = store.index.placeOf(hash);
+  const tx = place === undefined ? undefined : txAt(store, place);
+  if (tx === undefined) {
+    const text = toHex(hash);
+    throw new ProfileError(
+      { code: "profile-no-tx", hash: text },
+      `no transaction of this node has the hash ${text}: the block may be pruned`,
+    );
+  }
+  const { height, index } = tx;
+  const request = blockUpTo(store, height, index);
+  const profiled = request && profileLastTx(request, deps);
+  if (profiled === undefined)
+    throw new ProfileError(
+      { code: "profile-no-state", height },
+      `the state before block ${height} is not stored: a node stores that of the last 1000 blocks, and none before its first block`,
+    );
+  requireSame(store, height, profiled.result);
+  return reportOf({ ...profiled, result: tx.result }, height);
+}
+
+/** A block's request with the transactions up to `index`. Undefined if parts of the block are not stored. */
+function blockUpTo(store: BlockStore, height: bigint, index: number): FinalizeBlockRequest | undefined {
+  const block = store.block(height);
+  if (block === undefined) return undefined;
+  return { ...requestOf(store, block), txs: block.txs.slice(0, index + 1) };
+}
+
+/** The evidence of a block is not stored. A block with evidence is refused by {@link requireSame} if it mattered. */
+function requestOf(store: BlockStore, { header, txs, lastCommit }: StoredBlock): FinalizeBlockRequest {
+  const { height, timeNs, proposerAddress, nextValidatorsHash } = header;
+  const signed = signersOf(lastCommit);
+  // No set signs before the first block.
+  const voters = validatorsAt(store, height - 1n)?.validators ?? [];
+  return {
+    height,
+    timeNs,
+    proposerAddress,
+    nextValidatorsHash,
+    txs,
+    lastCommit: voters.map(({ address, power }) => ({ address, power, signed: signed.has(toHex(address)) })),
+  };
+}
+
+/** A profile is only of use if the transactions did the same as in their block. */
+function requireSame(store: BlockStore, height: bigint, results: readonly TxResult[]): void {
+  const isSame = results.every((result, index) => {
+    const stored = store.txResult(height, index);
+    return (
+      stored !== undefined &&
+      stored.code === result.code &&
+      stored.gasUsed === result.gasUsed &&
+      equalBytes(stored.data, result.data)
+    );
+  });
+  if (isSame) return;
+  throw new ProfileError(
+    { code: "profile-differs", height },
+    `the transactions of block ${height} did not do the same again: the block had evidence of a double sign, or the chain was upgraded`,
+  );
+}
+
+function reportOf(
+  { result, profile }: Profiled<Pick<TxResult, "code" | "codespace" | "log">>,
+  height: bigint | null,
+): ProfileReport {
+  const { code, codespace, log } = result;
+  return { height, code, codespace, log, ...profile };
+}
+
+/** Answers an `abci_query` of {@link PROFILE_PATH}: JSON in, JSON out. */
+export function queryProfile(
+  { data }: QueryRequest,
+  profile: (request: ProfileRequest) => ProfileReport,
+): QueryResponse {
+  const request = parseProfileRequest(readJson(data));
+  if (request === undefined) return errorResponse(ErrInvalidRequest(`no request of ${PROFILE_PATH}`));
+  try {
+    return okResponse({ value: utf8(stringifyJson(profileReportJson(profile(request)))) });
+  } catch (thrown) {
+    if (!(thrown instanceof ProfileError)) throw thrown;
+    return errorResponse(ErrInvalidRequest(errorText(thrown)));
+  }
+}
+
+function readJson(data: Uint8Array): unknown {
+  try {
+    return JSON.parse(fromUtf8(data));
+  } catch {
+    return undefined;
+  }
+}
