@@ -5,7 +5,6 @@ import { errorText, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
 import { parseUint64 } from "../../platform/cli/options.ts";
-import { FIELD_WORDS } from "./field-words.ts";
 
 /** Converts a word of the command line. Throws `InvalidArgumentError`. */
 type Parse = (text: string, previous?: unknown) => unknown;
@@ -15,6 +14,22 @@ export type FieldWords = string | readonly [words: string, parse: Parse] | (() =
 
 /** Words for arguments, by the field that they set: its name, or its path in the message. */
 export type FieldTable = Readonly<Record<string, FieldWords>>;
+
+/** Words for arguments that several modules have, by the field that they set. */
+const FIELD_WORDS: FieldTable = {
+  address: "<address> bech32 address of the account",
+  amount: "<amount> amount with its denomination: 1000000untrn",
+  channel_id: "<channel> channel, e.g. channel-0",
+  code_id: "<code-id> number of the code",
+  connection_id: "<connection> connection, e.g. connection-0",
+  contract: "<contract> address of the contract",
+  contract_address: "<contract> address of the contract",
+  delegator_addr: "<delegator> account address",
+  denom: "<denom> denomination",
+  port_id: "<port> port, e.g. transfer",
+  validator_addr: "<validator> operator address",
+  validator_address: "<validator> operator address",
+};
 
 /** What a command line gives a message. `plan.name` is a field of the message in the field `plan`. */
 export interface Inputs {

@@ -118,7 +118,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
         remove(batch);
       } else throw thrown;
     }
-    // At once: a write that is added from now on starts the next run.
+    // Immediately: a write that is added from now on starts the next run.
     isRunning = false;
   };
   const run = (): Promise<void> => {

@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { addPageOptions, type PageOptions, toPageRequest } from "../../../src/localnet/cli/page-options.ts";
+import { addPageOptions, type PageOptions, toPageRequest } from "../../../src/localnet/cli/module-query.ts";
 
 function parse(...args: readonly string[]): ReturnType<typeof toPageRequest> {
   const command = addPageOptions(new Command("test"))

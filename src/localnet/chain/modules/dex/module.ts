@@ -1,4 +1,4 @@
-import { createHandlers } from "./handlers.ts";
+import { createHandlers, estimates, simulations } from "./handlers.ts";
 import { GO_ZERO_TIME_NS } from "../../../../platform/base/time.ts";
 import type { Context } from "../../runtime/context.ts";
 import type { ChainModule } from "../../runtime/module.ts";
@@ -26,7 +26,7 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
     name: MODULE_NAME,
     stores: [MODULE_NAME],
     messages: createHandlers(keepers),
-    queries: createQueries(keepers),
+    queries: createQueries(keepers, { ...simulations(keepers), ...estimates(keepers) }),
     beginBlock: (context) => purgeExpired(context, chainName),
     endBlock: (context) => purgeJitOrders(context, chainName),
     initGenesis: (context, genesis) => initGenesis(context, genesis, bech32Prefix),

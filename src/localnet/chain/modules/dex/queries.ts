@@ -8,7 +8,7 @@ import { concat } from "../../../../platform/base/bytes.ts";
 import { parseAddress } from "../../runtime/address.ts";
 import { orQueryError, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
-import { estimates, simulations } from "./handlers.ts";
+import type { estimates, simulations } from "./handlers.ts";
 import * as keys from "./keys.ts";
 import { moduleParams } from "./params.ts";
 import { getPool } from "./pool.ts";
@@ -39,16 +39,18 @@ export interface DexQueryKeepers extends DexKeepers {
   readonly balances: DexBalances;
 }
 
+/** Queries that run a message without effects. */
+type DryRuns = ReturnType<typeof estimates> & ReturnType<typeof simulations>;
+
 /** The queries of the module. */
-export function createQueries(keepers: DexQueryKeepers): readonly QueryHandler[] {
+export function createQueries(keepers: DexQueryKeepers, dryRuns: DryRuns): readonly QueryHandler[] {
   const functions = {
     ...paramsAndPools(),
     ...ticks(),
     ...tranches(),
     ...trancheUsers(keepers),
     ...userDeposits(keepers),
-    ...simulations(keepers),
-    ...estimates(keepers),
+    ...dryRuns,
   };
   return queryHandlers(wire.Query, functions, keepers.chainName).map((handler) =>
     asDeployed(handler, keepers.chainName),

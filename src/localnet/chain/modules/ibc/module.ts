@@ -3,7 +3,7 @@ import type { AnteStep } from "../../runtime/ante-step.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import { channelHandlers } from "./channel/handlers.ts";
 import type { PortRouter } from "./channel/ibc-module.ts";
-import { createRelayCheck } from "./channel/packet-handlers.ts";
+import { createRelayCheck, packetMessages } from "./channel/packet-handlers.ts";
 import { channelQueries } from "./channel/queries.ts";
 import { clientHandlers } from "./client/handlers.ts";
 import { updateLocalhostClient } from "./client/keeper.ts";
@@ -33,7 +33,7 @@ export function createIbcModule(options: IbcOptions, router: PortRouter = () => 
     messages: [
       ...clientHandlers(options),
       ...connectionHandlers(options),
-      ...channelHandlers(options, router),
+      ...channelHandlers(options, router, packetMessages(options, router)),
     ],
     queries: [...clientQueries, ...connectionQueries, ...channelQueries],
     beginBlock: updateLocalhostClient,

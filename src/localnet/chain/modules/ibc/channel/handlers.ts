@@ -39,18 +39,22 @@ import {
 import type { IBCModule, OpeningChannel, PortRouter } from "./ibc-module.ts";
 import { verifyClosed, verifyCounterparty } from "./keeper.ts";
 import * as checks from "./messages.ts";
-import { packetMessages } from "./packet-handlers.ts";
+import type { packetMessages } from "./packet-handlers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
 /** The functions of some messages of the service. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 /** Handlers of the messages of `ibc.core.channel.v1`. */
-export function channelHandlers(options: IbcOptions, router: PortRouter): readonly MessageHandler[] {
+export function channelHandlers(
+  options: IbcOptions,
+  router: PortRouter,
+  packets: ReturnType<typeof packetMessages>,
+): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     ...openingMessages(options, router),
     ...laterMessages(options, router),
-    ...packetMessages(options, router),
+    ...packets,
     ...upgradeMessages,
     UpdateChannelParams: updateParams(options),
   });
