@@ -17,7 +17,7 @@ const stream = atLeast(1_000);
 /** All campaigns by name. `npm run fuzz` runs them for a long time, `campaigns.test.ts` with their least number of inputs. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   contracts: stream(fuzzModules),
-  "contract-pointers": stream(fuzzPointers),
+  "contract-pointers": atLeast(2_000)(fuzzPointers),
   pages: atLeast(500)(fuzzPages),
   relayer: simulation(fuzzRelayer),
   "relayer-beside-another": simulation(fuzzRelayerBesideAnother),

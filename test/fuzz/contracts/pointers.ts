@@ -42,7 +42,7 @@ const EDGES = [
 /** Most processor time of one input, in ms. */
 const MAX_INPUT_MS = 1_000;
 /** Inputs after which all kinds of outcomes must have been seen. */
-const ENOUGH = 1_000;
+const ENOUGH = 2_000;
 /** What some inputs must end with, so that they are not all refused for the same reason. */
 const OUTCOMES = [
   "a result",
