@@ -4,7 +4,8 @@ import { silentLogger } from "../../src/platform/base/logger.ts";
 import type { CliContext } from "../../src/platform/cli/cli-context.ts";
 import { toExit } from "../../src/platform/cli/run-process.ts";
 import { createProgram } from "../../src/cli/program.ts";
-import { CHAINS, type LocalnetChains } from "../../src/localnet/accounts/chains.ts";
+import { CHAINS } from "../../src/localnet/accounts/chains.ts";
+import { BENCH_CHAINS } from "./bench-chain.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
 import { createGasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 import { createLocalnet } from "../../src/localnet/network/create-localnet.ts";
@@ -27,12 +28,6 @@ export interface CliChain {
   readonly run: (...args: readonly string[]) => Promise<CliResult>;
   readonly stop: () => Promise<void>;
 }
-
-/** The chains of the default localnet, of which the local one has the modules of the workbench. */
-const BENCH_CHAINS: LocalnetChains = {
-  ...CHAINS,
-  local: { ...CHAINS.local, settings: { ...CHAINS.local.settings, modules: { tokenfactory: {} } } },
-};
 
 /**
  * Starts both chains of a localnet on free ports, without sidecar and relayer. `hasBench`: the local one has the modules of the workbench.

@@ -9,11 +9,11 @@ import {
 } from "../../../src/localnet/chain/deviations/deviations.ts";
 
 /** Code of the local chains, without the tables. */
-const code = ["src/localnet", "daemons/localnet"]
+const code = ["src/localnet", "src/workbench", "daemons/localnet"]
   .flatMap((folder) =>
     readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path)),
   )
-  .filter((path) => path.endsWith(".ts") && !path.startsWith("src/localnet/chain/profile/"))
+  .filter((path) => path.endsWith(".ts") && !path.startsWith("src/localnet/chain/deviations/"))
   .map((path) => ({ path, text: readFileSync(path, "utf8") }));
 
 const rows = DEVIATION_AREAS.flatMap(({ deviations }) => Object.entries(deviations));

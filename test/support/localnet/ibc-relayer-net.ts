@@ -5,6 +5,8 @@ import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { IbcRelayerStatus } from "../../../src/localnet/ibc-relayer/status.ts";
 import { CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { createLocalnet } from "../../../src/localnet/network/create-localnet.ts";
+import { WORKBENCH_MODULES } from "../../../src/workbench/modules/workbench-modules.ts";
+import { BENCH_CHAINS } from "../bench-chain.ts";
 import { type ChainEnd, openEnd } from "./chain-end.ts";
 
 /** Two local chains and IBC relayers between them. */
@@ -19,8 +21,8 @@ export interface IbcRelayerNet {
   readonly stop: () => Promise<void>;
 }
 
-/** Starts two chains with blocks of 100 ms. With a `home`, they keep their state. */
-export async function startIbcRelayerNet(home?: string): Promise<IbcRelayerNet> {
+/** Starts two chains with blocks of 100 ms. `hasBench`: the local one has the modules of the workbench. */
+export async function startIbcRelayerNet({ hasBench = false } = {}): Promise<IbcRelayerNet> {
   const end = new AbortController();
   const free = { host: "127.0.0.1", port: 0, portOption: "--port" };
   const chain = { rpc: free, validatorPowers: [10n] };
@@ -29,9 +31,9 @@ export async function startIbcRelayerNet(home?: string): Promise<IbcRelayerNet> 
       chains: { local: chain, remote: { ...chain, localPowers: [10n] } },
       blockTimeMs: 100,
       remoteRpcUrl: "http://127.0.0.1:1",
-      ...(home === undefined ? {} : { home }),
+      profiles: hasBench ? BENCH_CHAINS : CHAINS,
     },
-    { clock: systemClock, logger: silentLogger },
+    { clock: systemClock, logger: silentLogger, extension: () => ({ modules: WORKBENCH_MODULES }) },
   );
   const done = localnet.run(end.signal);
   done.catch(() => {});

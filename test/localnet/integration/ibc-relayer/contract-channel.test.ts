@@ -25,7 +25,7 @@ let contract: string;
 let echo: string;
 
 beforeAll(async () => {
-  net = await startIbcRelayerNet();
+  net = await startIbcRelayerNet({ hasBench: true });
   contract = await deploy(buildIbcContract());
   echo = await deploy(buildEchoContract());
   // The channel of a contract comes first, so that the IBC relayer must not take it for one for transfers.
