@@ -19,6 +19,7 @@ h1{font-size:1.15rem;margin:0}
 h2{font-size:1.1rem;margin:2rem 0 .5rem}
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.25rem 0 .75rem}
+p{overflow-wrap:anywhere}
 code{font-family:ui-monospace,SFMono-Regular,Menlo,monospace;font-size:.92em;overflow-wrap:anywhere}
 .muted{color:var(--muted)}
 .skip{position:absolute;left:-100rem}

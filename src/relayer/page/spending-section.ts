@@ -76,7 +76,8 @@ function columnsOf<Row>(columns: readonly TextColumn<Row>[]): readonly Column<Ro
     name: `${title.charAt(0).toLowerCase()}${title.slice(1)}`,
     isNumber: align === "right",
     cell: (row) => {
-      const value = isUrgent?.(row) === true ? badge("warn", text(row)) : text(row);
+      // A badge does not wrap, and a time with its width is wider than a phone.
+      const value = isUrgent?.(row) === true ? html`${badge("warn", "soon")} ${text(row)}` : text(row);
       return detail === undefined ? value : html`${value}<small>${detail(row)}</small>`;
     },
   }));

@@ -85,7 +85,7 @@ describe("the spending on the page", () => {
     );
     expect(page).toContain("present 5.5 (4.95 to 6.05) 170 (153 to 187) 45 d (41 d to 50 d)");
     expect(page).toContain("gas.max_price 2 200 (1 980 to 2 420)");
-    expect(page).toContain("! 2 h 43 min (2 h 30 min to 3 h 3 min)");
+    expect(page).toContain("! soon 2 h 43 min (2 h 30 min to 3 h 3 min)");
     expect(text({ forecast: undefined })).toContain("None yet: it needs ten minutes of running.");
   });
 
