@@ -66,7 +66,7 @@ describe("a parameter, as its recipe adds it", () => {
     { UpdateParams: params.update({ authority: "gov", signerError: ErrInvalidSigner }) },
   );
 
-  const query: QueryHandler["query"] = (context, request) => {
+  const readParams: QueryHandler["query"] = (context, request) => {
     const [handler] = queries;
     if (handler === undefined) throw new Error("the query Params was expected");
     return handler.query(context, request);
@@ -75,7 +75,7 @@ describe("a parameter, as its recipe adds it", () => {
   it("is in the query's response: first its default, then the stored value; an invalid one is not stored", () => {
     const { context, dump } = createMemoryWorld();
     const response = (): unknown =>
-      messageToJson("neutron.contractmanager.QueryParamsResponse", query(context(), new Uint8Array(0)));
+      messageToJson("neutron.contractmanager.QueryParamsResponse", readParams(context(), new Uint8Array(0)));
     expect(response()).toEqual({ params: { sudo_call_gas_limit: "7" } });
     params.set(context(), { sudoCallGasLimit: 9n });
     expect(() => params.set(context(), { sudoCallGasLimit: 0n })).toThrow("the limit must be above 0");

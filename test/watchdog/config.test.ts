@@ -252,7 +252,7 @@ describe("watchdog configuration", () => {
     expect(parse("").notify.escalation).toEqual({ minSeverity: "critical", steps: [] });
     const { steps } = escalationOf("[{after: 15m, channels: [hook]}]");
     expect(
-      steps.map(({ afterMs, channels }) => ({ afterMs, channels: channels.map(({ name }) => name) })),
+      steps.map((step) => ({ afterMs: step.afterMs, channels: step.channels.map(({ name }) => name) })),
     ).toEqual([{ afterMs: 900_000, channels: ["hook"] }]);
     expect(() => escalationOf("[{after: 15m, channels: [phone]}]")).toThrow(
       "notify.escalation.steps.0.channels.0: is no channel that can be escalated to",

@@ -136,12 +136,12 @@ describe("a step of the multistore's tree", () => {
   it("may not begin as a leaf does, or a leaf would pass as an inner node", () => {
     expect(rootWith([1]).ok).toBe(true);
     expect(rootWith([0])).toEqual({ ok: false, error: "inner, inner Prefix starts with 00" });
-    expect(rootWith([0, ...new Array<number>(32).fill(9)])).toEqual({
+    expect(rootWith([0, ...new Uint8Array(32).fill(9)])).toEqual({
       ok: false,
       error: "inner, inner Prefix starts with 00",
     });
     expect(rootWith([])).toEqual({ ok: false, error: "inner, innerOp prefix too short (0)" });
-    expect(rootWith(new Array<number>(34).fill(1))).toEqual({
+    expect(rootWith([...new Uint8Array(34).fill(1)])).toEqual({
       ok: false,
       error: "inner, innerOp prefix too long (34)",
     });
