@@ -1,4 +1,11 @@
-import { createFileRegistry, type DescFile, type DescService, fromBinary } from "@bufbuild/protobuf";
+import {
+  createFileRegistry,
+  type DescFile,
+  type DescMessage,
+  type DescService,
+  fromBinary,
+  getOption,
+} from "@bufbuild/protobuf";
 import { BinaryReader } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { fromBase64 } from "../../platform/base/bytes.ts";
@@ -21,6 +28,15 @@ export function requireService(name: string): DescService {
     ? fileAt(path).services.find(({ typeName }) => typeName === name)
     : undefined;
   return alone ?? protoRegistry().getService(name) ?? unreachable(`no service ${name}`);
+}
+
+/** Returns the fields with a message's signers, from its option `cosmos.msg.v1.signer`. Empty for a message without signers. */
+export function signerFields(message: DescMessage): readonly string[] {
+  const option = message.file.dependencies
+    .flatMap(({ extensions }) => extensions)
+    .find(({ typeName }) => typeName === "cosmos.msg.v1.signer");
+  const names = option === undefined ? undefined : getOption(message, option);
+  return Array.isArray(names) ? names.map(String) : [];
 }
 
 const built = new Map<string, DescFile>();

@@ -80,7 +80,7 @@ export interface AppOptions {
   readonly contracts?: readonly ContractCode[];
   /** Modules of a local chain in addition to those of every local chain. Default: none. */
   readonly moreModules?: CreateModules | undefined;
-  /** Is told what uses gas. Default: nobody. */
+  /** Follows what uses gas. Default: nothing does. */
   readonly tracer?: GasTracer | undefined;
 }
 

@@ -1,8 +1,7 @@
-import type { DescMessage } from "@bufbuild/protobuf";
 import { Command } from "commander";
 import { messageFromJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/registry.ts";
-import { requireService } from "../../cosmos/proto/service-descriptor.ts";
+import { requireService, signerFields } from "../../cosmos/proto/service-descriptor.ts";
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
@@ -42,8 +41,6 @@ interface MessageMore extends Inputs {
   readonly complete?: (given: Fields, options: TxOptions) => Fields | Promise<Fields>;
   /** Encodes a message that proto JSON cannot express. */
   readonly encode?: (fields: JsonObject) => Uint8Array;
-  /** Field of the signer, for a message with several such fields. */
-  readonly signer?: string;
   /** How the response is printed and the message simulated, where `prints` is not enough. */
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
@@ -75,7 +72,7 @@ export function messageCommand(group: MessageGroup, words: string, context: CliC
   const [name = "", ...aliases] = words.split("|");
   const command = addTxOptions(addConnectionOptions(new Command(name).description(more.description)));
   command.aliases(aliases);
-  const signer = more.signer ?? signerOf(input);
+  const [signer = unreachable(`${input.typeName} without a signer`)] = signerFields(input);
   const read = addInputs(command, more, { message: input, words: group.fields, signer });
   const note = (signer === AUTHORITY ? [AUTHORITY_HELP] : []).concat(more.note ?? []).join("\n");
   if (note !== "") command.addHelpText("after", note);
@@ -116,19 +113,8 @@ function printedResponse(type: string, prints: Readonly<Record<string, string>>)
   return { type: `${type}Response`, format };
 }
 
-/** Fields of signers, those of one message in the order in which they count: a delegation has its validator's address, too. */
-const SIGNERS =
-  "authority sender creator signer from_address proposer voter depositor delegator_address validator_address validator_addr".split(
-    " ",
-  );
-
 /** Signer of the messages that only the chain's authority may send. */
 const AUTHORITY = "authority";
-
-function signerOf({ typeName, fields }: DescMessage): string {
-  const found = SIGNERS.find((signer) => fields.some(({ name }) => name === signer));
-  return found ?? unreachable(`${typeName} without a signer`);
-}
 
 /** An account signs for its validator. */
 function asSigner(signer: string, account: string): string {

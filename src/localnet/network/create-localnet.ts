@@ -90,7 +90,7 @@ export interface LocalnetDeps {
 interface ChainExtension {
   /** Modules that some local chains have. */
   readonly modules?: ModuleSet;
-  /** Is told what uses gas. */
+  /** Follows what uses gas. */
   readonly tracer?: GasTracer;
   /** `abci_query` paths of the node. */
   readonly queries?: NodeDeps["queries"];

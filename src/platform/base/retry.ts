@@ -15,24 +15,21 @@ export interface RetryOptions {
   readonly signal: WaitSignal;
   /** Absent: a new count. */
   readonly tries?: Tries;
-  /** Whether another try is useless. The error is thrown then. Absent: never. */
-  readonly isFinal?: (error: unknown) => boolean;
-  /** Called with each error that is not final, before its pause. The count does not have it yet. */
+  /** Called with each error before its pause. The count does not have it yet. */
   readonly onError?: (error: unknown) => void;
 }
 
 /**
  * Runs `work` until it succeeds, with a pause with backoff and jitter after each error. Returns its result, or undefined when
- * the signal has aborted: an error after the abort is not reported. Rejects with a final error only.
+ * the signal has aborted: an error after the abort is not reported. Never rejects.
  */
 export async function retry<T>(work: () => Promise<T>, options: RetryOptions): Promise<T | undefined> {
-  const { backoff, clock, random, signal, tries = { failures: 0 }, isFinal, onError } = options;
+  const { backoff, clock, random, signal, tries = { failures: 0 }, onError } = options;
   while (!signal.aborted) {
     try {
       return await work();
     } catch (error) {
       if (signal.aborted) return undefined;
-      if (isFinal?.(error) === true) throw error;
       onError?.(error);
       const delayMs = backoffMs(
         tries.failures,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { protoRegistry } from "../../../src/cosmos/proto/registry.ts";
-import { requireService } from "../../../src/cosmos/proto/service-descriptor.ts";
+import { requireService, signerFields } from "../../../src/cosmos/proto/service-descriptor.ts";
 
 const SERVICES = [...protoRegistry().files].flatMap(({ services }) => services);
 
@@ -23,4 +23,16 @@ it.each(SERVICES.map((service) => [service.typeName, service] as const))(
 
 it("a service that no definition has is an error", () => {
   expect(() => requireService("cosmos.nothing.v1.Query")).toThrow("no service cosmos.nothing.v1.Query");
+});
+
+it.each([
+  ["cosmos.bank.v1beta1.Msg", "Send", ["from_address"]],
+  ["cosmos.staking.v1beta1.Msg", "CreateValidator", ["validator_address"]],
+  ["cosmos.staking.v1beta1.Msg", "Delegate", ["delegator_address"]],
+  ["neutron.dex.Msg", "UpdateParams", ["authority"]],
+  ["ibc.core.client.v1.Msg", "UpdateParams", ["signer"]],
+  ["cosmos.bank.v1beta1.Query", "Balance", []],
+])("the request of %s/%s is signed by %j", (service, method, expected) => {
+  const found = requireService(service).methods.find(({ name }) => name === method);
+  expect(found && signerFields(found.input)).toEqual(expected);
 });

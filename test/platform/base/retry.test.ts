@@ -91,19 +91,6 @@ describe("retry", () => {
     expect(atMs).toEqual([0, 200, 600, 800]);
   });
 
-  it("rejects with a final error at once, and does not report it", async () => {
-    const seen: unknown[] = [];
-    const { clock, options } = world({
-      isFinal: (error) => errorText(error).includes("final"),
-      onError: (error) => seen.push(errorText(error)),
-    });
-    const { atMs, work } = failing(["a", "final", "b"], clock);
-    const done = expect(retry(work, options)).rejects.toThrow("final");
-    await clock.advance(10_000);
-    await done;
-    expect([atMs, seen]).toEqual([[0, 200], ["a"]]);
-  });
-
   it("ends a pause at the abort, and returns nothing", async () => {
     const { clock, life, options } = world();
     const { atMs, work } = failing(["a", "b"], clock);
@@ -116,7 +103,7 @@ describe("retry", () => {
 
   it("does not report an error after the abort", async () => {
     const seen: unknown[] = [];
-    const { life, options } = world({ onError: (error) => seen.push(error), isFinal: () => true });
+    const { life, options } = world({ onError: (error) => seen.push(error) });
     const done = retry(async () => {
       life.abort();
       throw new Error("the call was aborted");

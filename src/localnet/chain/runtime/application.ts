@@ -57,7 +57,7 @@ export interface ApplicationOptions {
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
-  /** Is told what uses gas. Default: nobody. */
+  /** Follows what uses gas. Default: nothing does. */
   readonly tracer?: GasTracer;
 }
 

@@ -6,7 +6,7 @@ import type { TxRules } from "./tx-runner.ts";
 /** What a span is: a part of a transaction, a message, a call of a contract, a query, an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
-/** Is told what uses gas. It changes no result. */
+/** Follows what uses gas, and changes no result. */
 export interface GasTracer {
   /** The trace of the next call of binary code; undefined: nothing follows it. */
   readonly call: () => StartTrace | undefined;

@@ -31,7 +31,6 @@ export const txStakingCommand = messageCommands({
       takes: ["file"],
       note: FILE_HELP,
       complete: ({ file }) => readValidatorFile(textOf(file)),
-      signer: "validator_address",
     }),
     "edit-validator": message("EditValidator", "change the validator of the signing account", {
       takes: [],
