@@ -30,7 +30,7 @@ it.each([
   ["cosmos.staking.v1beta1.Msg", "CreateValidator", ["validator_address"]],
   ["cosmos.staking.v1beta1.Msg", "Delegate", ["delegator_address"]],
   ["neutron.dex.Msg", "UpdateParams", ["authority"]],
-  ["ibc.core.client.v1.Msg", "UpdateParams", ["signer"]],
+  ["ibc.core.client.v1.Msg", "UpdateClientParams", ["signer"]],
   ["cosmos.bank.v1beta1.Query", "Balance", []],
 ])("the request of %s/%s is signed by %j", (service, method, expected) => {
   const found = requireService(service).methods.find(({ name }) => name === method);
