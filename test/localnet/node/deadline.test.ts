@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { InterruptedError } from "../../../src/localnet/chain/runtime/interrupt.ts";
+import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
+import { InterruptedError, interruptMeter } from "../../../src/localnet/chain/runtime/interrupt.ts";
 import { createDeadline } from "../../../src/localnet/node/base/deadline.ts";
 
 describe("a deadline of processor time", () => {
@@ -22,4 +23,19 @@ describe("a deadline of processor time", () => {
 
   it("does not count the processor time of other threads beyond the time that passed", () =>
     expect(after(499, 900)).not.toThrow());
+});
+
+it("a meter that can be interrupted asks before it counts, for each kind of consumption", () => {
+  for (const kind of ["consume", "charge"] as const) {
+    const meter = createGasMeter();
+    let isOver = false;
+    const { consume, charge, used } = interruptMeter(meter, () => {
+      if (isOver) throw new InterruptedError("over");
+    });
+    const use = (): void => (kind === "consume" ? consume(5n, "ReadFlat") : charge(5, "ReadFlat"));
+    use();
+    isOver = true;
+    expect(use).toThrow(InterruptedError);
+    expect([used(), meter.used()]).toEqual([5n, 5n]);
+  }
 });

@@ -12,6 +12,7 @@ import {
   type BuiltFunction,
   call,
   get,
+  set,
   i32,
   regionBytes,
   RESULT_POINTER,
@@ -251,6 +252,19 @@ describe("calls that can be interrupted", () => {
     const other = runContract(code, { gasLimit, interrupt: never });
     expect(textOf(other)).toBe(textOf(plain));
     expect([other.gasUsed, other.gasUsedExternally]).toEqual([plain.gasUsed, plain.gasUsedExternally]);
+  });
+
+  it("get their gas to the unit, however it is divided", () => {
+    const count = [...get(3), ...i32(1), 0x6a, ...set(3), ...get(3), ...i32(200_000), 0x48];
+    const code = buildContract([OP.loop, EMPTY, ...count, OP.brIf, 0, end], { locals: [[1, I32]] });
+    const { gasUsed } = runContract(code, { gasLimit: 10n ** 10n });
+    // More than one interval, and no multiple of it.
+    expect(gasUsed).toBeGreaterThan(10n ** 8n);
+    for (const interrupt of [undefined, never]) {
+      const outcome = (gasLimit: bigint) => runContract(code, { gasLimit, ...(interrupt && { interrupt }) });
+      expect(textOf(outcome(gasUsed))).toBe('{"ok":""}');
+      expect(textOf(outcome(gasUsed - 1n))).toContain("gas");
+    }
   });
 
   it("are asked before each point of a long list", () => {

@@ -93,6 +93,8 @@ describe("forecastSpending", () => {
     const queries = [
       sampleSum(1n, 0n, { owner: "a", gas: 6_000n, results: 6 }),
       sampleSum(9n, 0n, { owner: "gone", gas: 600_000n, results: 6 }),
+      // Light clients without a query, which are not gone.
+      sampleSum(0n, 0n, { owner: "", gas: 0n, results: 0 }),
     ];
     const young = query(2n, { owner: "a", ageBlocks: 60n, updatePeriod: 1_800n });
     const found = forecastSpending(
