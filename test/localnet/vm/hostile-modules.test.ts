@@ -265,6 +265,13 @@ describe("calls that can be interrupted", () => {
       expect(textOf(outcome(gasUsed))).toBe('{"ok":""}');
       expect(textOf(outcome(gasUsed - 1n))).toContain("gas");
     }
+    // The last interval ends with the gas, before the trap behind the loop.
+    const trap = buildContract([OP.loop, EMPTY, ...count, OP.brIf, 0, end, OP.unreachable], {
+      locals: [[1, I32]],
+    });
+    const cut = runContract(trap, { gasLimit: gasUsed - 10n ** 7n, interrupt: never });
+    expect(textOf(cut)).not.toContain("unreachable");
+    expect(textOf(cut)).toContain("gas");
   });
 
   it("are asked before each point of a long list", () => {
