@@ -19,7 +19,7 @@ import { caseFiles } from "./case-files.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { withSection } from "./marked-sections.ts";
-import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
+import { metricsPage } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
 import { runbookFiles, runbookIndex } from "./runbook-files.ts";
 
@@ -55,7 +55,6 @@ function sections(root: string): readonly (readonly [string, string])[] {
     "src/watchdog/README.md": {
       alerts: alertTable(CONDITIONS),
       channels: channelTable(),
-      metrics: watchdogMetricTable(),
     },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
     "daemons/localnet/README.md": { "chain file": chainKeyTable() },
