@@ -52,13 +52,10 @@ function sections(root: string): readonly (readonly [string, string])[] {
     "docs/conformance.md": Object.fromEntries(
       DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
-    "src/watchdog/README.md": {
-      alerts: alertTable(CONDITIONS),
-      channels: channelTable(),
-    },
+    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
     "daemons/localnet/README.md": { "chain file": chainKeyTable() },
-    "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
+    "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable(), channels: channelTable() },
   };
   return Object.entries(texts).map(([path, byName]) => [
     path,
@@ -148,10 +145,13 @@ function differenceTable(area: string): string {
 function channelTable(): string {
   const rows = CHANNEL_KINDS.map((kind) => {
     const own = keysOf(kind.schema).filter(({ key }) => !isCommon(key));
-    const keys = own.map(({ key, description = "" }) => `\`${key}\`: ${description}`).join("<br>");
-    return `| \`${kind.kind}\` | ${kind.about} | ${keys} | ${kind.takesReports ? "yes" : "no"} |`;
+    return `| \`${kind.kind}\` | ${kind.about} | ${own.map(keyText).join("<br>")} | ${kind.takesReports ? "yes" : "no"} |`;
   });
   return ["| kind | receiver | keys | reports |", "|---|---|---|---|", ...rows, ""].join("\n");
+}
+
+function keyText({ key, description = "", default: initial }: Key): string {
+  return `\`${key}\`: ${description}${initial === undefined ? "" : ` (\`${JSON.stringify(initial)}\`)`}`;
 }
 
 function keysOf(schema: z.ZodType): readonly Key[] {
