@@ -18,6 +18,7 @@ const PAGES = [
 const FOREIGN = [
   "up",
   "ALERTS",
+  "ALERTS_FOR_STATE",
   "scrape_duration_seconds",
   "prometheus_rule_evaluation_failures_total",
   "prometheus_notifications_alertmanagers_discovered",

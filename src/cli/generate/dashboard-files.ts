@@ -2,6 +2,9 @@ import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files
 import { dashboardJson } from "../../platform/monitoring/dashboards/build.ts";
 import { IBC_RELAYER } from "../../localnet/monitoring/ibc-relayer-dashboard.ts";
 import { FLEET } from "../../watchdog/monitoring/fleet-dashboard.ts";
+import { OVERVIEW } from "../../platform/monitoring/dashboards/overview-dashboard.ts";
+import { VALIDATOR_ON_CHAIN } from "../../watchdog/monitoring/chain-dashboard.ts";
+import { COSTS } from "../../relayer/monitoring/costs-dashboard.ts";
 import { PAID } from "../../watchdog/monitoring/paid-dashboard.ts";
 import type { DashboardSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { PROCESS } from "../../platform/monitoring/dashboards/process-dashboard.ts";
@@ -11,10 +14,13 @@ import { RELAYER } from "../../relayer/monitoring/relayer-dashboard.ts";
 
 /** All dashboards. */
 export const DASHBOARD_SPECS: readonly DashboardSpec[] = [
+  OVERVIEW,
   PAID,
   PAID_RAW,
+  VALIDATOR_ON_CHAIN,
   FLEET,
   RELAYER,
+  COSTS,
   QUERY,
   PROCESS,
   IBC_RELAYER,

@@ -1,5 +1,11 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import {
+  type DashboardSpec,
+  graph,
+  query,
+  restartsOf,
+  stat,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 const JOB = 'job=~"$job"';
 const M = "relaywatch_ibc_relayer";
@@ -15,7 +21,7 @@ export const IBC_RELAYER: DashboardSpec = {
     "The IBC relayer of a localnet: does it relay packets, which are pending, and what fails? Also the gas of its traffic.",
   variables: [{ name: "job", label: "Job", metric: `${M}_state`, from: "job" }],
   range: "hours",
-  restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
+  restarts: restartsOf(JOB),
   alerts: 'ALERTS{component="relaywatch",alertstate="firing",alertname!="RelaywatchDeadMan"}',
   rows: [
     {
@@ -24,7 +30,7 @@ export const IBC_RELAYER: DashboardSpec = {
         stat("State", [query(`max by (state) (${M}_state{${JOB}}) == 1`, "{{state}}")], {
           description: "GET /ibc-relayer of the control API has the reason when it is blocked or failing.",
           unit: "none",
-          showName: true,
+          show: "name",
           width: 6,
           emptyText: EMPTY,
         }),
@@ -81,28 +87,20 @@ export const IBC_RELAYER: DashboardSpec = {
       panels: [
         graph(
           "Failed cycles",
-          [
-            query(
-              `sum by (reason) (increase(${M}_failed_cycles_total{${JOB}}[$__rate_interval]))`,
-              "{{reason}}",
-            ),
-          ],
+          [query(`sum by (reason) (increase(${M}_failed_cycles_total{${JOB}}[5m]))`, "{{reason}}")],
           {
-            description: "Cycles that ended with an error, by reason. They are retried after at most 10 s.",
+            description:
+              "Cycles of the last 5 minutes that ended with an error, by reason. They are retried after at most 10 s.",
             unit: "none",
             emptyText: EMPTY,
           },
         ),
         graph(
           "Rejected messages",
-          [
-            query(
-              `sum by (chain_id) (increase(${M}_refused_messages_total{${JOB}}[$__rate_interval]))`,
-              "{{chain_id}}",
-            ),
-          ],
+          [query(`sum by (chain_id) (increase(${M}_refused_messages_total{${JOB}}[5m]))`, "{{chain_id}}")],
           {
-            description: "Messages that a chain rejected. Each is retried after at most a minute.",
+            description:
+              "Messages of the last 5 minutes that a chain rejected. Each is retried after at most a minute.",
             unit: "none",
             emptyText: EMPTY,
           },

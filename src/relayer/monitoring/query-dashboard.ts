@@ -18,6 +18,7 @@ export const QUERY: DashboardSpec = {
       metric: `${M}_query_late_blocks{job=~"$job"}`,
       from: "query_id",
       single: true,
+      numeric: true,
     },
     CONNECTIONS,
   ],
@@ -93,7 +94,7 @@ export const QUERY: DashboardSpec = {
           ],
           {
             description: "Results per second by outcome.",
-            unit: "ops",
+            unit: "results/s",
           },
         ),
         graph(
@@ -117,6 +118,20 @@ export const QUERY: DashboardSpec = {
           description: "Remote blocks after the newest consensus state.",
           unit: "blocks",
         }),
+        graph(
+          "Pruned blocks",
+          [
+            query(
+              `sum by (connection_id) (increase(${M}_tx_pruned_blocks_total{${PLACE}}[1h]))`,
+              "{{connection_id}}",
+            ),
+          ],
+          {
+            description:
+              "Remote blocks of the last hour that TX queries skipped, because every endpoint has pruned them.",
+            unit: "blocks",
+          },
+        ),
       ],
     },
   ],

@@ -20,7 +20,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         ],
         {
           description: "Results per second: proven ones, and each by its outcome.",
-          unit: "ops",
+          unit: "results/s",
         },
       ),
       graph(
@@ -63,14 +63,10 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
       ),
       graph(
         "Reads of the query list",
-        [
-          query(
-            `sum by (instance) (increase(${M}_query_list_reloads_total{${JOB}}[$__rate_interval]))`,
-            "{{instance}}",
-          ),
-        ],
+        [query(`sum by (instance) (increase(${M}_query_list_reloads_total{${JOB}}[5m]))`, "{{instance}}")],
         {
-          description: "One a minute is normal. More means that events are missed.",
+          description:
+            "Reads of the last 5 minutes. One a minute is normal. More means that events are missed.",
           unit: "none",
         },
       ),
@@ -109,15 +105,15 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         [
           query(`time() - ${M}_remote_last_block_seen_timestamp_seconds{${PLACE}}`, "{{connection_id}} seen"),
           query(`time() - ${M}_remote_block_timestamp_seconds{${PLACE}}`, "{{connection_id}} by its header"),
-          query(`time() - ${M}_local_last_block_seen_timestamp_seconds{${JOB}}`, "local, seen"),
-          query(`time() - ${M}_local_block_timestamp_seconds{${JOB}}`, "local, by its header"),
+          query(`time() - ${M}_local_last_block_seen_timestamp_seconds{${JOB}}`, "{{instance}} local, seen"),
+          query(`time() - ${M}_local_block_timestamp_seconds{${JOB}}`, "{{instance}} local, by its header"),
         ],
         { description: "Grows when a chain or its node has halted.", unit: "s" },
       ),
       graph(
         "Heights",
         [
-          query(`${M}_local_height{${JOB}}`, "local"),
+          query(`${M}_local_height{${JOB}}`, "{{instance}} local"),
           query(`${M}_remote_height{${PLACE}}`, "{{connection_id}} remote"),
           query(`${M}_consensus_height{${PLACE}}`, "{{connection_id}} consensus"),
         ],

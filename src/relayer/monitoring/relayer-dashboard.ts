@@ -1,8 +1,15 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { type DashboardSpec, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { ANNOTATIONS, BAD_ABOVE_ZERO, CHAINS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
+import {
+  BAD_ABOVE_ZERO,
+  type DashboardSpec,
+  query,
+  ruleAlerts,
+  stat,
+  upOrDown,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { ANNOTATIONS, BALANCE_LASTS, CHAINS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
 import { ACTIVE_ROWS } from "./relayer-active-rows.ts";
-import { COST_ROWS } from "./relayer-cost-rows.ts";
+import { SAFE_ROW } from "./relayer-safe-row.ts";
 
 /** ICQ relayer. */
 export const RELAYER: DashboardSpec = {
@@ -10,7 +17,7 @@ export const RELAYER: DashboardSpec = {
   pages: ["relayer"],
   file: "icq-relayer.json",
   title: "ICQ relayer",
-  description: "Is it active? Is it current? What does it cost? Is it safe?",
+  description: "Is it active? Is it current? Is it safe? The dashboard ICQ costs has the fees.",
   variables: [JOBS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
@@ -19,12 +26,9 @@ export const RELAYER: DashboardSpec = {
       title: "Is anything wrong?",
       panels: [
         stat("Ready", [query(`min by (instance) (${M}_ready{${JOB}})`, "{{instance}}")], {
-          description: "1 when GET /readyz has no problem.",
+          description: "Whether GET /readyz has no problem.",
           unit: "none",
-          colors: [
-            ["red", undefined],
-            ["green", 1],
-          ],
+          states: upOrDown("ready", "not ready"),
         }),
         stat("Overdue queries", [query(`sum(${M}_overdue_queries{${PLACE}})`, "overdue")], {
           description: "Queries that are later than health.overdue_blocks although a result is possible.",
@@ -54,10 +58,7 @@ export const RELAYER: DashboardSpec = {
             ],
           },
         ),
-        stat("Balance", [query(`min by (denom) (${M}_account_balance{${JOB}})`, "{{denom}}")], {
-          description: "Coins of the account.",
-          unit: "short",
-        }),
+        { ...BALANCE_LASTS, width: 4 },
         stat("Dead letters", [query(`max(${M}_dead_letters{${JOB}})`, "dead letters")], {
           description: "Remote transactions that are not sent again by themselves.",
           unit: "none",
@@ -71,19 +72,22 @@ export const RELAYER: DashboardSpec = {
           width: 12,
           queries: [query(`max by (instance, code, connection_id) (${M}_problems{${JOB}}) > 0`, "")],
           emptyText: "No problem",
+          columns: [
+            { label: "code", title: "Problem" },
+            { label: "connection_id", title: "Connection" },
+            { label: "instance", title: "Instance" },
+          ],
         },
         {
-          kind: "table",
-          title: "Alerts",
-          description: "Firing alerts of icq-relayer.rules.yaml.",
-          unit: "none",
+          ...ruleAlerts('component="icq-relayer",job=~"$job"', [
+            { label: "instance", title: "Instance" },
+            { label: "connection_id", title: "Connection" },
+          ]),
           width: 12,
-          queries: [query(ANNOTATIONS.alerts, "")],
-          emptyText: "No alert fires",
         },
       ],
     },
     ...ACTIVE_ROWS,
-    ...COST_ROWS,
+    SAFE_ROW,
   ],
 };

@@ -1,4 +1,10 @@
-import type { VariableSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import {
+  type PanelSpec,
+  query,
+  restartsOf,
+  stat,
+  type VariableSpec,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 /** Selects the jobs of the variable. */
 export const JOB = 'job=~"$job"';
@@ -28,12 +34,27 @@ export const CHAINS: VariableSpec = {
 
 /** Annotations of the dashboards of the relayer. */
 export const ANNOTATIONS = {
-  restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
+  restarts: restartsOf(JOB),
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
-/** Red from 1 on. */
-export const BAD_ABOVE_ZERO = [
-  ["green", undefined],
-  ["red", 1],
-] as const;
+/** Durations from here on are shown as "more than a year". */
+export const YEAR = [366 * 86_400, "more than a year"] as const;
+
+/** How long the account can pay. */
+export const BALANCE_LASTS: PanelSpec = stat(
+  "Balance lasts for",
+  [query(`min(${M}_account_left_seconds{${JOB}})`, "left")],
+  {
+    description: "Time until the balance is spent at the rate of the last day.",
+    unit: "s",
+    enough: YEAR,
+    colors: [
+      ["red", undefined],
+      ["yellow", 86_400],
+      ["green", 7 * 86_400],
+    ],
+    emptyText: "Nothing was spent yet",
+    width: 6,
+  },
+);

@@ -1,6 +1,22 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { ALERTS_TABLE, ANNOTATIONS, PLACE, TIER_COLORS, VALIDATOR, VARIABLES } from "./oracle-parts.ts";
-import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { ALERTS_TABLE, allowanceLeft, ANNOTATIONS, PLACE, VALIDATOR, VARIABLES } from "./oracle-parts.ts";
+import {
+  BAD_ABOVE_ZERO,
+  type DashboardSpec,
+  graph,
+  query,
+  stat,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+
+/** Nobody in a lower tier is good. */
+const TIER_COUNT_COLORS = {
+  full: [["green", undefined]],
+  proportional: [
+    ["green", undefined],
+    ["yellow", 1],
+  ],
+  none: BAD_ABOVE_ZERO,
+} as const;
 
 /** Oracle fleet. */
 export const FLEET: DashboardSpec = {
@@ -42,19 +58,24 @@ export const FLEET: DashboardSpec = {
             {
               description: `Validators whose month is in the tier ${tier} now.`,
               unit: "none",
-              seriesColors: { [tier]: TIER_COLORS[tier] },
+              colors: TIER_COUNT_COLORS[tier],
               width: 3,
             },
           ),
         ),
-        stat("Alerts", [query(`sum(oracle_watchdog_alert_firing{${PLACE}})`, "firing")], {
-          description: "Firing alerts of all validators.",
-          unit: "none",
-          colors: [
-            ["green", undefined],
-            ["red", 1],
+        stat(
+          "Alerts",
+          [
+            query(`sum(oracle_watchdog_alert_firing{${PLACE}})`, "firing"),
+            query(`sum(oracle_watchdog_alert_pending{${PLACE}})`, "pending"),
           ],
-        }),
+          {
+            show: "name and value",
+            description: "Firing alerts of all validators, also muted ones, and those that do not fire yet.",
+            unit: "none",
+            colors: BAD_ABOVE_ZERO,
+          },
+        ),
         stat(
           "Not acknowledged",
           [
@@ -66,10 +87,7 @@ export const FLEET: DashboardSpec = {
           {
             description: "Critical alerts that fire and that nobody acknowledged.",
             unit: "none",
-            colors: [
-              ["green", undefined],
-              ["red", 1],
-            ],
+            colors: BAD_ABOVE_ZERO,
           },
         ),
         stat("Silences", [query('sum(oracle_watchdog_active_silences{job=~"$job"})', "silences")], {
@@ -88,17 +106,37 @@ export const FLEET: DashboardSpec = {
           {
             description: "Steps of the escalation that were taken, since nobody acknowledged the alert.",
             unit: "none",
+            emptyText: "No alert was escalated",
           },
         ),
         {
           kind: "table",
           title: "Validators",
-          description: "Rate of the month by validator, lowest first.",
+          description: "Each validator's month, the lowest rate first. The name leads to its own dashboard.",
           unit: "percentunit",
-          decimals: 4,
+          decimals: 3,
           width: 12,
+          height: 8,
           queries: [
             query(`sort(min by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}}))`, ""),
+            query(allowanceLeft("full"), ""),
+            query(
+              `min by (chain_id, validator) (oracle_watchdog_forecast_success_ratio{${PLACE},estimate="middle"})`,
+              "",
+            ),
+            query(`sum by (chain_id, validator) (oracle_watchdog_alert_firing{${PLACE}})`, ""),
+          ],
+          columns: [
+            {
+              label: "validator",
+              title: "Validator",
+              link: { dashboard: DASHBOARDS.paid, variable: "validator" },
+            },
+            { label: "chain_id", title: "Chain" },
+            { label: "Value #A", title: "Rate" },
+            { label: "Value #B", title: "Allowance left" },
+            { label: "Value #C", title: "Forecast" },
+            { label: "Value #D", title: "Alerts", unit: "none" },
           ],
         },
         graph(
@@ -144,10 +182,17 @@ export const FLEET: DashboardSpec = {
           { description: "90 % of the scrapes are faster.", unit: "s" },
         ),
         graph(
-          "Age of the last poll",
-          [query(`time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`, "{{validator}}")],
+          "Age of the last poll, and of each source",
+          [
+            query(`time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`, "{{validator}}"),
+            query(
+              `time() - oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR}}`,
+              "{{validator}}: {{node}} {{source}}",
+            ),
+          ],
           {
-            description: "Grows when a watchdog has stopped.",
+            description:
+              "Time since a watchdog's last poll, which grows when the watchdog has stopped, and since each source was last read.",
             unit: "s",
           },
         ),
@@ -164,12 +209,12 @@ export const FLEET: DashboardSpec = {
           "Restarts of nodes",
           [
             query(
-              'sum by (instance) (increase(oracle_watchdog_node_restarts_total{job=~"$job"}[$__rate_interval]))',
+              'sum by (instance) (increase(oracle_watchdog_node_restarts_total{job=~"$job"}[1h]))',
               "{{instance}}",
             ),
           ],
           {
-            description: "Node restarts that the watchdogs detected in the nodes' counters.",
+            description: "Node restarts of the last hour that the watchdogs detected in the nodes' counters.",
             unit: "none",
           },
         ),

@@ -1,4 +1,13 @@
-import { type PanelSpec, query, type VariableSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { SEVERITIES } from "../../platform/monitoring/severity.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import {
+  type ColorSteps,
+  type PanelSpec,
+  query,
+  restartsOf,
+  SEVERITY_COLORS,
+  type VariableSpec,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 /** Selects the validators of the variables. */
 export const PLACE = 'job=~"$job",chain_id=~"$chain",validator=~"$validator"';
@@ -6,6 +15,20 @@ export const PLACE = 'job=~"$job",chain_id=~"$chain",validator=~"$validator"';
 export const VALIDATOR = 'job=~"$job",validator=~"$validator"';
 /** Colours of the tiers. */
 export const TIER_COLORS = { full: "green", proportional: "yellow", none: "red" };
+
+/** The share of the misses that a boundary allows in the month and that is left: `boundary` is a tier's name. */
+export function allowanceLeft(boundary: string): string {
+  const headroom = `oracle_watchdog_headroom_blocks{${PLACE},boundary="${boundary}"}`;
+  const bad = `oracle_watchdog_month_blocks{${PLACE},result="bad"}`;
+  return `min by (chain_id, validator) (${headroom} / ignoring(boundary) (${headroom} + ignoring(boundary, result) ${bad}))`;
+}
+
+/** Colours of {@link allowanceLeft}: a tenth lasts for a day and a half of 30 if losses are even. */
+export const ALLOWANCE_COLORS: ColorSteps = [
+  ["red", undefined],
+  ["yellow", 0.1],
+  ["green", 0.5],
+];
 
 /** Variables of every dashboard of the watchdog. */
 export const VARIABLES: readonly VariableSpec[] = [
@@ -19,25 +42,42 @@ export const VARIABLES: readonly VariableSpec[] = [
   },
 ];
 
-/** Annotations of the dashboards of the watchdog. */
+/** Annotations of the watchdog's dashboards. The watchdog counts the restarts of nodes itself, from their counters. */
 export const ANNOTATIONS = {
-  restarts: 'changes(oracle_watchdog_node_restarts_total{job=~"$job"}[1m]) > 0',
+  restarts: restartsOf('job=~"$job"'),
   alerts: `max by (alert, validator) (oracle_watchdog_alert_firing{${PLACE}}) > 0`,
 };
 
-/** What fires now. */
+const SINCE = "oracle_watchdog_alert_since_timestamp_seconds";
+
+/** What fires, the causes first, then what is muted under them, then what is pending. */
 export const ALERTS_TABLE: PanelSpec = {
   kind: "table",
   title: "Alerts",
-  description: "Firing (value 2) and pending (value 1) alerts. The name leads to the runbook.",
+  description:
+    "Firing alerts with their causes first, those that notify nobody (muted, silenced or in maintenance), then pending ones. The name leads to the runbook.",
   unit: "none",
   width: 24,
   queries: [
     query(
-      `max by (validator, chain_id, severity, alert) (oracle_watchdog_alert_firing{${PLACE}} * 2 or oracle_watchdog_alert_pending{${PLACE}}) > 0 or max by (validator, chain_id, severity, alert) (oracle_watchdog_alert_pending{${PLACE}}) > 0`,
+      ["firing", "muted", "pending"]
+        .flatMap((state) =>
+          SEVERITIES.map(
+            (severity) =>
+              `max by (state, severity, alert, validator, chain_id) (${SINCE}{${PLACE},state="${state}",severity="${severity}"}) * 1000`,
+          ),
+        )
+        .join(" or "),
       "",
     ),
   ],
   emptyText: "No alert fires or is pending",
-  runbookColumn: "alert",
+  columns: [
+    { label: "state", title: "State", colors: { firing: "red", muted: "text", pending: "yellow" } },
+    { label: "severity", title: "Severity", colors: SEVERITY_COLORS },
+    { label: "alert", title: "Alert", link: "runbook" },
+    { label: "validator", title: "Validator", link: { dashboard: DASHBOARDS.paid, variable: "validator" } },
+    { label: "chain_id", title: "Chain" },
+    { label: "Value", title: "Since", unit: "dateTimeFromNow" },
+  ],
 };

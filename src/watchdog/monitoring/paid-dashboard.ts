@@ -1,26 +1,44 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { CHAIN_PANELS, STANDING_ROW } from "./chain-panels.ts";
-import { ALERTS_TABLE, ANNOTATIONS, PLACE, TIER_COLORS, VALIDATOR, VARIABLES } from "./oracle-parts.ts";
+import {
+  ALERTS_TABLE,
+  ALLOWANCE_COLORS,
+  allowanceLeft,
+  ANNOTATIONS,
+  PLACE,
+  TIER_COLORS,
+  VALIDATOR,
+  VARIABLES,
+} from "./oracle-parts.ts";
 import {
   type DashboardSpec,
   graph,
   type PanelSpec,
   query,
+  type StateSpec,
   stat,
+  stateCode,
+  upOrDown,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-const HEADROOM_COLORS = [
-  ["red", undefined],
-  ["yellow", 4 * 3600],
-  ["green", 24 * 3600],
-] as const;
+const BOUNDARY_STATES: readonly StateSpec[] = [
+  [1, "lost", "red"],
+  [2, "open", "blue"],
+  [3, "clinched", "green"],
+];
+
+const URL_STATES: readonly StateSpec[] = [
+  [0, "fails", "red"],
+  [1, "responds", "blue"],
+  [2, "used last, and fails", "red"],
+  [3, "in use", "green"],
+];
 
 /** The month's result at a glance. */
 const MONTH_RESULT: readonly PanelSpec[] = [
   stat("Tier", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
     description: "Reward tier of this month so far. With several validators, select one.",
     unit: "none",
-    showName: true,
+    show: "name",
     seriesColors: TIER_COLORS,
     width: 3,
   }),
@@ -34,36 +52,21 @@ const MONTH_RESULT: readonly PanelSpec[] = [
       width: 3,
     },
   ),
-  stat(
-    "Left to full pay",
-    [
-      query(
-        `min by (validator) (oracle_watchdog_headroom_seconds{${PLACE},boundary="full"})`,
-        "{{validator}}",
-      ),
-    ],
-    {
-      description: "Time of a total outage until the month is no longer paid in full.",
-      unit: "s",
-      colors: HEADROOM_COLORS,
-      width: 3,
-    },
-  ),
-  stat(
-    "Left to any pay",
-    [
-      query(
-        `min by (validator) (oracle_watchdog_headroom_seconds{${PLACE},boundary="none"})`,
-        "{{validator}}",
-      ),
-    ],
-    {
-      description: "Time of a total outage until the month pays nothing.",
-      unit: "s",
-      colors: HEADROOM_COLORS,
-      width: 3,
-    },
-  ),
+  stat("Allowance left, full pay", [query(allowanceLeft("full"), "{{validator}}")], {
+    description:
+      "Share of the misses that full pay allows in the month and that is left. Below 0 the month is no longer paid in full. The graph Headroom has it as time.",
+    unit: "percentunit",
+    decimals: 0,
+    colors: ALLOWANCE_COLORS,
+    width: 3,
+  }),
+  stat("Allowance left, any pay", [query(allowanceLeft("none"), "{{validator}}")], {
+    description: "The same for any pay. Below 0 the month pays nothing.",
+    unit: "percentunit",
+    decimals: 0,
+    colors: ALLOWANCE_COLORS,
+    width: 3,
+  }),
   stat(
     "Forecast",
     [
@@ -114,7 +117,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     description:
       "none: no risk. next: this month would meet a rule. due: a rule is met, and the validator may be rotated out.",
     unit: "none",
-    showName: true,
+    show: "name",
     seriesColors: { none: "green", next: "yellow", due: "red" },
     width: 3,
   }),
@@ -133,6 +136,55 @@ export const PAID: DashboardSpec = {
   ...ANNOTATIONS,
   rows: [
     { title: "Am I paid?", panels: MONTH_RESULT },
+    {
+      title: "What is the cause?",
+      panels: [
+        {
+          kind: "timeline",
+          title: "Sources",
+          description:
+            "Whether the watchdog can read each source. A program of today serves no oracle metrics: a red row oracle-metrics is normal.",
+          unit: "none",
+          width: 12,
+          last: "6h",
+          queries: [
+            query(`max by (node, source) (oracle_watchdog_source_up{${VALIDATOR}})`, "{{node}} {{source}}"),
+          ],
+          states: upOrDown("readable", "cannot be read"),
+        },
+        graph(
+          "Burn rate",
+          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{validator}}, {{boundary}}, {{window}}")],
+          {
+            description:
+              "Share of bad blocks of each window, divided by the share that the boundary allows. Above 1 the month gets worse.",
+            unit: "none",
+            last: "6h",
+          },
+        ),
+        graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{validator}}")], {
+          description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
+          unit: "none",
+          last: "6h",
+        }),
+        {
+          kind: "timeline",
+          title: "URLs of sources",
+          description: "Of sources with several URLs: which one is used, and which ones fail.",
+          unit: "none",
+          width: 12,
+          last: "6h",
+          queries: [
+            query(
+              `max by (node, source, endpoint) (oracle_watchdog_endpoint_up{${VALIDATOR}} + 2 * oracle_watchdog_endpoint_used{${VALIDATOR}})`,
+              "{{node}} {{source}} {{endpoint}}",
+            ),
+          ],
+          states: URL_STATES,
+          emptyText: "No source has several URLs",
+        },
+      ],
+    },
     {
       title: "This month",
       panels: [
@@ -182,27 +234,17 @@ export const PAID: DashboardSpec = {
           },
         ),
         graph(
-          "Burn rate",
-          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{validator}}, {{boundary}}, {{window}}")],
-          {
-            description:
-              "Share of bad blocks of each window, divided by the share that the boundary allows. Above 1 the month gets worse.",
-            unit: "none",
-          },
-        ),
-        graph("Blocks", [query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{validator}}, {{result}}")], {
-          description: "Blocks of the month by result. Unknown: a restart of the node erased the result.",
-          unit: "blocks",
-        }),
-        graph(
-          "Blocks left, and needed",
+          "Blocks",
           [
+            query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{validator}}, {{result}}"),
             query(`oracle_watchdog_month_remaining_blocks{${PLACE}}`, "{{validator}}, remaining"),
             query(`oracle_watchdog_headroom_blocks{${PLACE}}`, "{{validator}}, may be bad: {{boundary}}"),
           ],
           {
-            description: "Blocks until the end of the month, and how many of them may be bad.",
+            description:
+              "Blocks of the month by result, blocks until its end, and how many more may be bad. Unknown: a restart of the node erased the result.",
             unit: "blocks",
+            logAxis: true,
           },
         ),
         graph(
@@ -227,84 +269,26 @@ export const PAID: DashboardSpec = {
             unit: "percentunit",
           },
         ),
-      ],
-    },
-    { title: "Chain", panels: CHAIN_PANELS },
-    STANDING_ROW,
-    {
-      title: "Causes",
-      panels: [
-        {
-          kind: "timeline",
-          title: "Sources",
-          description: "Green: the last scrape succeeded. Red: the watchdog cannot see the source.",
-          unit: "bool",
-          width: 12,
-          queries: [
-            query(`max by (node, source) (oracle_watchdog_source_up{${VALIDATOR}})`, "{{node}} {{source}}"),
-          ],
-          colors: [
-            ["red", undefined],
-            ["green", 1],
-          ],
-        },
         {
           kind: "timeline",
           title: "Boundaries",
-          description: "State of each boundary: 1 for the one of open, clinched and lost that holds.",
+          description:
+            "Open: the month can still end on either side. Clinched: it stays above. Lost: it ends below.",
           unit: "none",
           width: 12,
           queries: [
             query(
-              `max by (boundary, state) (oracle_watchdog_boundary_state{${PLACE}})`,
-              "{{boundary}} {{state}}",
+              stateCode({
+                metric: "oracle_watchdog_boundary_state",
+                selector: PLACE,
+                by: "boundary",
+                states: BOUNDARY_STATES,
+              }),
+              "{{boundary}}",
             ),
           ],
+          states: BOUNDARY_STATES,
         },
-        {
-          kind: "timeline",
-          title: "URLs of sources",
-          description: "Of sources with several URLs. Green: it responded last. Blank: it is not used.",
-          unit: "bool",
-          width: 12,
-          queries: [
-            query(
-              `max by (node, source, endpoint) (oracle_watchdog_endpoint_used{${VALIDATOR}}) == 1`,
-              "{{node}} {{source}} {{endpoint}}",
-            ),
-          ],
-        },
-        {
-          kind: "timeline",
-          title: "URLs that failed",
-          description: "Of sources with several URLs. Red: a request failed in the last half minute.",
-          unit: "bool",
-          width: 12,
-          queries: [
-            query(
-              `max by (node, source, endpoint) (oracle_watchdog_endpoint_up{${VALIDATOR}})`,
-              "{{node}} {{source}} {{endpoint}}",
-            ),
-          ],
-          colors: [
-            ["red", undefined],
-            ["green", 1],
-          ],
-        },
-        graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{validator}}")], {
-          description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
-          unit: "none",
-        }),
-        graph(
-          "Age of the last successful scrape",
-          [
-            query(
-              `time() - oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR}}`,
-              "{{node}} {{source}}",
-            ),
-          ],
-          { description: "Time since the last successful scrape of each source.", unit: "s" },
-        ),
       ],
     },
   ],

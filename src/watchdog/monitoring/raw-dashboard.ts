@@ -1,5 +1,12 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
+import {
+  type DashboardSpec,
+  graph,
+  query,
+  restartsOf,
+  ruleAlerts,
+  stat,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 const PLACE = 'job=~"$job",chain_id=~"$chain",validator=~"$validator"';
 const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
@@ -20,7 +27,7 @@ export const PAID_RAW: DashboardSpec = {
     { name: "validator", label: "Validator", metric: "app_oracle_responses", from: "validator" },
   ],
   range: "month",
-  restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
+  restarts: restartsOf('job=~"$job"'),
   alerts: 'ALERTS{component="oracle-raw",alertstate="firing",validator=~"$validator"}',
   rows: [
     {
@@ -117,15 +124,9 @@ export const PAID_RAW: DashboardSpec = {
             ],
           },
         ),
-        {
-          kind: "table",
-          title: "Alerts",
-          description: "Firing alerts of oracle-raw.rules.yaml.",
-          unit: "none",
-          width: 24,
-          queries: [query('ALERTS{component="oracle-raw",alertstate="firing",validator=~"$validator"}', "")],
-          emptyText: "No alert fires",
-        },
+        ruleAlerts('component="oracle-raw",validator=~"$validator"', [
+          { label: "validator", title: "Validator" },
+        ]),
       ],
     },
     {

@@ -90,6 +90,25 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: alertSeries("pending"),
   },
   {
+    name: "oracle_watchdog_alert_since_timestamp_seconds",
+    help: "Time since when the alert fires or is pending. State muted: it fires and notifies nobody, since another alert is its cause, or for a silence or maintenance. Absent while it is inactive.",
+    labelNames: ["validator", "chain_id", "alert", "severity", "state"],
+    values: ({ alerts, chainId = "" }) =>
+      alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>
+        state === undefined || state.phase === "resolved"
+          ? []
+          : [
+              series(state.sinceMs / 1000, {
+                validator,
+                chain_id: chainId,
+                alert: condition.name,
+                severity,
+                state: state.phase === "firing" && state.quietReason !== undefined ? "muted" : state.phase,
+              }),
+            ],
+      ),
+  },
+  {
     name: "oracle_watchdog_alert_acknowledged",
     help: "1 if somebody acknowledged the firing alert, 0 if not. Absent while it does not fire.",
     labelNames: ["validator", "chain_id", "alert", "severity"],

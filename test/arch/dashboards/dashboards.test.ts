@@ -12,8 +12,10 @@ import { knownMetrics } from "../../support/known-metrics.ts";
 import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 
 const position = z.object({ x: z.number(), y: z.number(), w: z.number(), h: z.number() });
-const panel = z.object({
+const panel = z.looseObject({
   id: z.number(),
+  collapsed: z.boolean().optional(),
+  panels: z.array(z.unknown()).optional(),
   type: z.string(),
   title: z.string(),
   description: z.string().optional(),
@@ -22,6 +24,28 @@ const panel = z.object({
   fieldConfig: z.object({ defaults: z.object({ unit: z.string() }) }).optional(),
   targets: z.array(z.object({ expr: z.string(), refId: z.string() })).optional(),
 });
+/** A panel as a person sees it: colours, words, legend. */
+const look = z.object({
+  type: z.string(),
+  title: z.string(),
+  fieldConfig: z.object({
+    defaults: z.object({
+      color: z.object({ mode: z.string() }).optional(),
+      mappings: z
+        .array(z.object({ type: z.string(), options: z.record(z.string(), z.unknown()) }))
+        .default([]),
+      thresholds: z.object({ steps: z.array(z.object({ color: z.string(), value: z.number().nullable() })) }),
+    }),
+  }),
+  options: z.looseObject({
+    legend: z.looseObject({ showLegend: z.boolean() }).optional(),
+    tooltip: z.looseObject({ sort: z.string().optional() }).optional(),
+  }),
+  transformations: z.array(z.object({ id: z.string() })).default([]),
+});
+
+const rawPanels = z.object({ panels: z.array(z.looseObject({})) });
+
 const dashboard = z.object({
   uid: z.string().max(40),
   title: z.string(),
@@ -55,7 +79,9 @@ describe("the dashboards", () => {
   it.each(all)("$path has complete panels that do not overlap", ({ json }) => {
     const { panels } = json;
     expect(new Set(panels.map(({ id }) => id)).size).toBe(panels.length);
-    const shown = panels.filter(({ type }) => type !== "row");
+    const shown = panels.flatMap((one) =>
+      one.type === "row" ? z.array(panel).parse(one.panels ?? []) : [one],
+    );
     expect(shown.length).toBeGreaterThan(5);
     expect(new Set(shown.map(({ title }) => title)).size).toBeGreaterThan(shown.length - 3);
     for (const { title, description, datasource, fieldConfig, targets = [] } of shown) {
@@ -66,7 +92,7 @@ describe("the dashboards", () => {
     }
     for (const one of panels)
       expect(panels.filter((other) => overlaps(one.gridPos, other.gridPos))).toEqual([one]);
-    for (const { gridPos } of panels) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
+    for (const { gridPos } of shown) expect(gridPos.x + gridPos.w).toBeLessThanOrEqual(24);
   });
 
   it.each(all)(
@@ -78,6 +104,9 @@ describe("the dashboards", () => {
       const pages: Readonly<Record<string, readonly string[]>> = {
         "oracle-am-i-paid.json": ["Oracle watchdog https://watchdog.example/"],
         "oracle-fleet.json": ["Oracle watchdog https://watchdog.example/"],
+        "validator-on-chain.json": ["Oracle watchdog https://watchdog.example/"],
+        "overview.json": ["Oracle watchdog https://watchdog.example/", "Relayer https://relayer.example/"],
+        "icq-costs.json": ["Relayer https://relayer.example/"],
         "oracle-am-i-paid-raw.json": [],
         "icq-relayer.json": ["Relayer https://relayer.example/"],
         "icq-query.json": ["Relayer https://relayer.example/"],
@@ -110,6 +139,75 @@ describe("the dashboards", () => {
     );
     expect(exported.length).toBeGreaterThan(50);
     expect(exported.filter((metric) => !used.some(({ name }) => name.test(metric)))).toEqual([]);
+  });
+});
+
+describe("what a person sees", () => {
+  const texts = [...dashboardFiles()].filter(([path]) => path.endsWith(".json"));
+  const panels = texts.flatMap(([path, text]) =>
+    rawPanels
+      .parse(JSON.parse(text))
+      .panels.flatMap((one) => (one["type"] === "row" ? z.array(z.unknown()).parse(one["panels"]) : [one]))
+      .map((one) => ({ path, one: look.parse(one) })),
+  );
+
+  it("is red when it is bad: a timeline has a word and a colour for each of its numbers", () => {
+    const timelines = panels.filter(({ one }) => one.type === "state-timeline");
+    expect(timelines.length).toBeGreaterThan(6);
+    for (const { path, one } of timelines) {
+      const { color, mappings } = one.fieldConfig.defaults;
+      expect([path, one.title, color?.mode, mappings[0]?.type]).toEqual([
+        path,
+        one.title,
+        "thresholds",
+        "value",
+      ]);
+    }
+    const sources = timelines.find(({ one }) => one.title === "Sources")?.one.fieldConfig.defaults
+      .mappings[0];
+    expect(sources?.options).toMatchObject({ 0: { color: "red" }, 1: { color: "green" } });
+  });
+
+  it("has a legend with values, the highest first", () => {
+    for (const { path, one } of panels.filter(({ one: { type } }) => type === "timeseries")) {
+      const place = [path, one.title];
+      expect([place, one.options.legend]).toEqual([
+        place,
+        expect.objectContaining({ showLegend: true, placement: "right", sortBy: "Last *" }),
+      ]);
+      expect([place, one.options.tooltip?.sort]).toEqual([place, "desc"]);
+    }
+  });
+
+  it("is grey where nothing is known, and green where nobody is without pay", () => {
+    for (const { path, one } of panels.filter(({ one: { type } }) => type === "stat"))
+      expect([path, one.title, one.fieldConfig.defaults.mappings.at(-1)]).toMatchObject([
+        path,
+        one.title,
+        { type: "special", options: { match: "null+nan", result: { color: "text" } } },
+      ]);
+    const none = panels.find(({ one: { title } }) => title === "Tier none")?.one.fieldConfig.defaults;
+    expect(none?.thresholds.steps).toEqual([
+      { color: "green", value: null },
+      { color: "red", value: 1 },
+    ]);
+  });
+
+  it("has tables of chosen columns, and no link or annotation that a version of Grafana hides", () => {
+    for (const { path, one } of panels.filter(({ one: { type } }) => type === "table"))
+      expect([path, one.title, one.transformations.at(-1)?.id]).toEqual([path, one.title, "organize"]);
+    for (const [path, text] of texts) expect([path, text.includes("inControlsMenu")]).toEqual([path, false]);
+  });
+
+  it("opens with two rows, and none has more than 28 panels", () => {
+    for (const [path, text] of texts) {
+      const rows = dashboard.parse(JSON.parse(text)).panels.filter(({ type }) => type === "row");
+      expect([path, rows.map(({ collapsed }) => collapsed)]).toEqual([
+        path,
+        rows.map((_, index) => index > 1),
+      ]);
+      expect([path, panels.filter((one) => one.path === path).length <= 28]).toEqual([path, true]);
+    }
   });
 });
 

@@ -9,10 +9,13 @@ const GRAFANA_URL = "https://grafana.example/";
 
 /** Uids of the dashboards. They are in links, so they do not change. */
 export const DASHBOARDS = {
+  overview: "relaywatch-overview",
   paid: "relaywatch-am-i-paid",
   paidRaw: "relaywatch-am-i-paid-raw",
+  validator: "relaywatch-validator-chain",
   fleet: "relaywatch-oracle-fleet",
   relayer: "relaywatch-icq-relayer",
+  costs: "relaywatch-icq-costs",
   query: "relaywatch-icq-query",
   process: "relaywatch-process",
   ibcRelayer: "relaywatch-ibc-relayer",

@@ -37,7 +37,7 @@ function alertYaml(spec: AlertSpec, times: Times) {
     alert,
     expr: spec.expr(times),
     ...(spec.for === "0s" ? {} : { for: times(spec.for) }),
-    labels: { severity, component },
+    labels: { severity, component, runbook: name },
     annotations: {
       summary,
       description,

@@ -1,4 +1,3 @@
-import type { Builder } from "@grafana/grafana-foundation-sdk/cog";
 import {
   BigValueColorMode,
   BigValueGraphMode,
@@ -10,6 +9,8 @@ import {
   ReduceDataOptionsBuilder,
   ScaleDistribution,
   ScaleDistributionConfigBuilder,
+  SortOrder,
+  TableCellDisplayMode,
   type TableFieldOptions,
   TooltipDisplayMode,
   VisibilityMode,
@@ -21,14 +22,19 @@ import {
   DashboardBuilder,
   DashboardCursorSync,
   DashboardLinkBuilder,
+  DashboardLinkPlacement,
   DashboardLinkType,
   DatasourceVariableBuilder,
-  type Panel,
+  FieldColorBuilder,
+  FieldColorModeId,
+  MappingType,
   QueryVariableBuilder,
-  RowBuilder,
+  SpecialValueMatch,
   ThresholdsConfigBuilder,
   ThresholdsMode,
+  type ValueMapping,
   VariableRefresh,
+  VariableSort,
 } from "@grafana/grafana-foundation-sdk/dashboard";
 import {
   DataqueryBuilder,
@@ -40,7 +46,14 @@ import { PanelBuilder as TimelineBuilder } from "@grafana/grafana-foundation-sdk
 import { PanelBuilder as TableBuilder } from "@grafana/grafana-foundation-sdk/table";
 import { PanelBuilder as GraphBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
 import { DAEMON_PAGES, runbooksUrl } from "../alerts/links.ts";
-import type { DashboardSpec, PanelSpec, VariableSpec } from "./panel-spec.ts";
+import type {
+  ColorSteps,
+  ColumnSpec,
+  DashboardSpec,
+  PanelSpec,
+  RowSpec,
+  VariableSpec,
+} from "./panel-spec.ts";
 
 const TAG = "relaywatch";
 
@@ -69,31 +82,55 @@ export function dashboardJson(spec: DashboardSpec): string {
       new DashboardLinkBuilder("Runbooks").type(DashboardLinkType.Link).url(runbooksUrl()).targetBlank(true),
     )
     .withVariable(new DatasourceVariableBuilder("datasource").label("Data source").type("prometheus"))
-    .annotation(annotation("Restarts", spec.restarts, "orange"))
-    .annotation(annotation("Alerts", spec.alerts, "red"));
+    .annotation(
+      annotation("Restarts", spec.restarts, "orange").titleFormat("{{job}} started").useValueForTime(true),
+    )
+    .annotation(annotation("Alerts", spec.alerts, "red").titleFormat("{{alert}}{{alertname}} {{validator}}"));
   for (const page of spec.pages) {
     const { title, url } = DAEMON_PAGES[page];
     builder.link(new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url).targetBlank(true));
   }
   for (const variable of spec.variables) builder.withVariable(queryVariable(variable));
+  return `${JSON.stringify(sorted({ ...builder.build(), panels: layout(spec.rows) }), null, 2)}\n`;
+}
+
+/** Rows that are open when the dashboard opens. */
+const OPEN_ROWS = 2;
+
+/** Places the rows below each other, and each row's panels in lines of 24 columns. A closed row contains its panels. */
+function layout(rows: readonly RowSpec[]): readonly object[] {
   let id = 1;
-  for (const { title, panels } of spec.rows) {
-    builder.withRow(new RowBuilder(title).id(id++));
-    for (const panel of panels) builder.withPanel(withId(panelBuilder(panel), id++));
-  }
-  return `${JSON.stringify(sorted(builder.build()), null, 2)}\n`;
+  let y = 0;
+  return rows.flatMap(({ title, panels }, index): readonly object[] => {
+    const row = { type: "row", title, id: id++, gridPos: { x: 0, y, w: 24, h: 1 } };
+    let line = { x: 0, y: y + 1, h: 0 };
+    const placed = panels.map((spec) => {
+      const panel = panelBuilder(spec).id(id++).build();
+      const { w, h } = { w: spec.width, h: heightOf(spec) };
+      if (line.x + w > 24) line = { x: 0, y: line.y + line.h, h: 0 };
+      const gridPos = { x: line.x, y: line.y, w, h };
+      line = { ...line, x: line.x + w, h: Math.max(line.h, h) };
+      return { ...panel, gridPos };
+    });
+    const isOpen = index < OPEN_ROWS;
+    y = isOpen ? line.y + line.h : y + 1;
+    return isOpen
+      ? [{ ...row, collapsed: false, panels: [] }, ...placed]
+      : [{ ...row, collapsed: true, panels: placed }];
+  });
 }
 
-function withId(builder: ReturnType<typeof panelBuilder>, id: number): Builder<Panel> {
-  builder.id(id);
-  return builder;
+function heightOf({ kind, height }: PanelSpec): number {
+  return height ?? { stat: 4, table: 5, graph: 8, timeline: 8 }[kind];
 }
 
-function queryVariable({ name, label, metric, from, single }: VariableSpec): QueryVariableBuilder {
+function queryVariable({ name, label, metric, from, single, numeric }: VariableSpec): QueryVariableBuilder {
   const builder = new QueryVariableBuilder(name)
     .label(label)
     .datasource(DATA_SOURCE)
     .query(`label_values(${metric}, ${from})`)
+    // oxlint-disable-next-line unicorn/no-array-sort -- a builder's method
+    .sort(numeric ? VariableSort.NumericalAsc : VariableSort.AlphabeticalAsc)
     .refresh(VariableRefresh.OnTimeRangeChanged);
   return single ? builder : builder.multi(true).includeAll(true).allValue(".+");
 }
@@ -106,15 +143,16 @@ function annotation(name: string, expr: string, color: string): AnnotationQueryB
     .iconColor(color)
     .expr(expr)
     .step("1m")
-    .titleFormat(name)
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts the keys of objects, and leaves out what is undefined. */
+/** Sorts the keys of objects. Leaves out what is undefined, and `placement`: with it, some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
-  const entries = Object.entries(value).filter(([, one]) => one !== undefined);
+  const entries = Object.entries(value).filter(
+    ([, one]) => one !== undefined && one !== DashboardLinkPlacement.InControlsMenu,
+  );
   return Object.fromEntries(
     entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]),
   );
@@ -125,27 +163,38 @@ const DATA_SOURCE: DataSourceRef = { type: "prometheus", uid: "${datasource}" };
 
 type AnyPanel = StatBuilder | TimelineBuilder | TableBuilder | GraphBuilder;
 
+const UNITS: Partial<Record<PanelSpec["unit"], string>> = {
+  NTRN: "suffix:NTRN",
+  blocks: "suffix:blocks",
+  gas: "suffix:gas",
+  "gas/s": "suffix:gas/s",
+  "results/s": "suffix:results/s",
+};
+
+function unitOf(unit: PanelSpec["unit"]): string {
+  return UNITS[unit] ?? unit;
+}
+
 /** Returns the builder of a panel. */
 function panelBuilder(spec: PanelSpec): AnyPanel {
   const panel = ofKind(spec)
     .title(spec.title)
     .description(spec.description)
     .datasource(DATA_SOURCE)
-    .unit(spec.unit === "blocks" ? "short" : spec.unit)
-    .span(spec.width)
-    .height(spec.kind === "stat" ? 4 : 8);
+    .unit(unitOf(spec.unit))
+    .mappings(mappings(spec))
+    .thresholds(thresholds(spec));
   if (spec.decimals !== undefined) panel.decimals(spec.decimals);
   if (spec.range !== undefined) panel.min(spec.range[0]).max(spec.range[1]);
   if (spec.emptyText !== undefined) panel.noValue(spec.emptyText);
-  panel.thresholds(thresholds(spec.colors ?? [["blue", undefined]]));
-  spec.queries.forEach(({ expr, legend }, index) => {
-    const target = new DataqueryBuilder()
-      .expr(expr)
-      .legendFormat(legend)
-      .refId(String.fromCodePoint(65 + index));
+  if (spec.last !== undefined) panel.timeFrom(spec.last);
+  spec.queries.forEach(({ expr, legend, unit }, index) => {
+    const refId = String.fromCodePoint(65 + index);
+    const target = new DataqueryBuilder().expr(expr).legendFormat(legend).refId(refId);
     panel.withTarget(
       spec.kind === "graph" || spec.kind === "timeline" ? target.range() : instant(target, spec),
     );
+    if (unit !== undefined) panel.overrideByQuery(refId, [{ id: "unit", value: unitOf(unit) }]);
   });
   for (const [name, color] of Object.entries(spec.seriesColors ?? {}))
     panel.overrideByName(name, [{ id: "color", value: { mode: "fixed", fixedColor: color } }]);
@@ -161,15 +210,19 @@ function ofKind(spec: PanelSpec): AnyPanel {
     case "stat":
       return new StatBuilder()
         .colorMode(
-          spec.colors === undefined && spec.seriesColors === undefined
+          spec.colors === undefined && spec.seriesColors === undefined && spec.states === undefined
             ? BigValueColorMode.None
             : BigValueColorMode.Background,
         )
         .graphMode(BigValueGraphMode.None)
-        .textMode(spec.showName ? BigValueTextMode.Name : BigValueTextMode.Auto)
+        .textMode(STAT_TEXT[spec.show ?? "value"])
         .reduceOptions(new ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
     case "timeline":
-      return new TimelineBuilder().fillOpacity(80).showValue(VisibilityMode.Never);
+      return new TimelineBuilder()
+        .fillOpacity(80)
+        .showValue(VisibilityMode.Never)
+        .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
+        .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single));
     case "table":
       return table(spec);
     case "graph":
@@ -177,20 +230,63 @@ function ofKind(spec: PanelSpec): AnyPanel {
   }
 }
 
-function table({ runbookColumn }: PanelSpec): TableBuilder {
-  const hidden = property<TableFieldOptions, "hidden">("hidden", true);
-  const builder = new TableBuilder()
-    .overrideByName("Time", [hidden])
-    .overrideByName("__name__", [hidden])
-    .overrideByName("job", [hidden])
-    .overrideByName("instance", [hidden]);
-  if (runbookColumn === undefined) return builder;
-  const link = new DashboardLinkBuilder("Runbook")
+const STAT_TEXT = {
+  name: BigValueTextMode.Name,
+  "name and value": BigValueTextMode.ValueAndName,
+  value: BigValueTextMode.Auto,
+};
+
+/** A table shows its columns in their order. Its queries aggregate to the labels of the columns. */
+function table({ columns = [], queries }: PanelSpec): TableBuilder {
+  const names = columns.map(({ label, title }) => [label, title] as const);
+  const builder = new TableBuilder();
+  if (queries.length > 1) builder.withTransformation({ id: "merge", options: {} });
+  builder.withTransformation({
+    id: "organize",
+    options: {
+      excludeByName: {
+        Time: true,
+        ...(names.some(([label]) => label.startsWith("Value")) ? {} : { Value: true }),
+      },
+      indexByName: Object.fromEntries(names.map(([label], index) => [label, index])),
+      renameByName: Object.fromEntries(names),
+    },
+  });
+  for (const { title, colors, link, unit } of columns) {
+    const properties = [
+      ...(colors === undefined
+        ? []
+        : [
+            { id: "mappings", value: [{ type: "value", options: textColors(colors) }] },
+            property<TableFieldOptions, "cellOptions">("cellOptions", {
+              type: TableCellDisplayMode.ColorText,
+            }),
+          ]),
+      ...(link === undefined ? [] : [{ id: "links", value: [cellLink(link)] }]),
+      ...(unit === undefined ? [] : [{ id: "unit", value: unitOf(unit) }]),
+    ];
+    // Empty cells would show the text of an empty table.
+    builder.overrideByName(title, [{ id: "noValue", value: "–" }, ...properties]);
+  }
+  return builder;
+}
+
+function textColors(colors: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(
+    Object.entries(colors).map(([text, color], index) => [text, { text, color, index }]),
+  );
+}
+
+function cellLink(link: NonNullable<ColumnSpec["link"]>): unknown {
+  const [title, url] =
+    link === "runbook"
+      ? ["Runbook", `${runbooksUrl()}\${__value.text}.md`]
+      : ["Details", `/d/${link.dashboard}?var-${link.variable}=\${__value.text}&\${__url_time_range}`];
+  return new DashboardLinkBuilder(title)
     .type(DashboardLinkType.Link)
-    .url(`${runbooksUrl()}\${__data.fields.${runbookColumn}}.md`)
-    .targetBlank(true)
+    .url(url)
+    .targetBlank(link === "runbook")
     .build();
-  return builder.overrideByName(runbookColumn, [{ id: "links", value: [link] }]);
 }
 
 /** A property of a panel's plugin in an override. The compiler checks its name and value by the types of the SDK. */
@@ -208,11 +304,15 @@ function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
     .showPoints(VisibilityMode.Never)
     .legend(
       new VizLegendOptionsBuilder()
+        .showLegend(true)
         .displayMode(LegendDisplayMode.Table)
-        .placement(LegendPlacement.Bottom)
-        .calcs(["lastNotNull", "min", "max"]),
+        .placement(LegendPlacement.Right)
+        .calcs(["lastNotNull", "max"])
+        .sortBy("Last *")
+        .sortDesc(true),
     )
-    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi));
+    // oxlint-disable-next-line unicorn/no-array-sort -- a builder's method
+    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
   if (logAxis)
     builder.scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Log).log(10));
   if (limits === undefined) return builder;
@@ -222,8 +322,50 @@ function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
   ]);
 }
 
-function thresholds(colors: NonNullable<PanelSpec["colors"]>): ThresholdsConfigBuilder {
+/** Words of states, grey for what is not known, and a word for what is more than enough. */
+function mappings({ kind, states = [], enough, emptyText }: PanelSpec): ValueMapping[] {
+  const words: ValueMapping[] =
+    states.length === 0
+      ? []
+      : [
+          {
+            type: MappingType.ValueToText,
+            options: Object.fromEntries(
+              states.map(([value, text, color], index) => [value, { text, color, index }]),
+            ),
+          },
+        ];
+  const range: ValueMapping[] =
+    enough === undefined
+      ? []
+      : [
+          {
+            type: MappingType.RangeToText,
+            // A text of its own keeps the colour of the thresholds.
+            options: { from: enough[0], to: null, result: { text: enough[1], index: states.length } },
+          },
+        ];
+  const unknown: ValueMapping[] =
+    kind === "stat"
+      ? [
+          {
+            type: MappingType.SpecialValue,
+            options: {
+              match: SpecialValueMatch.NullAndNan,
+              result: { text: emptyText ?? "no data", color: "text", index: states.length + 1 },
+            },
+          },
+        ]
+      : [];
+  return [...words, ...range, ...unknown];
+}
+
+function thresholds({ colors, states }: PanelSpec): ThresholdsConfigBuilder {
+  const steps: ColorSteps = colors ??
+    states?.map(([value, , color], index) => [color, index === 0 ? undefined : value]) ?? [
+      ["blue", undefined],
+    ];
   return new ThresholdsConfigBuilder()
     .mode(ThresholdsMode.Absolute)
-    .steps(colors.map(([color, value]) => ({ color, value: value ?? null })));
+    .steps(steps.map(([color, value]) => ({ color, value: value ?? null })));
 }

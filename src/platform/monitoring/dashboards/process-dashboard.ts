@@ -1,5 +1,5 @@
 import { DASHBOARDS } from "../alerts/links.ts";
-import { type DashboardSpec, graph, query, stat } from "./panel-spec.ts";
+import { BAD_ABOVE_ZERO, type DashboardSpec, graph, query, restartsOf, stat } from "./panel-spec.ts";
 
 const NO_RELOAD = "The daemons have no configuration that can be read again";
 const JOB = 'job=~"$job"';
@@ -16,7 +16,7 @@ export const PROCESS: DashboardSpec = {
   description: "The daemons as processes, and whether their notifications arrive.",
   variables: [{ name: "job", label: "Job", metric: "relaywatch_build_info", from: "job" }],
   range: "hours",
-  restarts: 'changes(process_start_time_seconds{job=~"$job"}[1m]) > 0',
+  restarts: restartsOf(JOB),
   alerts: 'ALERTS{component="relaywatch",alertstate="firing",alertname!="RelaywatchDeadMan"}',
   rows: [
     {
@@ -25,10 +25,7 @@ export const PROCESS: DashboardSpec = {
         stat("Targets down", [query(`count(up{${JOB}} == 0) or vector(0)`, "down")], {
           description: "Targets of these jobs that cannot be scraped.",
           unit: "none",
-          colors: [
-            ["green", undefined],
-            ["red", 1],
-          ],
+          colors: BAD_ABOVE_ZERO,
           width: 6,
         }),
         stat(
@@ -46,7 +43,7 @@ export const PROCESS: DashboardSpec = {
           {
             description: "Program and version.",
             unit: "none",
-            showName: true,
+            show: "name",
             width: 6,
           },
         ),
@@ -61,10 +58,7 @@ export const PROCESS: DashboardSpec = {
           {
             description: "Firing alerts about the monitoring.",
             unit: "none",
-            colors: [
-              ["green", undefined],
-              ["red", 1],
-            ],
+            colors: BAD_ABOVE_ZERO,
             width: 6,
           },
         ),

@@ -5,10 +5,14 @@ import {
   query,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { PLACE } from "./oracle-parts.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import { ALERTS_TABLE, ANNOTATIONS, PLACE, VARIABLES } from "./oracle-parts.ts";
 
-/** Panels of what the chain says beside the validator's own numbers. */
-export const CHAIN_PANELS: readonly PanelSpec[] = [
+const NO_SECTION = "The watchdog has no section chain for this, or the chain has no such module";
+const NO_UPGRADE = "No upgrade is planned";
+
+/** Prices, upgrade and payment, from the chain. */
+const CHAIN_PANELS: readonly PanelSpec[] = [
   graph(
     "Deviation of the prices",
     [
@@ -21,6 +25,7 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
       description:
         "Distance of each sidecar's prices from those of the chain, and from the median of all sidecars. No line: there is no fresh price to compare.",
       unit: "percentunit",
+      emptyText: NO_SECTION,
       decimals: 2,
     },
   ),
@@ -28,10 +33,10 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
     "Blocks until the upgrade",
     [query(`min by (chain_id, upgrade) (oracle_watchdog_upgrade_remaining_blocks{${PLACE}})`, "{{upgrade}}")],
     {
-      description:
-        "Blocks until the height of the upgrade that the chain has planned. Empty: none is planned or known.",
-      unit: "none",
-      showName: true,
+      description: "Blocks until the height of the upgrade that the chain has planned.",
+      unit: "blocks",
+      show: "name and value",
+      emptyText: NO_UPGRADE,
       width: 6,
     },
   ),
@@ -41,6 +46,7 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
     {
       description: "Height before which every node needs the new version.",
       unit: "none",
+      emptyText: NO_UPGRADE,
       width: 6,
     },
   ),
@@ -49,9 +55,10 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
     [query(`max by (state) (oracle_watchdog_payment_state{${PLACE}}) == 1`, "{{state}}")],
     {
       description:
-        "State of the last month's payment beside the expected amount. With several validators, select one. Empty: it is not searched.",
+        "State of the last month's payment beside the expected amount. With several validators, select one.",
       unit: "none",
-      showName: true,
+      show: "name",
+      emptyText: NO_SECTION,
       seriesColors: { equal: "green", differs: "yellow", failed: "red", missing: "red" },
       width: 6,
     },
@@ -64,20 +71,26 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
         "{{validator}}",
       ),
     ],
-    { description: "Time since the block with the last month's payment.", unit: "s", width: 6 },
+    {
+      description: "Time since the block with the last month's payment.",
+      unit: "s",
+      emptyText: "No payment was found",
+      width: 6,
+    },
   ),
   graph(
     "Payment",
     [
       query(
-        `max by (validator, denom, amount) (oracle_watchdog_payment_amount{${PLACE}})`,
-        "{{validator}}, {{amount}}, {{denom}}",
+        `max by (validator, denom, amount) (oracle_watchdog_payment_amount{${PLACE}}) / 1e6`,
+        "{{validator}}, {{amount}}, million {{denom}}",
       ),
     ],
     {
       description:
-        "Amount of the last month's payment, and the expected one, in the base unit of its denomination.",
-      unit: "none",
+        "Amount of the last month's payment, and the expected one, in millions of the denomination's base unit (NTRN for untrn).",
+      unit: "short",
+      emptyText: "No payment was found",
     },
   ),
   graph(
@@ -92,18 +105,20 @@ export const CHAIN_PANELS: readonly PanelSpec[] = [
       description:
         "Expected time until the height of the planned upgrade, and if blocks were as fast or as slow as in the extreme hours of the last day.",
       unit: "s",
+      emptyText: NO_UPGRADE,
     },
   ),
 ];
 
-/** Row of the dashboard: the signing window, jail, and the other validators. */
-export const STANDING_ROW: DashboardSpec["rows"][number] = {
+/** The signing window, jail, and the other validators. */
+const STANDING_ROW: DashboardSpec["rows"][number] = {
   title: "Signing, jail, and the other validators",
   panels: [
     stat("Jail", [query(`max by (state) (oracle_watchdog_jail_state{${PLACE}}) == 1`, "{{state}}")], {
       description: "State in the chain's slashing module. With several validators, select one.",
       unit: "none",
-      showName: true,
+      show: "name",
+      emptyText: NO_SECTION,
       seriesColors: { active: "green", jailed: "red", tombstoned: "red", unknown: "yellow" },
       width: 4,
     }),
@@ -118,12 +133,14 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
       {
         description: "Time until a jailed validator can be released. Negative: it can be released now.",
         unit: "s",
+        emptyText: "It is not jailed",
         width: 4,
       },
     ),
     stat("Signed", [query(`min by (validator) (oracle_watchdog_signed_ratio{${PLACE}})`, "{{validator}}")], {
       description: "Signed share of the blocks in the signing window.",
       unit: "percentunit",
+      emptyText: NO_SECTION,
       decimals: 4,
       width: 4,
     }),
@@ -138,6 +155,7 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
       {
         description: "Time until jail if every block is missed from now on.",
         unit: "s",
+        emptyText: NO_SECTION,
         colors: [
           ["red", undefined],
           ["yellow", 3600],
@@ -149,7 +167,8 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
     stat("Rank", [query(`max by (measure) (oracle_watchdog_rank{${PLACE}})`, "{{measure}}")], {
       description: "Rank among the validators of the set. 1 is the best.",
       unit: "none",
-      showName: true,
+      show: "name and value",
+      emptyText: NO_SECTION,
       width: 4,
     }),
     stat(
@@ -158,7 +177,8 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
       {
         description: "Share of the other validators that are not better.",
         unit: "percentunit",
-        showName: true,
+        show: "name and value",
+        emptyText: NO_SECTION,
         width: 4,
       },
     ),
@@ -172,12 +192,14 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
       {
         description: "Missed blocks of the window, and how many more it allows.",
         unit: "blocks",
+        emptyText: NO_SECTION,
         limits: /^boundary/,
       },
     ),
     graph("Time to jail", [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{validator}}, {{basis}}")], {
       description: "If every block is missed from now on, and at the present rate. Blank: never.",
       unit: "s",
+      emptyText: NO_SECTION,
     }),
     graph(
       "Others that miss too",
@@ -189,6 +211,7 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
         description:
           "Other validators that miss at least half of the latest commits or votes that the validator missed.",
         unit: "none",
+        emptyText: NO_SECTION,
         limits: /^boundary/,
       },
     ),
@@ -198,6 +221,7 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
       {
         description: "Share of the other validators' voting power. Above a third, the chain halts.",
         unit: "percentunit",
+        emptyText: NO_SECTION,
       },
     ),
     graph(
@@ -209,7 +233,12 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
           "{{validator}}, {{measure}}, median of the others",
         ),
       ],
-      { description: "Shares of signed or paid blocks, and of votes.", unit: "percentunit", decimals: 3 },
+      {
+        description: "Shares of signed or paid blocks, and of votes.",
+        unit: "percentunit",
+        decimals: 3,
+        emptyText: NO_SECTION,
+      },
     ),
     graph(
       "Age of the comparison",
@@ -221,9 +250,32 @@ export const STANDING_ROW: DashboardSpec["rows"][number] = {
         query(
           `max by (measure) (oracle_watchdog_compared_validators{${PLACE}})`,
           "validators by {{measure}}",
+          "none",
         ),
       ],
-      { description: "Time since the others were read, and how many were compared.", unit: "none" },
+      {
+        description: "Time since the others were read, and how many were compared.",
+        unit: "s",
+        emptyText: NO_SECTION,
+      },
     ),
+  ],
+};
+
+/** Validator on the chain. */
+export const VALIDATOR_ON_CHAIN: DashboardSpec = {
+  uid: DASHBOARDS.validator,
+  pages: ["watchdog"],
+  file: "validator-on-chain.json",
+  title: "Validator on the chain",
+  description:
+    "What the chain says: signing window and jail, the other validators, prices, upgrade, last month's payment.",
+  variables: VARIABLES,
+  range: "hours",
+  ...ANNOTATIONS,
+  rows: [
+    STANDING_ROW,
+    { title: "Prices, upgrade, payment", panels: CHAIN_PANELS },
+    { title: "Alerts", panels: [ALERTS_TABLE] },
   ],
 };

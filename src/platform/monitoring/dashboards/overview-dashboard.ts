@@ -1,0 +1,158 @@
+import { DASHBOARDS } from "../alerts/links.ts";
+import {
+  BAD_ABOVE_ZERO,
+  type DashboardSpec,
+  query,
+  restartsOf,
+  ruleAlerts,
+  stat,
+  upOrDown,
+} from "./panel-spec.ts";
+
+const W = "oracle_watchdog";
+const R = "relaywatch_relayer";
+const JOB = 'job=~"$job"';
+const NO_WATCHDOG = "No watchdog is scraped";
+const NO_RELAYER = "No relayer is scraped";
+
+/** Overview: both questions at a glance. */
+export const OVERVIEW: DashboardSpec = {
+  uid: DASHBOARDS.overview,
+  pages: ["watchdog", "relayer"],
+  file: "overview.json",
+  title: "Overview",
+  description:
+    "Are the validators paid in full? Are the results of interchain queries current? The links lead to the details.",
+  variables: [{ name: "job", label: "Job", metric: "relaywatch_build_info", from: "job" }],
+  range: "hours",
+  restarts: restartsOf(JOB),
+  alerts: 'ALERTS{component!="",alertstate="firing",alertname!="RelaywatchDeadMan"}',
+  rows: [
+    {
+      title: "Now",
+      panels: [
+        stat(
+          "Validators below full pay",
+          [
+            query(
+              `sum(max by (chain_id, validator) (${W}_month_tier{${JOB},tier=~"proportional|none"}))`,
+              "validators",
+            ),
+          ],
+          {
+            description: "Validators whose month would not be paid in full if it ended now.",
+            unit: "none",
+            colors: BAD_ABOVE_ZERO,
+            emptyText: NO_WATCHDOG,
+            width: 5,
+          },
+        ),
+        stat(
+          "Least allowance left",
+          [
+            query(
+              `min(${W}_headroom_blocks{${JOB},boundary="full"} / ignoring(boundary) (${W}_headroom_blocks{${JOB},boundary="full"} + ignoring(boundary, result) ${W}_month_blocks{${JOB},result="bad"}))`,
+              "full pay",
+            ),
+          ],
+          {
+            description:
+              "Of the validator that has least left: the share of the misses that full pay allows in the month.",
+            unit: "percentunit",
+            decimals: 0,
+            colors: [
+              ["red", undefined],
+              ["yellow", 0.1],
+              ["green", 0.5],
+            ],
+            emptyText: NO_WATCHDOG,
+            width: 5,
+          },
+        ),
+        stat("Lowest rate", [query(`min(${W}_month_success_ratio{${JOB}})`, "of the month")], {
+          description: "The lowest success rate of all validators in this month.",
+          unit: "percentunit",
+          decimals: 3,
+          emptyText: NO_WATCHDOG,
+          width: 5,
+        }),
+        stat(
+          "Nodes without a reading",
+          [query(`sum(1 - max by (validator, node) (${W}_source_up{${JOB},source="node"}))`, "nodes")],
+          {
+            description: "Nodes whose metrics page the watchdog could not read at the last poll.",
+            unit: "none",
+            colors: BAD_ABOVE_ZERO,
+            emptyText: NO_WATCHDOG,
+            width: 5,
+          },
+        ),
+        stat("Oracle alerts", [query(`sum(${W}_alert_firing{${JOB}})`, "firing")], {
+          description: "Firing alerts of the watchdogs, also muted ones.",
+          unit: "none",
+          colors: BAD_ABOVE_ZERO,
+          emptyText: NO_WATCHDOG,
+          width: 4,
+        }),
+        stat("Relayers ready", [query(`min(${R}_ready{${JOB}})`, "ready")], {
+          description: "Whether no relayer has a problem.",
+          unit: "none",
+          states: upOrDown("ready", "not ready"),
+          emptyText: NO_RELAYER,
+          width: 5,
+        }),
+        stat("Overdue queries", [query(`sum(${R}_overdue_queries{${JOB}})`, "overdue")], {
+          description: "Queries that are later than health.overdue_blocks although a result is possible.",
+          unit: "none",
+          colors: BAD_ABOVE_ZERO,
+          emptyText: NO_RELAYER,
+          width: 5,
+        }),
+        stat("Latest query", [query(`max(${R}_most_late_seconds{${JOB}})`, "late")], {
+          description: "Time since the result of the latest query was due.",
+          unit: "s",
+          emptyText: NO_RELAYER,
+          width: 5,
+        }),
+        stat("Balance lasts for", [query(`min(${R}_account_left_seconds{${JOB}})`, "left")], {
+          description: "Time until a relayer's balance is spent at the rate of the last day.",
+          unit: "s",
+          enough: [366 * 86_400, "more than a year"],
+          colors: [
+            ["red", undefined],
+            ["yellow", 86_400],
+            ["green", 7 * 86_400],
+          ],
+          emptyText: "Nothing was spent yet",
+          width: 5,
+        }),
+        stat("Daemons down", [query(`count(up{${JOB}} == 0) or vector(0)`, "down")], {
+          description: "Targets of these jobs that Prometheus cannot scrape.",
+          unit: "none",
+          colors: BAD_ABOVE_ZERO,
+          width: 4,
+        }),
+      ],
+    },
+    {
+      title: "What is wrong?",
+      panels: [
+        {
+          ...ruleAlerts('component!="",alertname!="RelaywatchDeadMan"', [
+            {
+              label: "validator",
+              title: "Validator",
+              link: { dashboard: DASHBOARDS.paid, variable: "validator" },
+            },
+            {
+              label: "connection_id",
+              title: "Connection",
+              link: { dashboard: DASHBOARDS.relayer, variable: "connection" },
+            },
+          ]),
+          height: 8,
+        },
+      ],
+    },
+  ],
+};

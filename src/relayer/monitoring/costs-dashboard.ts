@@ -1,0 +1,352 @@
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import {
+  type DashboardSpec,
+  graph,
+  query,
+  type StateSpec,
+  stat,
+  stateCode,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import {
+  ANNOTATIONS,
+  BALANCE_LASTS,
+  CHAIN,
+  CHAINS,
+  CONNECTIONS,
+  JOB,
+  JOBS,
+  M,
+  PLACE,
+  YEAR,
+} from "./relayer-parts.ts";
+
+const PHASES: readonly StateSpec[] = [
+  [1, "steady", "green"],
+  [2, "burst", "blue"],
+  [3, "recovering", "yellow"],
+  [4, "above-ceiling", "orange"],
+  [5, "unlimited", "purple"],
+  [6, "the market bears the demand", "green"],
+  [7, "more demand than the market bears", "orange"],
+];
+
+const COST_OF_1000 = `1000 * sum(increase(${M}_fees_total{${JOB}}[1h])) / 1e6 / (sum(increase(${M}_results_total{${JOB},outcome="included"}[1h])) > 0)`;
+
+/** ICQ costs. */
+export const COSTS: DashboardSpec = {
+  uid: DASHBOARDS.costs,
+  pages: ["relayer"],
+  file: "icq-costs.json",
+  title: "ICQ costs",
+  description: "What do results cost, who causes it, and how long does the balance last?",
+  variables: [JOBS, CONNECTIONS, CHAINS],
+  range: "hours",
+  ...ANNOTATIONS,
+  rows: [
+    {
+      title: "What does it cost?",
+      panels: [
+        BALANCE_LASTS,
+        stat(
+          "Paid in the last 24 hours",
+          [query(`sum(${M}_window_fees{${JOB},window="day"}) / 1e6`, "paid")],
+          {
+            description: "Fees of the last 24 hours.",
+            unit: "NTRN",
+            width: 6,
+          },
+        ),
+        stat(
+          "Price against the minimum",
+          [
+            query(
+              `max(${M}_gas_price{${JOB},kind="price"} / ignoring(kind) ${M}_gas_price{${JOB},kind="minimum"})`,
+              "times the minimum",
+            ),
+          ],
+          {
+            description: "The gas price, as a multiple of the fee market's minimum.",
+            unit: "none",
+            decimals: 2,
+            width: 6,
+          },
+        ),
+        stat("Cost of a thousand results", [query(COST_OF_1000, "of the last hour")], {
+          description: "Fees of the last hour divided by its results, for a thousand results.",
+          unit: "NTRN",
+          emptyText: "No result in the last hour",
+          width: 6,
+        }),
+        graph(
+          "Fees",
+          [
+            query(
+              `sum by (connection_id) (rate(${M}_fees_total{${PLACE}}[$__rate_interval])) * 3600 / 1e6`,
+              "{{connection_id}}",
+            ),
+          ],
+          {
+            description: "Fees of transactions in blocks per hour.",
+            unit: "NTRN",
+          },
+        ),
+        graph(
+          "Spent today",
+          [
+            query(`max by (instance) (${M}_spent_today_fees{${JOB}}) / 1e6`, "{{instance}}"),
+            query(
+              `max by (instance) (${M}_forecast_daily_fees{${JOB}}) / 1e6`,
+              "{{instance}} forecast of a day",
+            ),
+            query(`max by (rule) (${M}_spent_today_urgent_fees{${JOB}}) / 1e6`, "urgent: {{rule}}"),
+            query(`max(${M}_daily_fee_limit{${JOB}}) / 1e6`, "limit"),
+          ],
+          {
+            description:
+              "Fees of this UTC day, those for urgent results with a budget of their own, the forecast of a day at the present fee market, and the limit when there is one.",
+            unit: "NTRN",
+            limits: /^limit/,
+          },
+        ),
+        graph(
+          "This month and its budget",
+          [
+            query(`max by (instance) (${M}_window_fees{${JOB},window="month"}) / 1e6`, "{{instance}} paid"),
+            query(
+              `max by (bound) (${M}_month_forecast_fees{${JOB},price="now"}) / 1e6`,
+              "forecast: {{bound}}",
+            ),
+            query(`max(${M}_month_budget_fees{${JOB}}) / 1e6`, "limit: budget"),
+          ],
+          {
+            description:
+              "Fees of this calendar month (UTC), the forecast of the whole month at the present gas price, and spending.budget when there is one.",
+            unit: "NTRN",
+            limits: /^limit/,
+          },
+        ),
+        graph(
+          "Fees of this month by owner",
+          [query(`topk(10, max by (owner) (${M}_owner_month_fees{${JOB}})) / 1e6`, "{{owner}}")],
+          {
+            description:
+              "Fees of this calendar month (UTC) by owner of the queries, with failed transactions and light clients.",
+            unit: "NTRN",
+          },
+        ),
+        graph(
+          "Balance",
+          [
+            query(`${M}_account_balance{${JOB}} / 1e6`, "million {{denom}}"),
+            query(`max(${M}_balance_reserve{${JOB}}) / 1e6`, "limit: reserve"),
+          ],
+          {
+            description:
+              "Coins of the account in millions of the base unit (NTRN for untrn), and the reserve that is never spent.",
+            unit: "short",
+            limits: /^limit/,
+          },
+        ),
+        graph(
+          "Account or fee grant empty in",
+          [
+            query(`min by (bound) (${M}_empty_seconds{${JOB},price="now"})`, "now: {{bound}}"),
+            query(`min by (bound) (${M}_empty_seconds{${JOB},price="cap"})`, "at gas.max_price: {{bound}}"),
+            query(`min(${M}_fee_grant_expiry_timestamp_seconds{${JOB}}) - time()`, "the fee grant ends"),
+          ],
+          {
+            description:
+              "Forecast at the present gas price and at gas.max_price, from the last hours, the last days and the month.",
+            unit: "s",
+            enough: YEAR,
+            logAxis: true,
+          },
+        ),
+      ],
+    },
+    {
+      title: "Why does it cost this?",
+      panels: [
+        graph(
+          "Gas price",
+          [
+            query(`max by (instance) (${M}_gas_price{${JOB},kind="price"})`, "{{instance}}"),
+            query(`max by (kind) (${M}_gas_price{${JOB},kind=~"minimum|ceiling|cap"})`, "limit: {{kind}}"),
+          ],
+          {
+            description:
+              "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it only urgent results are sent. The cap is gas.max_price: above it nothing is sent.",
+            unit: "short",
+            limits: /^limit/,
+            logAxis: true,
+          },
+        ),
+        graph(
+          "Gas of a block",
+          [
+            query(`sum(${M}_market_gas{${JOB},kind="own"})`, "own"),
+            query(`max(${M}_market_gas{${JOB},kind="others"})`, "others"),
+            query(`sum(${M}_market_gas{${JOB},kind="demand"})`, "demand"),
+            query(`sum(${M}_market_gas{${JOB},kind="budget"})`, "budget"),
+            query(`max(${M}_market_gas{${JOB},kind="target"})`, "limit: target"),
+          ],
+          {
+            description:
+              "The price rises while own and others' gas together are above the target. Demand is the own gas if every result were on time.",
+            unit: "gas",
+            limits: /^limit/,
+          },
+        ),
+        graph(
+          "Demand and market",
+          [
+            query(`sum(${M}_market_results{${JOB},kind="demand"})`, "results of a block on time"),
+            query(`sum(${M}_market_results{${JOB},kind="sustainable"})`, "results of a block at this price"),
+            query(`max(${M}_expected_late_blocks{${JOB}})`, "blocks late in the steady state"),
+          ],
+          {
+            description:
+              "Results of a block that the demand needs, and those that the fee market bears at its present price. The lateness is 0 while the market bears the demand.",
+            unit: "none",
+          },
+        ),
+        {
+          kind: "timeline",
+          title: "Phase of the budget",
+          description:
+            "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block.",
+          unit: "none",
+          width: 12,
+          queries: [
+            query(
+              stateCode({
+                metric: `${M}_market_phase`,
+                selector: JOB,
+                by: "instance",
+                states: PHASES.slice(0, 5),
+                label: "phase",
+              }),
+              "{{instance}}",
+            ),
+            query(`max by (instance) (6 + ${M}_demand_above_market{${JOB}})`, "{{instance}} demand"),
+          ],
+          states: PHASES,
+        },
+        graph(
+          "Gas",
+          [
+            query(
+              `sum by (connection_id) (rate(${M}_gas_used_total{${PLACE}}[$__rate_interval]))`,
+              "{{connection_id}}",
+            ),
+          ],
+          {
+            description: "Gas of included transactions per second.",
+            unit: "gas/s",
+          },
+        ),
+        graph(
+          "Gas for one result",
+          [
+            query(
+              `sum by (connection_id) (rate(${M}_gas_used_total{${PLACE}}[$__rate_interval])) / sum by (connection_id) (rate(${M}_results_total{${PLACE},outcome="included"}[$__rate_interval]))`,
+              "{{connection_id}}",
+            ),
+          ],
+          { description: "Less when more results share one client update.", unit: "gas" },
+        ),
+        graph(
+          "Gas by owner today",
+          [
+            query(`topk(10, max by (owner) (${M}_spent_today_gas{${JOB}}))`, "{{owner}}"),
+            query(`max(${M}_daily_gas_per_owner_limit{${JOB}})`, "limit"),
+          ],
+          {
+            description:
+              "Gas limits of this UTC day by owner of the queries, and the limit when there is one.",
+            limits: /^limit/,
+            unit: "gas",
+          },
+        ),
+        graph(
+          "Fees of the last hour, day, week and 30 days",
+          [query(`max by (window) (${M}_window_fees{${JOB},window!="month"}) / 1e6`, "{{window}}")],
+          {
+            description: "Fees of the windows that end now, on a logarithmic axis.",
+            unit: "NTRN",
+            logAxis: true,
+          },
+        ),
+        graph("Balance lasts for", [query(`${M}_account_left_seconds{${JOB}}`, "{{instance}}")], {
+          description: "Time until the balance is spent at the rate of the last day.",
+          unit: "s",
+          enough: YEAR,
+        }),
+        graph(
+          "Fee grant and completeness of the costs",
+          [
+            query(`min(${M}_fee_grant_left{${JOB}}) / 1e6`, "left of the fee grant", "NTRN"),
+            query(`min(${M}_costs_complete{${JOB}})`, "costs complete"),
+          ],
+          {
+            description:
+              "What the fee grant still pays in all, and 1 while every payment is in the costs by owner.",
+            unit: "none",
+          },
+        ),
+      ],
+    },
+    {
+      title: "How is it sent?",
+      panels: [
+        graph(
+          "Results in a transaction",
+          [
+            query(
+              `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval])))`,
+              "{{connection_id}} median",
+            ),
+          ],
+          { description: "Results of a connection in one included transaction.", unit: "none" },
+        ),
+        graph(
+          "Client updates and simulations",
+          [
+            query(
+              `sum by (connection_id) (rate(${M}_client_updates_total{${PLACE}}[$__rate_interval]))`,
+              "{{connection_id}} updates",
+            ),
+            query(`sum(rate(${M}_simulations_total{${JOB}}[$__rate_interval]))`, "simulations"),
+          ],
+          { description: "Per second.", unit: "ops" },
+        ),
+        graph(
+          "Transaction bytes",
+          [
+            query(
+              `sum by (connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
+              "{{connection_id}}",
+            ),
+          ],
+          {
+            description: "Encoded bytes of included transactions per second.",
+            unit: "Bps",
+          },
+        ),
+        graph(
+          "RPC traffic",
+          [
+            query(
+              `sum by (chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,
+              "{{chain_id}} {{direction}}",
+            ),
+          ],
+          {
+            description: "Bytes of RPC bodies per second.",
+            unit: "Bps",
+          },
+        ),
+      ],
+    },
+  ],
+};
