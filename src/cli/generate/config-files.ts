@@ -44,7 +44,6 @@ export function relayerKeyTable(): string {
 
 /** Returns the table with the keys of a chain file. A remote chain's keys are listed where they differ from the local chain's. */
 export function chainKeyTable(): string {
-  const rowText = ({ path, ...rest }: TableRow): string => JSON.stringify([path.replace(/^\w+/, ""), rest]);
   const rows = tableRows(keySchema(chainConfigKind.schema), "");
   const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
   const shown = rows.filter((row) => !row.path.startsWith("remote.") || !local.has(rowText(row)));
@@ -276,6 +275,11 @@ export function keyTable(
     ["key", "type", "default", "reload", "what it does"],
     rows.map((row) => rowCells(row).toSpliced(3, 0, reloads.get(row.path) ?? "")),
   );
+}
+
+/** A row's text without its section's name, so that rows of two sections can be compared. */
+function rowText({ path, ...rest }: TableRow): string {
+  return JSON.stringify([path.replace(/^\w+/, ""), rest]);
 }
 
 function rowCells({ path, type, initial, text }: TableRow): readonly string[] {
