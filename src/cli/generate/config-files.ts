@@ -263,7 +263,10 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Returns a Markdown table with one row for each key whose path `has` accepts, and what a reload does with it. */
+/**
+ * Returns a Markdown table with one row for each key whose path `has` accepts, and what a reload does with it. Nothing: the
+ * services start again.
+ */
 export function keyTable(
   { schema }: Pick<ConfigKind<unknown>, "schema">,
   has: (path: string) => boolean = () => true,
@@ -273,8 +276,12 @@ export function keyTable(
   const rows = tableRows(keys, "").filter(({ path }) => has(path));
   return table(
     ["key", "type", "default", "reload", "what it does"],
-    rows.map((row) => rowCells(row).toSpliced(3, 0, reloads.get(row.path) ?? "")),
+    rows.map((row) => rowCells(row).toSpliced(3, 0, reloadText(reloads.get(row.path)))),
   );
+}
+
+function reloadText(reload: string | undefined): string {
+  return reload === undefined || reload === "services" ? "" : reload;
 }
 
 /** A row's text without its section's name, so that rows of two sections can be compared. */

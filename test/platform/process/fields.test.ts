@@ -61,8 +61,8 @@ describe("the JSON Schema of configuration fields", () => {
     expect(keyTable({ schema }).trim().split("\n")).toEqual([
       "| key | type | default | reload | what it does |",
       "|---|---|---|---|---|",
-      '| `interval` | string | `"5s"` | services | time between two scrapes |',
-      "| `hook.url` | secret | required | services |  |",
+      '| `interval` | string | `"5s"` |  | time between two scrapes |',
+      "| `hook.url` | secret | required |  |  |",
     ]);
   });
 });
