@@ -38,7 +38,7 @@ export const DEPLOYED_MARKET: MarketParams = {
   window: 1n,
 };
 
-/** Parameters of the fee market: those of the price, and how fees are paid out. */
+/** Fee market parameters: for the price, and for the payout of fees. */
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;

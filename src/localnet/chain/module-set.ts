@@ -24,7 +24,7 @@ export interface ChainParts {
   readonly accounts: AuthKeeper;
   readonly contracts: ContractHost & Pick<WasmModule, "codeOf">;
   readonly channels: IbcKeeper;
-  /** Finds the handler of a message of any module. */
+  /** Finds any module's message handler. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
@@ -51,5 +51,5 @@ export interface AddedModules {
   readonly bindings?: readonly ModuleBindings[];
 }
 
-/** A set of modules that a local chain has in addition to those of every local chain. */
+/** A set of modules that only some local chains have. */
 export type CreateModules = (parts: ChainParts) => AddedModules;

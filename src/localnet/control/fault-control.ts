@@ -26,7 +26,7 @@ const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
 
-/** The faults of one part of the localnet, or of all. */
+/** The faults of one localnet part, or all. */
 export interface FaultControl {
   readonly names: readonly string[];
   /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not respond. */

@@ -11,7 +11,7 @@ import { channelPath, nextReceivePath, packetPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
-/** Height and time of a header of a chain. */
+/** Height and time of a chain's header. */
 export interface Moment {
   readonly revision: bigint;
   readonly height: bigint;

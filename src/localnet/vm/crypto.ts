@@ -198,7 +198,7 @@ export interface PairingEquality {
 /** Pairs whose pairings are computed together. */
 const PAIRS = 16;
 
-/** Returns whether the product of the pairings of ps and qs is the pairing of r and s, as a code. */
+/** Returns whether the product of the pairings (ps, qs) equals the pairing (r, s), as a code. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % G1_LENGTH !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % G2_LENGTH !== 0) return CRYPTO_CODE.pairingG2;

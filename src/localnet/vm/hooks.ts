@@ -86,7 +86,7 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Where a rewritten module has the hooks: index of their table, and of the first of their two types. */
+/** A rewritten module's hooks: index of their table, and of the first of their two types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;

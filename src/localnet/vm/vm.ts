@@ -21,7 +21,7 @@ const MAX_GAS = (1n << 63n) - 1n;
  */
 const STACK_BYTES = 840 * 1024;
 
-/** Default bound of the cache of compiled modules, in bytes of rewritten code. */
+/** Default bound of the compiled modules' cache, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
 /** Bounds of the modules that are compiled again for calls that can be interrupted, and for traces. */

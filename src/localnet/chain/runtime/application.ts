@@ -158,8 +158,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
 }
 
 /**
- * Joins the validators of a genesis document with those of the modules. The document decides the power of a key that both have:
- * an export has the powers that the control API of a local chain set.
+ * Joins a genesis document's validators with the modules'. The document decides a shared key's power: an export has the powers that a
+ * local chain's control API set.
  */
 function joinValidators(
   document: readonly ValidatorPower[],
@@ -246,7 +246,7 @@ function rerunBlock(
   around: RunAround,
 ): readonly TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The state of genesis is stored with that of the first block only.
+  // The genesis state is stored with the first block's.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): TxResult => runTx(tx, txRules, scope);

@@ -44,8 +44,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go: out of gas of a meter, or a panic of its own. Error handling does not see it. Only what recovers
- * from panics may catch it: the transaction, and a caller with a gas meter of its own.
+ * A panic in Go: a meter's out of gas, or another panic. Error handling does not see it. Only what recovers from panics may catch it:
+ * the transaction, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 

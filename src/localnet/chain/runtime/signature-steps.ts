@@ -304,8 +304,8 @@ function requireSecp256k1(typeUrl: string): void {
 }
 
 /**
- * Returns the account address of a public key, 20 bytes: RIPEMD-160 of the SHA-256 of a secp256k1 key, or the start of
- * the SHA-256 of an ed25519 key. Throws sdk/8 for other key types, and for a secp256k1 key that has not 33 bytes.
+ * Returns a public key's account address, 20 bytes: RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an ed25519 key's
+ * SHA-256. Throws sdk/8 for other key types, and for a secp256k1 key that is not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);

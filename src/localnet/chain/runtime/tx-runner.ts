@@ -118,8 +118,8 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
 }
 
 /**
- * Sets the gas limit. A simulation ignores the limit of the transaction, which the client does not know yet, and gets
- * the limit of a block (wasmd `LimitSimulationGasDecorator`), or that of the node, if it is lower.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and gets the lower of a block's
+ * limit (wasmd `LimitSimulationGasDecorator`) and the node's.
  */
 function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
   const { maxBlockGas, simulationGas } = scope.environment;
@@ -240,7 +240,7 @@ export function requireRoutable(tx: DecodedTx): void {
   }
 }
 
-/** Outcome of the messages of one transaction. */
+/** Outcome of one transaction's messages. */
 interface MessagesResult {
   /** Encoded `TxMsgData`. */
   readonly data: Uint8Array;

@@ -40,13 +40,12 @@ export interface UnaryReply {
 }
 
 /**
- * All unary methods of a node: those of the application and those of the node itself. Neither function throws. Both log a
- * bug of the node and hide it from the caller.
+ * All unary methods of application and node. Neither function throws. Both log a node's bug and hide it from the caller.
  */
 export interface CallRouter {
   /** gRPC paths under the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names of requests and responses. Default: those of the definitions. */
+  /** Field numbers and names of requests and responses. Default: the definitions'. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
@@ -62,7 +61,7 @@ export type ServerFactory = (router: CallRouter) => NodeServer;
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
-/** Creates the router of a node. The methods of the node take precedence over those of the application. */
+/** Creates a node's router. The node's methods take precedence over the application's. */
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,

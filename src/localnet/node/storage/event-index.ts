@@ -159,7 +159,7 @@ export interface Slice {
 
 /** Tables of one kind of search. */
 interface SearchTables {
-  /** Index of event attributes with the columns `tag`, `value`, `event` and those of `place`. */
+  /** Event attribute index with the columns `tag`, `value`, `event` and `place`'s. */
   readonly events: string;
   /** Lists every place in the columns of `place`. */
   readonly all: string;

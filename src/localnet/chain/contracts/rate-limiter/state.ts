@@ -72,7 +72,7 @@ export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
 
-/** Delay of the messages of an account, hours. */
+/** Delay of an account's messages, hours. */
 export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }

@@ -57,7 +57,7 @@ export interface BankKeeper {
   readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
   /** Moves coins of a delegator into a pool of staking. */
   readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves coins of a pool of staking back to a delegator. */
+  /** Moves a staking pool's coins back to a delegator. */
   readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
@@ -163,7 +163,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** As `DelegateCoins` of the SDK: two events instead of those of a transfer, and the balance in the error. */
+/** As the SDK's `DelegateCoins`: two events instead of a transfer's, and the balance in the error. */
 function delegate(
   context: Context,
   accounts: BankAccounts,

@@ -36,7 +36,7 @@ export const balanceKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Encodes keys of the index of holders, without the prefix. */
+/** Encodes holder index keys, without the prefix. */
 export const holderKeyCodec: Codec<BalanceKey> = {
   encode: ({ address, denom }) => concat(utf8(denom), Uint8Array.of(0, address.length), address),
   decode: (bytes) => {

@@ -326,7 +326,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Gas of one swap. The type of this event and of the two below is the name of the chain. */
+/** One swap's gas. This event's type, and the next two events', is the chain's name. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
@@ -343,7 +343,7 @@ export function totalWithdrawn(chainName: string, { denom, amount }: Coin): Chai
   };
 }
 
-/** Change of the number of records on the book. */
+/** Change in the book's number of records. */
 export interface CountChange {
   readonly action: "inc" | "dec";
   readonly kind: "lp" | "limit_order";

@@ -34,7 +34,7 @@ const OPERATIONS = {
   multiHopSwap: { parse: messages.parseMultiHopSwap, run: multiHopSwap },
 } as const;
 
-/** Handlers of the six messages of users, and of MsgUpdateParams. */
+/** Handlers for the users' six messages, and MsgUpdateParams. */
 export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,

@@ -51,7 +51,7 @@ function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
-/** The keys of one side of a pair, and the range of its active records. */
+/** A pair side's keys, and the range of its active records. */
 interface SideKeys {
   readonly key: Uint8Array;
   /** The key below {@link TICK_LIQUIDITY_PREFIX}. */
@@ -78,7 +78,7 @@ function sideKeys(tradePairId: TradePairId): SideKeys {
   return keys;
 }
 
-/** Returns the common part of the keys of one side of a pair, without the prefix of the store. Do not modify the array. */
+/** Returns the common part of a pair side's keys, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
@@ -159,7 +159,7 @@ export function trancheUserPath(address: string, trancheKey: string): Uint8Array
   return path;
 }
 
-/** Returns the common part of the keys of a user's tranches. */
+/** Returns the common part of a user's tranche keys. */
 export function trancheUserPrefix(address: string): Uint8Array {
   return utf8(`${address}/`);
 }

@@ -98,7 +98,7 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Throws where Go dereferences the missing coin of a route of one token. */
+/** Throws where Go dereferences a one-token route's missing coin. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;

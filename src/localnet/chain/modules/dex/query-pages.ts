@@ -94,7 +94,7 @@ export function sideSelling({ token0, token1 }: PairId, makerDenom: string): Tra
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** The response of a query gets the field numbers of the chain's profile, and its errors become those of the deployed module. */
+/** A query's response gets the field numbers of the chain's profile, and its errors become the deployed module's. */
 export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
   const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
   return {

@@ -155,7 +155,7 @@ export function deleteTrancheUser(context: Context, user: TrancheUser): void {
   context.store(MODULE_NAME).delete(keys.trancheUserPath(user.address, user.trancheKey));
 }
 
-/** Walks all parts of tranches, or those of one address, in store order. */
+/** Walks all tranche parts, or one address's, in store order. */
 export function* trancheUsers(context: Context, address?: string): IterableIterator<TrancheUser> {
   const within = address === undefined ? new Uint8Array(0) : keys.trancheUserPrefix(address);
   const start = concat(keys.TRANCHE_USER_PREFIX, within);

@@ -17,7 +17,7 @@ import { poolMetadata } from "./store.ts";
 export interface DexBalances {
   /** Coins of an address in the byte order of their denominations. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Amounts of all holders of a denomination, in the order of their addresses. */
+  /** All holders' amounts of a denomination, in address order. */
   readonly holdings: (context: Context, denom: string) => Iterable<bigint>;
 }
 

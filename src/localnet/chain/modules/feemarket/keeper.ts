@@ -54,7 +54,7 @@ export function gasPriceIn(context: Context, denom: string): GasPrice {
   return { denom, amount: baseGasPrice };
 }
 
-/** Returns the price of an amount of gas, rounded up to a whole coin. */
+/** Returns a gas amount's price, rounded up to a whole coin. */
 function priceOf(gas: bigint, price: GasPrice): bigint {
   return ceilDec18(gas * price.amount);
 }

@@ -157,7 +157,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas per byte of a proposal, beside that of the store: three times the price of a written byte. */
+/** Gas per proposal byte besides the store's gas: three times the price of a written byte. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(

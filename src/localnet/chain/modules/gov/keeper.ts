@@ -63,7 +63,7 @@ interface StakingKeeper {
 export interface GovDeps {
   readonly bank: BankKeeper;
   readonly staking: StakingKeeper;
-  /** Finds the handler of a message of any module. */
+  /** Finds any module's message handler. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 

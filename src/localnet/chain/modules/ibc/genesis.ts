@@ -134,7 +134,7 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
   };
 }
 
-/** Stores the `params` of a part of the genesis, or the defaults. Throws `GenesisError` when they are invalid. */
+/** Stores a genesis part's `params`, or the defaults. Throws `GenesisError` when they are invalid. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = asMessage(field, { name: `${service}.Params`, codec: params.type });

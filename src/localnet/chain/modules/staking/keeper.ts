@@ -59,7 +59,7 @@ interface OwnedValidator extends ValidatorFacts {
   readonly ownTokens: () => bigint | undefined;
 }
 
-/** Validators for other modules. `consensus` is the address of a consensus key, 20 bytes; `operator` that of the operator. */
+/** Validators for other modules. `consensus` is a consensus key's address, 20 bytes; `operator` the operator's. */
 export interface StakingKeeper {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All operators, in ascending order. */

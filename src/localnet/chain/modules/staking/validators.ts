@@ -208,7 +208,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
 }
 
 const codec = messageCodec<ValAddresses>(ValAddresses);
-/** Prefix and length of the time in front of the time of a key. */
+/** Prefix and time length before a key's time. */
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {

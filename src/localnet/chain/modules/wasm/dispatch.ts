@@ -105,8 +105,8 @@ function runSubMessage(
 }
 
 /**
- * Emits the events of a message, without those of type `message`. Returns those that the reply has. wasmd sorts the attributes of a
- * message to contracts for the reply, and so those of the transaction too.
+ * Emits a message's events, except type `message`. Returns the reply's events. wasmd sorts the attributes of a message to contracts for
+ * the reply, and so the transaction's too.
  */
 function passOn(
   context: Context,

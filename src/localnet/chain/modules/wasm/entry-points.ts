@@ -95,7 +95,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price of each byte of a message to TypeScript code, instead of the metered parsing of binary code. */
+/** Price per message byte for TypeScript code, instead of binary code's metered parsing. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(

@@ -45,7 +45,7 @@ import type { ChannelEndpoint } from "../host/packet.ts";
 /** The functions of some messages of the service. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
-/** Handlers of the messages of `ibc.core.channel.v1`. */
+/** Message handlers of `ibc.core.channel.v1`. */
 export function channelHandlers(
   options: IbcOptions,
   router: PortRouter,

@@ -29,7 +29,7 @@ import {
 import { packetOf, validatePacket } from "../host/packet.ts";
 import { channelParams } from "../host/params.ts";
 
-// Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
+// Stateless checks of channel and packet messages (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 
 export function validateOpenInit(message: wire.MsgChannelOpenInit, bech32Prefix: string): void {
   named("invalid port ID", () => validatePortId(message.portId));

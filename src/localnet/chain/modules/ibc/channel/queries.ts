@@ -193,7 +193,7 @@ function checkPacket(request: PacketRequest): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** The text names the index of the sequence, as that of ibc-go does. */
+/** The text names the sequence's index, as in ibc-go. */
 function checkSequences(sequences: readonly bigint[]): void {
   const index = sequences.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);

@@ -185,7 +185,7 @@ export function verifyMembership(
   requireActive(context, clientId);
   context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
   const [prefix = "", path, ...more] = keyPath;
-  // A proof leads through two trees, the one of the store and the one of the stores.
+  // A proof leads through two trees: the store's, and the multistore's.
   if (path === undefined || more.length > 0) return { success: false };
   const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
   const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };

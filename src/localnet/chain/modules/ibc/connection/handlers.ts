@@ -39,7 +39,7 @@ import {
   validateVersion,
 } from "./connection-store.ts";
 
-/** Handlers of the messages of `ibc.core.connection.v1`. */
+/** Message handlers of `ibc.core.connection.v1`. */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     ConnectionOpenInit: {

@@ -59,8 +59,7 @@ export function clientRecovered(client: EventClient): readonly ChainEvent[] {
 }
 
 /**
- * Builds the events of a step of the connection handshake. The connection id of the counterparty is left out while it is
- * unknown.
+ * Builds a connection handshake step's events. The counterparty's connection id is left out while it is unknown.
  */
 export function connectionEvent(
   type: string,
