@@ -24,7 +24,7 @@ const XSALSA_NONCE_BYTES = 24;
 const NONCE = new Uint8Array(12);
 /** `BcryptSecurityParameter` of the SDK. */
 const BCRYPT_COST = 12;
-/** Amino's prefix of `tendermint/PrivKeySecp256k1`, and the length of the key. */
+/** Amino's prefix of `tendermint/PrivKeySecp256k1`, and the key's length. */
 const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
 
 /**

@@ -15,7 +15,7 @@ export interface ChainProfile {
   readonly bech32Prefix: string;
   /** Path segment, event type and type-URL prefix of the chain's own modules. */
   readonly chainName: string;
-  /** Accounts of the genesis, in the order of their account numbers. */
+  /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
   /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];

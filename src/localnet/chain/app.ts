@@ -128,7 +128,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** The modules of a chain in the order of genesis and of the block hooks, and those that the application calls itself. */
+/** A chain's modules in the order of genesis and block hooks, and modules that the application calls itself. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;

@@ -13,7 +13,7 @@ import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module
 /** What the modules of a set build on: names and keepers of the local chain. */
 export interface ChainParts {
   readonly names: {
-    /** First part of the type URLs of the chain's own modules. */
+    /** First part of the type URLs in the chain's own modules. */
     readonly chainName: string;
     readonly bech32Prefix: string;
     readonly denom: string;
@@ -29,7 +29,7 @@ export interface ChainParts {
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** Messages and queries of the kind `custom` that one module handles. Each returns undefined for those of other modules. */
+/** `custom` messages and queries that one module handles. Each returns undefined for other modules'. */
 export interface ModuleBindings {
   /** Name of the module. */
   readonly module: string;

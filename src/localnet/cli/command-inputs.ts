@@ -103,7 +103,7 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
     .map(({ name }) => name);
 }
 
-/** Field of a request for a part of a list. */
+/** Request field for a part of a list. */
 export const PAGES = "pagination";
 
 /** Creates an option. */

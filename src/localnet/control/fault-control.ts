@@ -21,7 +21,7 @@ import {
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline of a request to the process of another part. */
+/** Deadline of a request to another part's process. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;

@@ -68,7 +68,7 @@ const COMMISSION = {
   maxChangeRate: "10000000000000000",
 };
 
-/** Tokens of one unit of power. */
+/** Tokens per unit of power. */
 export const TOKENS = 1_000_000n;
 
 /**

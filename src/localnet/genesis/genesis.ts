@@ -40,14 +40,14 @@ export interface LocalnetGenesisOptions {
 }
 
 /**
- * Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get
- * the hooks of staking.
+ * Names of additional genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get staking
+ * hooks.
  */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
-/** Coins of the consumer contract: the deposits of 100 queries. */
+/** The consumer contract's coins: 100 query deposits. */
 const CONTRACT_FUNDS = "100000000";
 
 /** `update_period` of the query in the genesis state. */

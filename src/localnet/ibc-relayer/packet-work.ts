@@ -22,7 +22,7 @@ export interface Moment {
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
-  /** Number of the next packet of an ordered channel. */
+  /** An ordered channel's next packet number. */
   readonly nextReceive: bigint;
 }
 

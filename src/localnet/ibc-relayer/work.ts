@@ -33,7 +33,7 @@ interface Proven {
   readonly signer: string;
 }
 
-/** A height of a chain whose state can be proven: the header of `height` has the root of the state at `height` - 1. */
+/** A chain height whose state can be proven: the header of `height` has the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;

@@ -62,8 +62,7 @@ export interface LocalnetOptions {
   /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
   /**
-   * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header and the genesis
-   * time of the remote chain.
+   * The remote chain's RPC when it runs in another process. The local chain's first start reads a header and the genesis time there.
    */
   readonly remoteRpcUrl: string;
   /** Price sidecar of the local chain. */
@@ -192,8 +191,8 @@ async function validatorsOf(
 }
 
 /**
- * Returns the genesis document of a chain that exists: that of the home, or the one to start from. Throws `NodeError` when it has another
- * profile than the options.
+ * Returns an existing chain's genesis document: the home's, or the one to start from. Throws `NodeError` when its profile differs from the
+ * options.
  */
 function existingGenesis(
   { chainId }: ChainProfile,

@@ -88,8 +88,8 @@ const MAX_WAIT_MS = 10_000;
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic: after each block, one transaction whose contract call uses the gas of the next block. It goes through the
- * mempool like that of any user. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
+ * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It goes through the mempool
+ * like any user's. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
  * is replaced after the next block.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {

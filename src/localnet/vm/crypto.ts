@@ -124,7 +124,7 @@ const { G1, G2, fields } = bls12_381;
 type G1Point = typeof G1.Point.BASE;
 type G2Point = typeof G2.Point.BASE;
 
-/** Bits of the first byte of a compressed point. */
+/** Bits in a compressed point's first byte. */
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 

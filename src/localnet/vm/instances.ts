@@ -21,7 +21,7 @@ const MAX_STARTS = 8;
 /** A module's limit of idle instances: a contract's calls nested in its calls. */
 const MAX_IDLE = 4;
 
-/** What a call asks of its instance: the length of its first argument, and the bytes of its native stack. */
+/** What a call asks of its instance: its first argument's length, and its native stack bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;

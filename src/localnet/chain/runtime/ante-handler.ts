@@ -72,8 +72,8 @@ const SIMULATED_SIGNATURE_BYTES = 112n;
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts the transactions of a block in the store of the contract host (wasmd `CountTXDecorator`). A new height restarts
- * at 0, so nothing resets the counter at the end of a block. Simulations are not counted.
+ * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). A new height restarts at 0, so nothing resets the
+ * counter at the end of a block. Simulations are not counted.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {

@@ -35,7 +35,7 @@ import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
@@ -53,7 +53,7 @@ export interface ApplicationOptions {
   readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
   /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** Most gas of a simulation, if that is less than the gas of a block; undefined: no limit of its own. */
+  /** A simulation's gas limit, if that is less than a block's; undefined: a block's. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
@@ -359,8 +359,8 @@ function viewAt(stores: MultiStore, height: bigint): StoreView {
 }
 
 /**
- * Creates the branch of the first block. InitChain commits nothing: genesis is part of the first height, so the write
- * of this branch also writes genesis into the trees.
+ * Creates the first block's branch. InitChain commits nothing: genesis is part of the first height, so writing this branch also writes
+ * genesis into the trees.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

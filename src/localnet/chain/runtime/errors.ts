@@ -107,7 +107,7 @@ export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 /** A panic that baseapp recovered, as cosmossdk.io/errors registers it. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
-/** Creates a panic of Go code other than out of gas, with the text that baseapp puts in front of the stack. */
+/** Creates a Go panic other than out of gas, with the text that baseapp puts before the stack. */
 export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }

@@ -274,7 +274,7 @@ function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoS
 }
 
 const SIGNATURE_BYTES = 64;
-/** Half of the order of secp256k1. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
+/** Half of secp256k1's order. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**

@@ -286,8 +286,8 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
 }
 
 /**
- * Creates the first event of every message. Like the SDK's `createEvents`, it names the module only when no event of the
- * handler has the attribute `module`; the name is the second segment of the type URL.
+ * Creates every message's first event. Like the SDK's `createEvents`, it names the module (the type URL's second segment) only when no
+ * event of the handler has the attribute `module`.
  */
 function messageEvent(
   typeUrl: string,

@@ -14,7 +14,7 @@ export interface TxMessage {
 /** A decoded transaction. Its encoding is valid; fees, signatures and messages are not checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   readonly raw: TxRaw;
   readonly body: TxBody;
@@ -28,7 +28,7 @@ export interface DecodedTx {
 
 /** Types that a transaction may contain. */
 export interface TxCodec {
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }

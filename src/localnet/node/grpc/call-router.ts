@@ -49,7 +49,7 @@ export interface CallRouter {
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
-  /** The requests of all servers of the node. */
+  /** The requests of the node's servers. */
   readonly queue: WorkQueue;
   /** Runs an `abci_query`: a method by its gRPC path, or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;

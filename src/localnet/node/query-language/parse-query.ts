@@ -1,6 +1,6 @@
 import { CodedError } from "../../../platform/base/errors.ts";
 
-/** Kinds of tokens, under the names of CometBFT's error messages. */
+/** Token kinds, named as in CometBFT's error messages. */
 type TokenKind =
   | "tag"
   | "string"

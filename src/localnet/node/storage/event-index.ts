@@ -157,7 +157,7 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** Tables of one kind of search. */
+/** Tables for one kind of search. */
 interface SearchTables {
   /** Event attribute index with the columns `tag`, `value`, `event` and `place`'s. */
   readonly events: string;

@@ -62,7 +62,7 @@ export function limitsOf({ channel, denom }: Path): Entry<readonly RateLimit[]> 
   );
 }
 
-/** The roles of an account, in the order of the enum. */
+/** An account's roles, in enum order. */
 export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }

@@ -52,8 +52,7 @@ export interface ProposalDeps {
 }
 
 /**
- * Runs the messages of a proposal as the authority and archives it. Returns the id of the proposal. The first failure fails all
- * of them.
+ * Runs a proposal's messages as the authority and archives it. Returns the proposal's id. The first failure fails all messages.
  */
 export function submitProposal(
   context: Context,

@@ -229,10 +229,10 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
 /** One attribute of an event. */
 type Attribute = ChainEvent["attributes"][number];
 
-/** The first attribute of all events of the module. */
+/** The first attribute of the module's events. */
 const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
 
-/** The attributes of a side of a pair: its tokens in byte order, and the one that the maker sells. */
+/** A pair side's attributes: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 const sideAttributes = createObjectSlot<TradePairId, SideAttributes>("attributes of the side");

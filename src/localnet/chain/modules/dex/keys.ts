@@ -4,7 +4,7 @@ import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
 import { cacheKeyText } from "../../store/cache-store.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
-/** Name of the module and of its store. */
+/** Name of the module and its store. */
 export const MODULE_NAME = "dex";
 
 /** Active records of the order book, `TickLiquidity`. */

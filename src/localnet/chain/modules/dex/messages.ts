@@ -19,7 +19,7 @@ import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
 
-/** Options of one position of a deposit. */
+/** Options of one deposit position. */
 export interface PositionOptions {
   readonly disableAutoswap: boolean;
   readonly failTxOnBel: boolean;

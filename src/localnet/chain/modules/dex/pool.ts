@@ -37,7 +37,7 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
 /** Other sides on the key object: a swap meets the same pools again and again. */
 const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
 
-/** Returns the key of the other side of the same pool. */
+/** Returns the key of the pool's other side. */
 function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;

@@ -15,7 +15,7 @@ import * as errors from "./errors.ts";
 import * as keys from "./keys.ts";
 import type { PairId, TradePairId } from "./types.ts";
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
 /** Returns a value. Throws QueryError 5 for undefined. */

@@ -173,7 +173,7 @@ export function deleteExpiration(context: Context, expiration: Expiration): void
   context.store(MODULE_NAME).delete(expirationPath(expiration));
 }
 
-/** Walks the expirations by time; those of one second by the key of the tranche. JIT orders come first. */
+/** Walks the expirations by time, within a second by tranche key. JIT orders come first. */
 export function* expirations(context: Context): IterableIterator<Expiration> {
   const start = keys.EXPIRATION_PREFIX;
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))

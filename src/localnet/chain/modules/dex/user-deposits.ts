@@ -15,7 +15,7 @@ import { poolMetadata } from "./store.ts";
 
 /** Balances that the queries list. */
 export interface DexBalances {
-  /** Coins of an address in the byte order of their denominations. */
+  /** An address' coins, in byte order of denomination. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
   /** All holders' amounts of a denomination, in address order. */
   readonly holdings: (context: Context, denom: string) => Iterable<bigint>;

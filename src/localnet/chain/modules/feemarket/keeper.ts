@@ -40,7 +40,7 @@ export const storedState = createRequiredItem(
 /** Height up to which no fee is charged. -1: fees are charged from the first block on. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
 
-/** Price of one unit of gas. */
+/** Gas price per unit. */
 export interface GasPrice {
   readonly denom: string;
   readonly amount: Dec18;

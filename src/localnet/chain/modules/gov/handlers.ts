@@ -26,7 +26,7 @@ import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 
-/** The messages of `cosmos.gov.v1` and of `cosmos.gov.v1beta1`. */
+/** The messages of `cosmos.gov.v1` and `cosmos.gov.v1beta1`. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
     ...messageHandlers(tx.Msg, { ...currentHandlers(keepers), ...authorityHandlers(keepers) }),

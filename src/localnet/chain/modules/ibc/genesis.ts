@@ -275,14 +275,14 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** Lists of the genesis with the entries of packets. */
+/** Genesis lists with packet entries. */
 const PACKET_LISTS: readonly (readonly [list: string, name: PacketEntryName])[] = [
   ["acknowledgements", "acks"],
   ["commitments", "commitments"],
   ["receipts", "receipts"],
 ];
 
-/** Lists of the genesis with the sequences of channels. */
+/** Genesis lists with channel sequences. */
 const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] = [
   ["send_sequences", "nextSequenceSend"],
   ["recv_sequences", "nextSequenceRecv"],

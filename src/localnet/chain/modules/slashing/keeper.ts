@@ -131,7 +131,7 @@ export function createHooks({ staking, format }: Keepers): SlashingHooks {
   };
 }
 
-/** A vote was for the block before, and the set of validators is that of one block earlier still. */
+/** A vote was for the block before, and the validator set belongs to the block before that. */
 const VOTE_SET_DELAY = 2n;
 
 /**

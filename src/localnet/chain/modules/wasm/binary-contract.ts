@@ -122,7 +122,7 @@ function argumentsOf(context: Context, { code, caller, message }: BinaryCall): r
   return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
 }
 
-/** `Env` of wasmvm 2.1. Outside of transactions, there is no transaction. */
+/** wasmvm 2.1's `Env`. Outside transactions, there is no transaction. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([

@@ -33,8 +33,7 @@ import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs the messages of a contract's response. Returns the data of the last reply that set data, otherwise the data of
- * the response.
+ * Runs a contract response's messages. Returns the last reply's data that was set, otherwise the response's data.
  */
 export type Dispatch = (
   context: Context,

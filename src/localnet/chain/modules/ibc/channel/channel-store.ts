@@ -90,7 +90,7 @@ export function identifyChannel(path: string, value: Uint8Array): IdentifiedChan
   return { ...Channel.decode(value), portId: match?.[1] ?? "", channelId: match?.[2] ?? "" };
 }
 
-/** Returns all entries of a kind, each with the channel and the number of its packet, in ascending order of their paths. */
+/** Returns all entries of a kind, each with channel and packet number, in ascending path order. */
 export function listPacketEntries(
   context: Context,
   name: keys.PacketEntryName,

@@ -42,7 +42,7 @@ import * as checks from "./messages.ts";
 import type { packetMessages } from "./packet-handlers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-/** The functions of some messages of the service. */
+/** The functions for some of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 /** Message handlers of `ibc.core.channel.v1`. */

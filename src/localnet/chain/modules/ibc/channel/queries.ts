@@ -38,7 +38,7 @@ import {
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 const endQueries = {

@@ -166,8 +166,8 @@ const SOLO_MACHINE = "06-solomachine";
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
- * Returns whether a proof shows that the counterparty of a client stores a value. An invalid proof is not an error. Throws
- * `QueryError` for a request without a client or without one of its parts, in ibc-go's order and with its texts.
+ * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws `QueryError` for a
+ * request without a client or another part, in ibc-go's order and with its texts.
  */
 export function verifyMembership(
   context: Context,

@@ -119,7 +119,7 @@ export function validateVersion(version: Version | undefined): void {
   if (blank >= 0) throw ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
-/** Returns whether one of the versions has this identifier and all these features, of which there must be one. */
+/** Returns whether a version has this identifier and all these features, at least one. */
 export function isSupportedVersion(supported: readonly Version[], version: Version): boolean {
   const known = supported.find(({ identifier }) => identifier === version.identifier);
   return (

@@ -87,7 +87,7 @@ function step<T>(name: string, handle: (context: Context, message: T) => void) {
     );
 }
 
-// The four steps of the handshake (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
+// The four handshake steps (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
 // their proofs: only the connection end of the counterparty is proven.
 
 /** Starts a connection. Throws `ModuleError`. */

@@ -7,7 +7,7 @@ import { formatHeight } from "./height.ts";
  */
 export const STORE_NAME = "ibc";
 
-/** Prefix of all entries of clients. */
+/** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
 /** Prefix of connection ends, followed by "/" and the id. */
@@ -125,7 +125,7 @@ export function packetPath(
   return `${packetsPath(name, portId, channelId)}/${sequence}`;
 }
 
-/** Returns the path of the commitments, receipts or acknowledgements of all packets of a channel. "/" and the sequence follow. */
+/** Returns the path of a channel's commitments, receipts or acknowledgements. "/" and the sequence follow. */
 export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
   return `${name}/${channelSuffix(portId, channelId)}/sequences`;
 }
