@@ -237,7 +237,7 @@ type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attrib
 
 const sideAttributes = createObjectSlot<TradePairId, SideAttributes>("attributes of the side");
 
-/** Returns the attributes of a side. Every saved record names its side, and all records of a side share few objects. */
+/** Returns a side's attributes. Every saved record names its side, and a side's records share few objects. */
 function attributesOf(tradePairId: TradePairId): SideAttributes {
   const known = sideAttributes.get(tradePairId);
   if (known !== undefined) return known;

@@ -32,7 +32,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** The simulation of MsgMultiHopSwap pays nobody, and so responds to a first route of one token: no coin comes out. */
+/** MsgMultiHopSwap's simulation pays nobody, and so responds to a first route of one token: no coin comes out. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,

@@ -24,7 +24,7 @@ export function found<T>(value: T | undefined, text = "not found"): T {
   return value;
 }
 
-/** The records of one side of a pair. `tokenIn` is the denomination that the side sells. */
+/** A pair side's records. `tokenIn` is the denomination that the side sells. */
 export function sidePrefix({
   pairId,
   tokenIn,
@@ -47,7 +47,7 @@ interface RecordType<T> {
   readonly type: { decode(bytes: Uint8Array): T };
 }
 
-/** Decodes a stored record, whose field numbers are those of the chain's profile. */
+/** Decodes a stored record, whose field numbers follow the chain's profile. */
 export function decodeRecord<T>({ profile }: Context, { name, type }: RecordType<T>, value: Uint8Array): T {
   return type.decode(profile.proto?.decode(name, value) ?? value);
 }
@@ -89,7 +89,7 @@ export function parsePairId(text: string): PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the side of a pair that sells `makerDenom`. For a denomination that is not of the pair, the other side is token0. */
+/** Returns the pair's side that sells `makerDenom`. For a denomination outside the pair, the other side is token0. */
 export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }

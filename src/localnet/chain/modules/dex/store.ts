@@ -78,7 +78,7 @@ export function deleteActiveTranche(context: Context, key: TrancheKey): void {
   context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
 }
 
-/** Walks the active tranches of a tick in the byte order of their keys. */
+/** Walks a tick's active tranches in the byte order of their keys. */
 export function* activeTranchesAtTick(
   context: Context,
   tradePairId: TradePairId,
@@ -184,7 +184,7 @@ function expirationPath({ timeNs, trancheRef }: Expiration): Uint8Array {
   return concat(keys.EXPIRATION_PREFIX, keys.expirationKey(timeNs, trancheRef));
 }
 
-/** Returns the number of pools ever created, which is the id of the next. */
+/** Returns the number of pools ever created, which is the next pool's id. */
 export function getPoolCount(context: Context): bigint {
   return poolCountItem.get(context) ?? 0n;
 }
@@ -205,7 +205,7 @@ export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
   return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }
 
-/** Writes the metadata of a pool and the index of its id. */
+/** Writes a pool's metadata and the index of its id. */
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);
