@@ -100,9 +100,8 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
   const dashboards = new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard));
   return [
     "## Rule",
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}.`,
+    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
     rule(alerts, conditionOf(alert)),
-    "[Notes for all runbooks](../README.md#working-on-an-alert)",
   ].join("\n\n");
 }
 
