@@ -519,7 +519,7 @@ describe("watchdog configuration", () => {
     const text = readFileSync(example, "utf8");
     expect(keys.filter((key) => !text.includes(`${key}:`))).toEqual([]);
     expect(rows).toContain(
-      '| `alerts.all_prices_missing.for` | string | `"5m"` | `RELAYWATCH_WATCHDOG_ALERTS_ALL_PRICES_MISSING_FOR` | services | how long the condition must hold before the alert fires |',
+      '| `alerts.all_prices_missing.for` | string | `"5m"` |  | how long the condition must hold before the alert fires |',
     );
   });
 });

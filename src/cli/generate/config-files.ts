@@ -4,7 +4,7 @@ import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../../watchdog/config/config.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { chainConfigKind } from "../../localnet/cli/chain-config.ts";
-import { type ConfigKind, variableName } from "../../platform/config/daemon-config.ts";
+import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import {
   isSecret,
   keyLeaves,
@@ -42,9 +42,12 @@ export function relayerKeyTable(): string {
   return keyTable(RELAYER_KIND);
 }
 
-/** Returns the table with the keys of a chain file. */
+/** Returns the table with the keys of a chain file. A remote chain's keys are listed where they differ from the local chain's. */
 export function chainKeyTable(): string {
-  return keyTable(chainConfigKind);
+  const rows = tableRows(keySchema(chainConfigKind.schema), "");
+  const local = new Set(rows.filter(({ path }) => path.startsWith("local.")).map(rowText));
+  const shown = rows.filter((row) => !row.path.startsWith("remote.") || !local.has(rowText(row)));
+  return table(["key", "type", "default", "what it does"], shown.map(rowCells));
 }
 
 /**
@@ -52,7 +55,7 @@ export function chainKeyTable(): string {
  * of a validator that the file has for the only validator.
  */
 export function watchdogKeyTable(): string {
-  const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map(({ path }) => path));
+  const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map((row) => row.path));
   const isRepeated = (path: string): boolean =>
     paths.has(path.replace(/^validators\[\]\.nodes\[\]\./, "sources.").replace(/^validators\[\]\./, "")) &&
     path.startsWith("validators[].");
@@ -260,26 +263,40 @@ function wrapped(text: string): readonly string[] {
   return lines;
 }
 
-/** Returns a Markdown table with one row for each key whose path `has` accepts. */
+/**
+ * Returns a Markdown table with one row for each key whose path `has` accepts, and what a reload does with it. Nothing: the
+ * services start again.
+ */
 export function keyTable(
-  kind: Pick<ConfigKind<unknown>, "schema" | "prefix">,
+  { schema }: Pick<ConfigKind<unknown>, "schema">,
   has: (path: string) => boolean = () => true,
 ): string {
-  const schema = keySchema(kind.schema);
-  const leaves = new Map(keyLeaves(schema).map((leaf) => [leaf.path.join("."), leaf]));
-  const rows = tableRows(schema, "").filter(({ path }) => has(path));
-  return [
-    "| key | type | default | variable | reload | what it does |",
-    "|---|---|---|---|---|---|",
-    ...new Set(
-      rows.map(({ path, type, initial, text }) => {
-        const leaf = leaves.get(path);
-        const variable = leaf === undefined ? "" : `\`${variableName(kind, leaf.path)}\``;
-        return `| \`${path}\` | ${type} | ${initial} | ${variable} | ${leaf?.reload ?? ""} | ${text} |`;
-      }),
-    ),
-    "",
-  ].join("\n");
+  const keys = keySchema(schema);
+  const reloads = new Map(keyLeaves(keys).map(({ path, reload }) => [path.join("."), reload]));
+  const rows = tableRows(keys, "").filter(({ path }) => has(path));
+  return table(
+    ["key", "type", "default", "reload", "what it does"],
+    rows.map((row) => rowCells(row).toSpliced(3, 0, reloadText(reloads.get(row.path)))),
+  );
+}
+
+function reloadText(reload: string | undefined): string {
+  return reload === undefined || reload === "services" ? "" : reload;
+}
+
+/** A row's text without its section's name, so that rows of two sections can be compared. */
+function rowText({ path, ...rest }: TableRow): string {
+  return JSON.stringify([path.replace(/^\w+/, ""), rest]);
+}
+
+function rowCells({ path, type, initial, text }: TableRow): readonly string[] {
+  return [`\`${path}\``, type, initial, text];
+}
+
+/** Formats a Markdown table. Equal rows are one row. */
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const lines = rows.map((cells) => `| ${cells.join(" | ")} |`);
+  return [`| ${head.join(" | ")} |`, `|${"---|".repeat(head.length)}`, ...new Set(lines), ""].join("\n");
 }
 
 interface TableRow {

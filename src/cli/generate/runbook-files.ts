@@ -7,7 +7,6 @@ import {
   withoutTemplates,
   writtenPart,
 } from "../../platform/monitoring/alerts/runbook-route.ts";
-import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import type { Condition } from "../../watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
 import { DASHBOARD_SPECS } from "./dashboard-files.ts";
@@ -17,9 +16,6 @@ import { ALERTS } from "./rules.ts";
 const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
   DASHBOARD_SPECS.map(({ uid, title }) => [uid, title]),
 );
-
-const RAW_RULES =
-  "Without the watchdog, [a rule on node and sidecar metrics](../prometheus/oracle-raw.rules.yaml) fires it.";
 
 /** Alerts by the name of their runbook, in the order of the rule files. */
 export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new Map(
@@ -104,9 +100,8 @@ function ruleSection(alerts: readonly AlertSpec[]): string {
   const dashboards = new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard));
   return [
     "## Rule",
-    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}.`,
+    `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,
     rule(alerts, conditionOf(alert)),
-    "[Notes for all runbooks](../README.md#working-on-an-alert)",
   ].join("\n\n");
 }
 
@@ -115,9 +110,16 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
 }
 
 function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
-  if (condition === undefined) return `\`\`\`promql\n${alerts[0]?.expr(REAL_TIMES) ?? ""}\n\`\`\``;
+  if (condition === undefined) return `Prometheus evaluates it: ${ruleFiles(alerts)}.`;
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return alerts.some(({ component }) => component === "oracle-raw") ? `${fires} ${RAW_RULES}` : fires;
+  const raw = alerts.filter(({ component }) => component === "oracle-raw");
+  return raw.length === 0 ? fires : `${fires} Without the watchdog, Prometheus evaluates ${ruleFiles(raw)}.`;
+}
+
+/** Links to the files with the alerts' expressions. */
+function ruleFiles(alerts: readonly AlertSpec[]): string {
+  const names = new Set(alerts.map(({ component }) => `${component}.rules.yaml`));
+  return [...names].map((name) => `[${name}](../prometheus/${name})`).join(", ");
 }
 
 /** Removes the instance at its beginning, and replaces templates by words. */

@@ -9,7 +9,7 @@ import type { Keyring } from "../keyring/keyring.ts";
 import { TYPE_URL } from "../proto/registry.ts";
 import { addKeyringFolderOptions, type KeyringOptions, openKeyringOf } from "./keyring-options.ts";
 
-/** Options of every command of `keys` that opens a keyring. */
+/** Options of every `keys` command that opens a keyring. */
 export interface KeyOptions extends KeyringOptions, OutputOptions {
   /** Bech32 prefix of account addresses. */
   readonly addressPrefix: string;

@@ -7,7 +7,7 @@ interface WireTimestamp {
   readonly nanos: number;
 }
 
-/** End of the range of protobuf's times: the start of the year 10000. The range starts with Go's zero time (year 1). */
+/** End of protobuf's time range: the start of the year 10000. The range starts with Go's zero time (year 1). */
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
 /**

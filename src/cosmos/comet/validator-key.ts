@@ -133,8 +133,8 @@ export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature of a validator (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT,
- * it reduces r and s modulo the order of the curve first.
+ * Verifies a validator's signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT, it reduces r and s modulo
+ * the curve's order first.
  */
 function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== SECP256K1_KEY_SIZE || signature.length !== SIGNATURE_BYTES) return false;

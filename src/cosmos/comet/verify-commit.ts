@@ -27,7 +27,7 @@ export interface ExpectedCommit {
   readonly commit: Commit;
 }
 
-/** State of the checks of one header. Use it for only one commit and chain id. */
+/** State for checks of one header. Use it for only one commit and chain id. */
 export interface SignatureChecks {
   /**
    * Valid signatures: maps the index in the commit to the public key that verified the signature. The two checks of a
@@ -41,7 +41,7 @@ export interface SignatureChecks {
   readonly beforeSlow?: (() => void) | undefined;
 }
 
-/** Creates the state of the checks of one header. */
+/** Creates the state for checks of one header. */
 export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks {
   return { verified: new Map(), beforeSlow };
 }

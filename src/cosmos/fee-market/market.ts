@@ -38,7 +38,7 @@ export const DEPLOYED_MARKET: MarketParams = {
   window: 1n,
 };
 
-/** Parameters of the fee market: those of the price, and how fees are paid out. */
+/** Fee market parameters: for the price, and for the payout of fees. */
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
@@ -163,7 +163,7 @@ export function gasOfBlock(
   after: State,
   params: MarketParams,
 ): { readonly gas: bigint; readonly isExact: boolean } {
-  // A window of one block has lost the gas: its only entry is that of the next block.
+  // A window of one block has lost the gas: its only entry is the next block's.
   if (before.window.length > 1) return { gas: after.window[Number(before.index)] ?? 0n, isExact: true };
   const { baseGasPrice: price } = after;
   if (price <= params.minBaseGasPrice)

@@ -24,7 +24,7 @@ const XSALSA_NONCE_BYTES = 24;
 const NONCE = new Uint8Array(12);
 /** `BcryptSecurityParameter` of the SDK. */
 const BCRYPT_COST = 12;
-/** Amino's prefix of `tendermint/PrivKeySecp256k1`, and the length of the key. */
+/** Amino's prefix of `tendermint/PrivKeySecp256k1`, and the key's length. */
 const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
 
 /**
@@ -45,8 +45,8 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 }
 
 /**
- * Decrypts an armor of `keys export`: of SDK 0.50 and newer, and of older ones (bcrypt and XSalsa20-Poly1305). Returns 32 bytes of
- * secp256k1. Throws `bad-key` for a wrong passphrase and for another format, without any part of the key.
+ * Decrypts an armor that `keys export` wrote, in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns a 32-byte
+ * secp256k1 key. Throws `bad-key` for a wrong passphrase or format, without any part of the key.
  */
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);
@@ -78,7 +78,7 @@ function argonKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   return argon2id({ password: passphrase.reveal(), salt, ...sizes, outputType: "binary" });
 }
 
-/** SHA-256 of the text of the bcrypt hash. */
+/** SHA-256 of the bcrypt hash's text. */
 async function bcryptKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   const password = passphrase.reveal();
   return sha256(utf8(await bcrypt({ password, salt, costFactor: BCRYPT_COST, outputType: "encoded" })));

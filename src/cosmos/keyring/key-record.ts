@@ -27,7 +27,7 @@ export function localKey(name: string, privateKey: Uint8Array): KeyRecord {
   return { name, type: "local", publicKey, privateKey: new Secret(toHex(privateKey)) };
 }
 
-/** The 20 bytes of an account's address: RIPEMD-160 of the SHA-256 of its public key. */
+/** An account's address, 20 bytes: RIPEMD-160 of its public key's SHA-256. */
 export function addressBytes(publicKey: Uint8Array): Uint8Array {
   return new Uint8Array(createHash("ripemd160").update(sha256(publicKey)).digest());
 }

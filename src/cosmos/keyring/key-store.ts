@@ -130,7 +130,7 @@ function decrypt(token: string, password: string, name: string): Uint8Array | un
   }
 }
 
-/** The content is the JSON of an item of Go's `keyring` library; its `Data` is base64. */
+/** The content is an item of Go's `keyring` library as JSON; its `Data` is base64. */
 function dataOf(item: Uint8Array, name: string): Uint8Array {
   try {
     const json = parseJson(fromUtf8(item));

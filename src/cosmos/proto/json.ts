@@ -122,7 +122,7 @@ function printFields(message: ReflectMessage, context: PrintContext): JsonObject
   return Object.fromEntries(entries);
 }
 
-/** Go leaves out the zero value of a field, but not of one whose type is a struct or a list of structs. */
+/** Go leaves out a field's zero value, except for a struct or a list of structs. */
 function isLeftOut(message: ReflectMessage, field: DescField): boolean {
   const { number, neverNull } = formatOf(field);
   const isStructs = field.fieldKind === "list" && field.listKind === "message";

@@ -15,7 +15,7 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** First parts of the other packages in the definitions. A chain with one of these names would own foreign types. */
+/** The other packages' first parts in the definitions. A chain with such a name would own foreign types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",

@@ -17,8 +17,8 @@ import { protoRegistry } from "./registry.ts";
 const FILE_NAMES: Readonly<Record<string, string>> = { Msg: "tx", Query: "query", Service: "service" };
 
 /**
- * Returns the descriptor of a service by canonical full name. Builds only the service's file and its imports, in a fifth of the
- * time that {@link protoRegistry} takes for all files. Do not mix its messages with those of the registry.
+ * Returns a service's descriptor by canonical full name. Builds only the service's file and its imports, in a fifth of the time that
+ * {@link protoRegistry} takes for all files. Do not mix its messages with the registry's.
  */
 export function requireService(name: string): DescService {
   const dot = name.lastIndexOf(".");

@@ -92,13 +92,13 @@ function changeField(message: DescriptorProto, { field: name, ...change }: Field
   field.jsonName = change.name.replaceAll(/_([a-z])/g, (_match, letter: string) => letter.toUpperCase());
 }
 
-/** One direction of the conversion of bytes. */
+/** One direction of the byte conversion. */
 interface Direction {
   /** By full name of the message: the new number of a field by its old one. */
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
   /** Messages that are renumbered or contain one that is. */
   readonly affected: ReadonlySet<string>;
-  /** True: the old numbers are those of the variant, and not those of the descriptor. */
+  /** True: the old numbers are the variant's, not the descriptor's. */
   readonly isDecoding: boolean;
 }
 

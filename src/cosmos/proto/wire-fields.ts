@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Why bytes are not a sequence of protobuf fields. The texts are those of Go's `protowire.ParseError`. */
+/** Why bytes are not a sequence of protobuf fields. Same texts as Go's `protowire.ParseError`. */
 export type WireFailure =
   | "unexpected EOF"
   | "proto: invalid field number"

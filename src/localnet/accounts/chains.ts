@@ -15,7 +15,7 @@ export interface ChainProfile {
   readonly bech32Prefix: string;
   /** Path segment, event type and type-URL prefix of the chain's own modules. */
   readonly chainName: string;
-  /** Accounts of the genesis, in the order of their account numbers. */
+  /** Genesis accounts, in account number order. */
   readonly keys: readonly ChainKey[];
   /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
@@ -33,7 +33,7 @@ interface GenesisSettings {
   readonly denomMetadata: readonly JsonObject[];
   /** Accounts that operate the first validators: names or addresses. Further validators have accounts without a key. */
   readonly operators: readonly (string | undefined)[];
-  /** Transactions of the operators create the validators after the genesis of all modules, instead of the genesis of staking. */
+  /** The operators' transactions create the validators after all modules' genesis, instead of the staking genesis. */
   readonly genesisTransactions: boolean;
   /** Accounts, by name or address, that submit proposals of the module `adminmodule`. Of a local chain. */
   readonly admins: readonly string[];
@@ -117,7 +117,7 @@ export const DEFAULT_ROLES: LocalnetRoles = {
   ibcRelayer: { local: "ibc-relayer", remote: "ibc-relayer" },
 };
 
-/** Returns the funded accounts of both chains, first those of the local chain. */
+/** Returns both chains' funded accounts, the local chain's first. */
 export function localnetAccounts(chains: LocalnetChains = CHAINS): readonly LocalnetAccount[] {
   return [chains.local, chains.remote].flatMap(accountsOf);
 }

@@ -78,7 +78,7 @@ export interface AppOptions {
   readonly minGasPrices?: readonly GasPrice[];
   /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
   readonly contracts?: readonly ContractCode[];
-  /** Modules of a local chain in addition to those of every local chain. Default: none. */
+  /** A local chain's additional modules. Default: none. */
   readonly moreModules?: CreateModules | undefined;
   /** Follows what uses gas. Default: nothing does. */
   readonly tracer?: GasTracer | undefined;
@@ -128,7 +128,7 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
   );
 }
 
-/** The modules of a chain in the order of genesis and of the block hooks, and those that the application calls itself. */
+/** A chain's modules in the order of genesis and block hooks, and modules that the application calls itself. */
 interface Chain {
   readonly modules: readonly ChainModule[];
   readonly ibc: IbcModule;

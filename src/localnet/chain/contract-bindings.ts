@@ -85,7 +85,7 @@ interface OwnModules {
   readonly manager: Pick<ContractManagerModule, "handleCustomMessage">;
 }
 
-/** Returns the bindings of the modules of every local chain. */
+/** Returns the bindings for modules that every local chain has. */
 export function ownBindings(
   { icq, manager }: OwnModules,
   names: ChainParts["names"],

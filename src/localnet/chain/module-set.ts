@@ -13,7 +13,7 @@ import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module
 /** What the modules of a set build on: names and keepers of the local chain. */
 export interface ChainParts {
   readonly names: {
-    /** First part of the type URLs of the chain's own modules. */
+    /** First part of the type URLs in the chain's own modules. */
     readonly chainName: string;
     readonly bech32Prefix: string;
     readonly denom: string;
@@ -24,12 +24,12 @@ export interface ChainParts {
   readonly accounts: AuthKeeper;
   readonly contracts: ContractHost & Pick<WasmModule, "codeOf">;
   readonly channels: IbcKeeper;
-  /** Finds the handler of a message of any module. */
+  /** Finds any module's message handler. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
   readonly findQuery: (path: string) => QueryHandler | undefined;
 }
 
-/** Messages and queries of the kind `custom` that one module handles. Each returns undefined for those of other modules. */
+/** `custom` messages and queries that one module handles. Each returns undefined for other modules'. */
 export interface ModuleBindings {
   /** Name of the module. */
   readonly module: string;
@@ -51,5 +51,5 @@ export interface AddedModules {
   readonly bindings?: readonly ModuleBindings[];
 }
 
-/** A set of modules that a local chain has in addition to those of every local chain. */
+/** A set of modules that only some local chains have. */
 export type CreateModules = (parts: ChainParts) => AddedModules;

@@ -39,8 +39,8 @@ export const REMOTE_MODULE_ACCOUNTS: ModulePermissions = {
 export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
 
 /**
- * The modules of a local chain in the order of genesis. The genesis of contracts runs messages of the modules before. Subscriptions of harpoon
- * name contracts, and the genesis of staking calls the subscribers. `tokenfactory` records the escrow accounts of the channels.
+ * A local chain's modules in genesis order. Contracts' genesis runs messages of the modules before it. harpoon's subscriptions name
+ * contracts, and the staking genesis calls the subscribers. `tokenfactory` records the channels' escrow accounts.
  */
 const LOCAL_ORDER =
   "consensus auth bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing tokenfactory genutil cron".split(

@@ -35,7 +35,7 @@ const FIELD_WORDS: FieldTable = {
 export interface Inputs {
   /** Fields that are arguments, in their order. Default: all but flags, pages, the signer and those of `options`. */
   readonly takes?: readonly string[];
-  /** Words for the arguments of this command, before those of its module. */
+  /** Words for this command's arguments, which precede its module's. */
   readonly fields?: FieldTable;
   /** Options by the field that they set. A key with a dash in front sets none. */
   readonly options?: Readonly<Record<string, OptionWords>>;
@@ -72,7 +72,7 @@ export function addInputs(
 
 interface InputContext {
   readonly message: DescMessage;
-  /** Words of the module, before those of {@link FIELD_WORDS}. */
+  /** The module's words, which precede {@link FIELD_WORDS}. */
   readonly words: FieldTable | undefined;
   /** Field that the signing account sets. */
   readonly signer?: string | undefined;
@@ -103,7 +103,7 @@ function argumentFields({ fields }: DescMessage, others: readonly (string | unde
     .map(({ name }) => name);
 }
 
-/** Field of a request for a part of a list. */
+/** Request field for a part of a list. */
 export const PAGES = "pagination";
 
 /** Creates an option. */

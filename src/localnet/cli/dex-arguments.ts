@@ -58,7 +58,7 @@ export function parseRoutes(text: string): MultiHopRoute[] {
   return text.split(";").map((route) => ({ hops: route.split(",") }));
 }
 
-/** Parses the name of an order type. The error is that of code 1138 of the module. */
+/** Parses an order type's name. Fails with the module's code 1138. */
 export function parseOrderType(text: string): LimitOrderType {
   const found = Object.entries(LimitOrderType).find(([name]) => name === text);
   if (found !== undefined) return found[1];
@@ -67,7 +67,7 @@ export function parseOrderType(text: string): LimitOrderType {
 
 const EXPIRATION = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/;
 
-/** Parses "MM/DD/YYYY HH:MM:SS" in UTC. The error is that of code 1135 of the module. */
+/** Parses "MM/DD/YYYY HH:MM:SS" in UTC. Fails with the module's code 1135. */
 export function parseExpiration(text: string): Timestamp {
   const [, month, day, year, time] = EXPIRATION.exec(text) ?? [];
   const iso = `${year}-${month}-${day}T${time}`;

@@ -51,8 +51,8 @@ async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
 }
 
 /**
- * Returns the chains of a configuration, or those of the default localnet. Other files that it names are not read: only a new chain
- * needs them. Throws `ConfigError`.
+ * Returns a configuration's chains, or the default localnet's. Other files that it names are not read: only a new chain needs them. Throws
+ * `ConfigError`.
  */
 export async function chainsOf(file: string | undefined): Promise<LocalnetChains> {
   return file === undefined ? CHAINS : (await readChainConfig(file)).chains;

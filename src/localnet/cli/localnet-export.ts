@@ -109,9 +109,9 @@ function readJson(file: string): unknown {
 }
 
 /**
- * Exports the state of a home directory as the genesis document of a chain that continues it. The initial height is the
- * next height, the genesis time is the time of the last block, and the validators include all committed updates. A node may
- * be using the home: the export shows the state of one height. Throws `NodeError` `home-unusable` or `no-state`.
+ * Exports a home directory's state as the genesis document of a chain that continues it: at the next height, with the last block's time
+ * and all committed validator updates. A node may be using the home: the export shows one height's state. Throws `NodeError`
+ * `home-unusable` or `no-state`.
  */
 export function exportHomeGenesis(home: string, openApp: CreateApp): GenesisDoc {
   const store = readBlockStore(home);

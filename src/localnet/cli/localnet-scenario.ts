@@ -284,7 +284,7 @@ async function limiterNow({ ask }: ScenarioChain): Promise<string> {
   return textAt(await ask("neutron.ibcratelimit.v1beta1.Query", "Params", {}), "params.contract_address");
 }
 
-/** Instantiates the reference limiter with a daily quota of 1 % of the supply for transfers out of a channel. */
+/** Instantiates the reference limiter with a daily quota for transfers out of a channel: 1 % of the supply. */
 export async function deployLimiter(chain: ScenarioChain, channelId: string): Promise<LimiterDemo> {
   const path = { channel_id: channelId, denom, quotas: [WINDOW] };
   const message = { gov_module: OPERATOR, ibc_module: AUTHORITY, paths: [path] };

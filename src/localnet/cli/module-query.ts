@@ -38,7 +38,7 @@ export interface Query extends QueryMore {
   readonly description: string;
 }
 
-/** Describes a query. Its arguments and its pages are those of the request. A text is the title of the only column. */
+/** Describes a query. Arguments and pages follow the request. A text is the only column's title. */
 export function query(rpc: string, description: string, more: QueryMore | string = {}): Query {
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
 }

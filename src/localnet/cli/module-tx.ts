@@ -28,7 +28,7 @@ export interface MessageGroup {
   readonly fields?: FieldTable;
   /** By name, with other names that the deployed command line has: `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
-  /** What is known of all its messages, but those of the authority. */
+  /** What is known of all its messages, except the authority's. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;
 }
 

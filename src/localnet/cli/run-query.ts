@@ -63,7 +63,7 @@ async function fetchResponse(
 /** Denominations whose metadata a table reads. */
 const MAX_UNITS = 100;
 
-/** Adds a column with the coins in display units, where the chain has metadata of any of them that name one. */
+/** Adds a column with the coins in display units, where the chain's metadata name any. */
 async function withDisplayUnits(
   table: AnswerTable,
   response: JsonValue,

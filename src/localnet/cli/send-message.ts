@@ -230,7 +230,7 @@ async function openSender(
   return { client, signer, sender, options, context };
 }
 
-/** Gas limit of a transaction that is printed and not sent: that of the SDK. */
+/** Gas limit of a transaction that is printed and not sent: the SDK's. */
 const UNSIGNED_GAS = 200_000n;
 
 /** Prints the transaction as JSON, as an SDK program does, for a signature elsewhere. No chain is asked. */

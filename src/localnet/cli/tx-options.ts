@@ -14,7 +14,7 @@ export interface TxOptions extends ConnectionOptions, AccountOptions, ProfileOpt
   readonly gasAdjustment: Dec18;
   readonly feeDenom: string;
   readonly maxGasPrice: Dec18;
-  /** Price of gas. When absent: that of the chain. */
+  /** Gas price. Absent: the chain's. */
   readonly gasPrices?: GasPrice;
   /** The whole fee. */
   readonly fees?: Coin;
@@ -89,7 +89,7 @@ export function fixedPrice({ fees, gasPrices }: TxOptions): Pick<TxSenderOptions
 
 /** Options that select the signing account. Exactly one of the first four is given. */
 export interface AccountOptions {
-  /** Name of a public localnet test account, or of a key of the keyring. */
+  /** Name of a public localnet test account, or a keyring key. */
   readonly from?: string;
   readonly mnemonicFile?: string;
   readonly mnemonicEnv?: string;

@@ -168,7 +168,7 @@ function addressOf(field: JsonField): Uint8Array {
   throw field.error(field.path, "an address of 40 hex digits");
 }
 
-/** Returns the seed of a validator: 64 hex digits, the hash of any other text, or that of the test validator `index`. */
+/** Returns a validator's seed: 64 hex digits, any other text's hash, or the test validator `index`'s seed. */
 function seedOf(chainId: string, body: JsonField): Uint8Array {
   const field = body.member("seed");
   if (!field.isPresent()) return testValidatorSeed(chainId, integer(body.member("index"), 0, 10_000));

@@ -21,12 +21,12 @@ import {
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
-/** Deadline of a request to the process of another part. */
+/** Deadline of a request to another part's process. */
 const REMOTE_DEADLINE_MS = 5_000;
 
 const MAX_REPLY_BYTES = 1_048_576;
 
-/** The faults of one part of the localnet, or of all. */
+/** The faults of one localnet part, or all. */
 export interface FaultControl {
   readonly names: readonly string[];
   /** All faults, on or off. Rejects with {@link FaultPartError} when the part does not respond. */

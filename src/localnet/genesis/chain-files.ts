@@ -11,8 +11,8 @@ import { testValidatorSeed, validatorKey } from "../node/consensus/validators.ts
 import { accountNamed, type ChainProfile } from "../accounts/chains.ts";
 
 /**
- * Puts the settings of a chain's modules over the state of its genesis: objects are merged, everything else is replaced. The members of
- * `params` that neither has are the defaults of the module. `createApp` creates the chain's application with an empty state.
+ * Puts a chain's module settings over its genesis state: objects are merged, everything else is replaced. `params` members that neither has
+ * get the module's defaults. `createApp` creates the chain's application with an empty state.
  */
 export function withModules(chain: ChainProfile, doc: GenesisDoc, createApp: () => Application): GenesisDoc {
   const { modules } = chain.settings;
@@ -68,7 +68,7 @@ const COMMISSION = {
   maxChangeRate: "10000000000000000",
 };
 
-/** Tokens of one unit of power. */
+/** Tokens per unit of power. */
 export const TOKENS = 1_000_000n;
 
 /**

@@ -23,7 +23,7 @@ import { addContracts, type GenesisContract, type PlacedContract } from "./contr
 import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
 
 export interface LocalnetGenesisOptions {
-  /** Genesis time. That of the local chain is that of the remote chain, whose client of the local chain contains it. */
+  /** Genesis time. Both chains share it: the remote chain's client of the local chain contains it. */
   readonly timeNs: bigint;
   readonly validatorPowers: readonly bigint[];
   /** Default: the chains of the default localnet. */
@@ -33,21 +33,21 @@ export interface LocalnetGenesisOptions {
   /** Default: `specification`. */
   readonly profile?: ProfileName | undefined;
   readonly scenario?: LocalnetScenario | undefined;
-  /** Contracts of the local chain, after those of the scenario. */
+  /** The local chain's contracts, after the scenario's. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each of these contracts. */
+  /** Called with each contract's place. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
 /**
- * Names of more state in the genesis of the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get
- * the hooks of staking.
+ * Names of additional genesis state for the local chain: `dex-demo` has pools and limit orders, `hooks-demo` contracts that get staking
+ * hooks.
  */
 export const LOCALNET_SCENARIOS = ["dex-demo", "hooks-demo"] as const;
 
 export type LocalnetScenario = (typeof LOCALNET_SCENARIOS)[number];
 
-/** Coins of the consumer contract: the deposits of 100 queries. */
+/** The consumer contract's coins: 100 query deposits. */
 const CONTRACT_FUNDS = "100000000";
 
 /** `update_period` of the query in the genesis state. */
@@ -55,7 +55,7 @@ const FIRST_QUERY_PERIOD = 2;
 
 const DAYS = 86_400n * NS_PER_SECOND;
 
-/** Settings of the client of the remote chain, as on real networks: the trusting period is 2/3 of the unbonding period. */
+/** The remote chain's client settings, as on real networks: the trusting period is 2/3 of the unbonding period. */
 const CLIENT_SETTINGS = {
   trustingPeriodNs: 14n * DAYS,
   unbondingPeriodNs: 21n * DAYS,
@@ -96,8 +96,8 @@ export function remoteGenesis(
 }
 
 /**
- * The part that a client stores of the first header of the local chain, which does not exist yet. Its validators are test keys, its time
- * is the genesis time of both chains, and its app hash is that of an empty state: a genesis is part of the state after block 1.
+ * What a client stores of the local chain's first header, which does not exist yet. Its validators are test keys, its time is both chains'
+ * genesis time, and its app hash an empty state's: a genesis is part of the state after block 1.
  */
 function firstLocalHeader(
   chain: ChainProfile,
@@ -144,7 +144,7 @@ export function localGenesis(
   return genesis(chain, options, withScenario(chain, state, options));
 }
 
-/** Returns the address of an account of the chain, or the address that the text is. */
+/** Returns the address of the chain's account, or the text if it is an address. */
 function addressOf(chain: ChainProfile, nameOrAddress: string): string {
   return chain.keys.some(({ name }) => name === nameOrAddress)
     ? accountNamed(chain, nameOrAddress).address
@@ -296,9 +296,9 @@ interface StakeOptions {
 }
 
 /**
- * Adds the validators of the document to the state of staking, each with a delegation of its operator. The first
- * operators are accounts of the chain (`settings.operators`), all others are accounts without a key. The tokens are new coins in the pool of
- * validators that are not bonded: all of them bond when the chain starts.
+ * Adds the document's validators to the staking state, each with its operator's delegation. The first operators are the chain's accounts
+ * (`settings.operators`), all others are accounts without a key. The tokens are new coins in the not-bonded pool: all validators bond when
+ * the chain starts.
  */
 function withStake(chain: ChainProfile, options: StakeOptions, state: JsonObject): JsonObject {
   const params = {

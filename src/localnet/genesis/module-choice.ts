@@ -17,8 +17,8 @@ export interface ChoosingGenesis {
 }
 
 /**
- * Returns the set if a local chain has its modules: if its genesis names one of them, has the profile of the deployed chain or contracts of its
- * own, or if the saved state has one of them.
+ * Returns the set if a local chain has its modules: its genesis names one, has the deployed profile or its own contracts, or the saved state
+ * has one.
  */
 export function chooseModules(
   set: ModuleSet | undefined,

@@ -76,7 +76,7 @@ function instantiate(chain: ChainProfile, { codes, gen_msgs }: WasmState, name: 
   };
 }
 
-/** Denominations of the scenario besides that of the chain. */
+/** The scenario's denominations besides the chain's. */
 const ATOM = "uibcatom";
 const USDC = "uibcusdc";
 /** Coins of every test account, in micro units. */
@@ -101,7 +101,7 @@ const ORDERS = [
   [USDC, "untrn", -7_200n, 1_500n, LimitOrderType.GOOD_TIL_CANCELLED],
 ] as const;
 
-/** Content of the scenario `dex-demo`: pools of three pairs, and limit orders on both sides of the market. */
+/** The scenario `dex-demo`: pools for three pairs, and limit orders on both market sides. */
 export function seedDexDemo(chain: ChainProfile, timeNs: bigint, profile?: ProfileName): SeededDex {
   const { chainName, bech32Prefix, denom } = chain;
   const coins = [ATOM, USDC, denom].map((each) => ({ denom: each, amount: BALANCE }));

@@ -20,9 +20,9 @@ export interface Target {
 
 /** Messages of one transaction. A receive takes about 220,000 gas and 2 kB. */
 const MAX_MESSAGES = 100;
-/** Bytes of the messages of one transaction. CometBFT's mempool takes 1 MiB. */
+/** Message bytes per transaction. CometBFT's mempool takes 1 MiB. */
 const MAX_BYTES = 600_000;
-/** Gas of the payment of the fee, which a simulation does not run. */
+/** Gas of the fee payment, which a simulation does not run. */
 const FEE_GAS = 30_000n;
 
 /** A message with its work. */
@@ -140,7 +140,7 @@ function isRedundant({ codespace, code }: { readonly codespace: string; readonly
   return codespace === "channel" && code === 22;
 }
 
-/** Gas of an update, with that of its fee, is about 200,000. */
+/** An update takes about 200,000 gas, fee payment included. */
 const UPDATE_GAS = 1_000_000n;
 
 /** Updates the light clients of two chains. Returns whether one was updated. Rejects as `deliver`. */

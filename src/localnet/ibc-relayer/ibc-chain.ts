@@ -13,7 +13,7 @@ export interface IbcChain {
   /** Connection to the other chain. Only its channels are served. */
   readonly connectionId: string;
   readonly client: Pick<PooledChainClient, "readStore" | "lightBlock" | "status">;
-  /** Reads of the light client of the other chain. */
+  /** Reads of the other chain's light client. */
   readonly queries: Pick<
     LightClientQueries,
     "clientOfConnection" | "clientState" | "consensusTimeNs" | "consensusHeights"

@@ -4,7 +4,7 @@ import { fromHex } from "../../platform/base/bytes.ts";
 import { createRecentCache } from "../../platform/base/caches.ts";
 import type { ChannelEnd } from "./ibc-reads.ts";
 
-/** Finds packets of one chain in the events of its blocks. The state of a chain has the hashes of packets only. */
+/** Finds a chain's packets in its block events: the state has only their hashes. */
 export interface PacketFinder {
   /**
    * Returns the packets with these numbers that were sent from an end, or received and acknowledged by it. A packet whose

@@ -54,7 +54,7 @@ export async function planPackets(
 
 const NOTHING: PacketPlan = { toDestination: [], toSource: [], pending: 0, oldest: [], unreadable: 0 };
 
-/** A channel with its two ends: that of the source and that of the destination. */
+/** A channel with its source end and destination end. */
 interface ChannelPair {
   readonly source: Snapshot;
   readonly destination: Snapshot;

@@ -11,7 +11,7 @@ import { channelPath, nextReceivePath, packetPath, type Work } from "./work.ts";
 
 const PACKAGE = "/ibc.core.channel.v1.";
 
-/** Height and time of a header of a chain. */
+/** Height and time of a chain's header. */
 export interface Moment {
   readonly revision: bigint;
   readonly height: bigint;
@@ -22,7 +22,7 @@ export interface Moment {
 export interface Destination {
   readonly end: ChannelView;
   readonly moment: Moment;
-  /** Number of the next packet of an ordered channel. */
+  /** An ordered channel's next packet number. */
   readonly nextReceive: bigint;
 }
 

@@ -9,7 +9,7 @@ import type { WorkKind } from "./work.ts";
 
 /** Progress of the IBC relayer and its view of both chains. */
 export interface IbcRelayerStatus {
-  /** Wall-clock time of the end of the last cycle without an error, ms; undefined before the first. */
+  /** Wall-clock time at the last successful cycle's end, ms; undefined before the first. */
   readonly lastCycleMs: number | undefined;
   /** Why the last cycle failed; undefined when it did not. */
   readonly error: string | undefined;

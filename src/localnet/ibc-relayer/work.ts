@@ -33,7 +33,7 @@ interface Proven {
   readonly signer: string;
 }
 
-/** A height of a chain whose state can be proven: the header of `height` has the root of the state at `height` - 1. */
+/** A chain height whose state can be proven: the header of `height` has the state root at `height` - 1. */
 export interface ProofPoint {
   readonly revision: bigint;
   readonly height: bigint;
@@ -82,12 +82,12 @@ export function channelPath(end: ChannelEnd): string {
   return `channelEnds/${suffix(end)}`;
 }
 
-/** Returns the path of the number of the next packet that an ordered channel receives. */
+/** Returns the path of the next packet number that an ordered channel receives. */
 export function nextReceivePath(end: ChannelEnd): string {
   return `nextSequenceRecv/${suffix(end)}`;
 }
 
-/** Returns the path of the hash of a sent packet, of the receipt of a packet, or of the hash of its acknowledgement. */
+/** Returns the path of a sent packet's hash, a packet's receipt, or its acknowledgement's hash. */
 export function packetPath(
   name: "commitments" | "receipts" | "acks",
   end: ChannelEnd,

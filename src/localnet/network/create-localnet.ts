@@ -36,7 +36,7 @@ export interface LocalnetChainOptions {
   readonly metrics?: ServerAddress;
   /** Voting powers of the validators in the genesis document; at least one. */
   readonly validatorPowers: readonly bigint[];
-  /** For the remote chain: powers of the validators of the local chain. Without them, it has no client of the local chain. */
+  /** For the remote chain: the local chain's validator powers. Without them, it has no client of the local chain. */
   readonly localPowers?: readonly bigint[];
   /** Genesis document of a new chain, for instance an export. Default: the genesis of the localnet. */
   readonly genesis?: GenesisDoc;
@@ -46,7 +46,7 @@ export interface LocalnetChainOptions {
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each of these contracts. */
+  /** Called with each contract's place. */
   readonly onContract?: (contract: PlacedContract) => void;
 }
 
@@ -57,13 +57,12 @@ export interface LocalnetOptions {
   readonly profiles?: LocalnetChains;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;
-  /** Number of recent blocks that a chain stores; 0 stores all. Default: that of the node. */
+  /** Number of recent blocks that a chain stores; 0 stores all. Default: the node's. */
   readonly keepBlocks?: number;
   /** Time between the starts of two blocks. */
   readonly blockTimeMs: number;
   /**
-   * RPC of the remote chain when it runs in another process. The first start of the local chain reads a header and the genesis
-   * time of the remote chain.
+   * The remote chain's RPC when it runs in another process. The local chain's first start reads a header and the genesis time there.
    */
   readonly remoteRpcUrl: string;
   /** Price sidecar of the local chain. */
@@ -192,8 +191,8 @@ async function validatorsOf(
 }
 
 /**
- * Returns the genesis document of a chain that exists: that of the home, or the one to start from. Throws `NodeError` when it has another
- * profile than the options.
+ * Returns an existing chain's genesis document: the home's, or the one to start from. Throws `NodeError` when its profile differs from the
+ * options.
  */
 function existingGenesis(
   { chainId }: ChainProfile,

@@ -21,9 +21,9 @@ export interface LocalnetDaemonOptions {
   readonly ports: Ports;
   /** Both chains. Default: those of the default localnet. */
   readonly chains?: LocalnetChains;
-  /** Accounts of the relayers. Default: those of the default localnet. */
+  /** The relayers' accounts. Default: the default localnet's. */
   readonly roles?: LocalnetRoles;
-  /** Parent directory of the homes of the chains. Without it, the chains are in memory. */
+  /** Parent directory of the chains' homes. Without it, the chains are in memory. */
   readonly home: string | undefined;
   /** Number of recent blocks that a chain stores; 0 stores all. Undefined: the node's default. */
   readonly keepBlocks: number | undefined;
@@ -31,13 +31,13 @@ export interface LocalnetDaemonOptions {
   readonly blockTimeMs: number;
   /** Voting powers of the validators in the genesis documents. */
   readonly validators: Readonly<Record<"local" | "remote", readonly bigint[]>>;
-  /** Profile of the chains; default `specification`, and that of the chain for one that exists. */
+  /** The chains' profile; default `specification`, or an existing chain's own. */
   readonly profile?: ProfileName | undefined;
   /** Additional state in the genesis of a new local chain. */
   readonly scenario?: LocalnetScenario | undefined;
   /** Contracts in the genesis of a new local chain. */
   readonly contracts?: readonly GenesisContract[];
-  /** Called with the place of each of these contracts, when the genesis of a new local chain is made. */
+  /** Called with each contract's place when a new local chain's genesis is made. */
   readonly onContract?: LocalnetChainOptions["onContract"];
   /** Gas of others' transactions in each block of the local chain, which must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
@@ -52,7 +52,7 @@ export interface LocalnetDaemonOptions {
 /** All servers of a localnet listen on loopback. */
 export const LOCALNET_HOST = "127.0.0.1";
 
-/** Returns the address of a server of the localnet. */
+/** Returns a localnet server's address. */
 export function localnetAddress(port: number): ServerAddress {
   return { host: LOCALNET_HOST, port, portOption: "--port-offset" };
 }

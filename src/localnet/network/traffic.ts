@@ -75,7 +75,7 @@ const PRICE_MARGIN = parseDec18("1.3");
 const MAX_PRICE_RATIO = 1_000n;
 /** Gas of the fee's payout. The transaction uses it after the fee market has counted its gas. */
 const PAYOUT_GAS = 37_300n;
-/** Counted gas of the transaction besides that of its contract call's work. Replaced by that of the last transaction. */
+/** The transaction's counted gas without its contract call's work. Each transaction updates it. */
 const FIRST_OVERHEAD = 133_000n;
 /** Part of the gas limit that covers a change of the overhead. */
 const LIMIT_MARGIN = 20_000n;
@@ -88,8 +88,8 @@ const MAX_WAIT_MS = 10_000;
 const LOST_AFTER_BLOCKS = 10n;
 
 /**
- * Creates the traffic: after each block, one transaction whose contract call uses the gas of the next block. It goes through the
- * mempool like that of any user. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
+ * Creates the traffic: after each block, one transaction whose contract call uses the next block's gas. It goes through the mempool
+ * like any user's. `run` rejects with {@link TrafficError} when the chain cannot have it; a rejected transaction
  * is replaced after the next block.
  */
 export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traffic {

@@ -323,7 +323,7 @@ interface NodeControl {
   /** Lower-case hex addresses of the absent validators. */
   readonly absent: () => readonly string[];
   /**
-   * Sets the power of the validator of a 32-byte seed with the next block; 0 removes it. Returns the 20-byte address.
+   * Sets the power of a 32-byte seed's validator with the next block; 0 removes it. Returns the 20-byte address.
    * Throws `NodeError` `bad-validator-update`.
    */
   readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;

@@ -28,7 +28,7 @@ export const SIDECAR_FAULTS = {
   "v2-only": "paths of version 1 respond with 404",
 } as const;
 
-/** Name of a fault of the sidecar. */
+/** Name of a sidecar fault. */
 export type FaultName = keyof typeof SIDECAR_FAULTS;
 
 /** The faults that are on. */

@@ -316,7 +316,7 @@ function recordWebSocketProvider(
 interface ProviderFailure {
   /** Value of the label `code` (error codes of a deployed sidecar, or the HTTP status). */
   readonly code: string;
-  /** Value of the label `internal_status` of REST providers. */
+  /** REST providers' value of the label `internal_status`. */
   readonly text: string;
   /** HTTP status of a REST provider. A missing response is recorded as 500. */
   readonly httpStatus?: number;
@@ -339,7 +339,7 @@ const LOST: ProviderFailure = {
   disconnected: true,
 };
 
-/** Length of one half of a flap: connected, then not. */
+/** Length of half a flap: connected, then not. */
 const FLAP_MS = 15_000;
 
 /** Returns how a provider fails at a time; undefined when it works. */

@@ -6,7 +6,7 @@ export type MetricNames = "connect" | "side_car";
 const RESPONSE_MS = [50, 100, 250, 500, 1000, 2000] as const;
 const DURATION_SECONDS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const;
 
-/** Metric families of the sidecar metrics page (port 8002). Help texts and types are those of a deployed sidecar. */
+/** Metric families of the sidecar metrics page (port 8002), with a deployed sidecar's help texts and types. */
 const CATALOGUE = {
   aggregatedPrice: gauge("aggregated_price", "Aggregate price for a given currency pair"),
   apiHttpStatus: counter(

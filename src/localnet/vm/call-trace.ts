@@ -10,7 +10,7 @@ export interface TracedCall {
   readonly gas: GasSource;
   /** The call's VM gas. */
   readonly limit: bigint;
-  /** Name of a function of the module, if it has one. */
+  /** Name of a module's function, if it has one. */
   readonly functionName: (index: number) => string | undefined;
 }
 

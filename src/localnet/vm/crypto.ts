@@ -124,7 +124,7 @@ const { G1, G2, fields } = bls12_381;
 type G1Point = typeof G1.Point.BASE;
 type G2Point = typeof G2.Point.BASE;
 
-/** Bits of the first byte of a compressed point. */
+/** Bits in a compressed point's first byte. */
 const COMPRESSED = 0x80;
 const INFINITY = 0x40;
 
@@ -198,7 +198,7 @@ export interface PairingEquality {
 /** Pairs whose pairings are computed together. */
 const PAIRS = 16;
 
-/** Returns whether the product of the pairings of ps and qs is the pairing of r and s, as a code. */
+/** Returns whether the product of the pairings (ps, qs) equals the pairing (r, s), as a code. */
 export function pairingEquality({ ps, qs, r, s }: PairingEquality, before: BeforePoint): number {
   if (ps.length % G1_LENGTH !== 0) return CRYPTO_CODE.pairingG1;
   if (qs.length % G2_LENGTH !== 0) return CRYPTO_CODE.pairingG2;

@@ -1,6 +1,6 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** Kinds of errors of the deployed VM, each with the words that it puts before the detail. */
+/** The deployed VM's kinds of errors, each with the words before the detail. */
 const PREFIXES = {
   aborted: "Aborted: ",
   backend: "Error calling into the VM's backend: ",

@@ -30,7 +30,7 @@ export interface ResolvedExports {
   readonly otherExports: ReadonlySet<string>;
   /** Exported functions with a parameter that is no i32: nothing calls them. */
   readonly mistypedFunctions: ReadonlySet<string>;
-  /** Name of a function of the module, if it has one. */
+  /** Name of a module's function, if it has one. */
   readonly functionName: (index: number) => string | undefined;
 }
 

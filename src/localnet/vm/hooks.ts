@@ -29,7 +29,7 @@ export interface Hooks {
 /** Names of the hooks in the order of their places in the table. */
 const NAMES = ["refill", "enter", "leave"] as const;
 
-/** Types of the hooks, in the encoding of a type section: with the index of a function, and without parameters. */
+/** The hooks' types, as a type section encodes them: with a function index, and without parameters. */
 export const HOOK_TYPES = [Uint8Array.of(0x60, 1, I32, 0), Uint8Array.of(0x60, 0, 0)] as const;
 /** A table of the hooks, in the encoding of a table section. */
 export const HOOK_TABLE = Uint8Array.of(0x70, 0x01, NAMES.length, NAMES.length);
@@ -86,7 +86,7 @@ export function createHooks(current: () => Hooked): Hooks {
   return new WebAssembly.Instance(new WebAssembly.Module(bridge()), imports).exports;
 }
 
-/** Where a rewritten module has the hooks: index of their table, and of the first of their two types. */
+/** A rewritten module's hooks: index of their table, and of the first of their two types. */
 export interface HookPlaces {
   readonly table: number;
   readonly type: number;

@@ -18,10 +18,10 @@ declare const WebAssembly: {
 const MAX_MEMORY = 4 * 1024 * 1024;
 /** Most start states of a module. The length of a chain's first arguments differs by a few bytes. */
 const MAX_STARTS = 8;
-/** Most idle instances of a module: calls of a contract within calls of it. */
+/** A module's limit of idle instances: a contract's calls nested in its calls. */
 const MAX_IDLE = 4;
 
-/** What a call asks of its instance: the length of its first argument, and the bytes of its native stack. */
+/** What a call asks of its instance: its first argument's length, and its native stack bytes. */
 export interface InstanceRequest {
   readonly length: number;
   readonly stackLimit: number;

@@ -137,7 +137,7 @@ export function typeName(type: number): string {
   return TYPE_NAMES[type] ?? "unknown";
 }
 
-/** Returns whether a byte is one of the four value types of WebAssembly 1.0. */
+/** Returns whether a byte is a WebAssembly 1.0 value type. */
 export function isValueType(byte: number): boolean {
   return byte >= F64 && byte <= I32;
 }

@@ -10,7 +10,7 @@ export interface Region {
 const REGION_SIZE = 12;
 
 /**
- * Returns a view of the description of a region. V8 passes an i32 as a signed number, and an address is unsigned: `pointer` may be either.
+ * Returns a view of a region's description. V8 passes an i32 as a signed number, and an address is unsigned: `pointer` may be either.
  * Sums of addresses and lengths stay far below 2^53.
  */
 function descriptionAt(buffer: ArrayBuffer, pointer: number): DataView {

@@ -34,7 +34,7 @@ const OP_I32_GT_U = 0x4b;
 const OP_I64_LT_S = 0x53;
 const OP_F32_PROMOTE = 0xbb;
 const OP_F64_DEMOTE = 0xb6;
-/** Truncations to integers that trap, of f32 and of f64. */
+/** Truncations to integers that trap, for f32 and f64. */
 const TRUNCATIONS = [
   [0xa8, 0xa9, 0xae, 0xaf],
   [0xaa, 0xab, 0xb0, 0xb1],

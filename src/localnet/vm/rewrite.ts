@@ -49,14 +49,13 @@ const LARGE_BODY = 64 * 1024;
 /** A function without calls and with a smaller frame is not counted: it ends a recursion. */
 const UNCOUNTED_FRAME = 2048;
 
-/** Bytes of a frame of V8 besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
+/** V8's bytes per frame besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
 const FRAME_OVERHEAD = 48;
 
 /**
- * Returns a module that does the same and counts, for Node's own `WebAssembly`: gas of each basic block just before its accounting
- * operator (as wasmer's metering), bytes of stack of each frame, canonical NaNs, at most 512 pages of memory. Indices of
- * functions, types, globals and tables stay. `shapes` are the results of the validation of each body. All variants use
- * the same gas.
+ * Returns a module that does the same and counts, for Node's own `WebAssembly`: each basic block's gas just before its accounting
+ * operator (as wasmer's metering), each frame's stack bytes, canonical NaNs, at most 512 pages of memory. Function, type, global and
+ * table indices stay. `shapes` are each body's validation results. All variants use the same gas.
  */
 export function rewriteModule(
   module: WasmModule,

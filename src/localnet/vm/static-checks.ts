@@ -46,7 +46,7 @@ const AVAILABLE_CAPABILITIES: readonly string[] = [
   "cosmwasm_2_1",
 ];
 
-/** Largest memory of a contract, in pages of 64 KiB. */
+/** A contract's largest memory, in pages of 64 KiB. */
 export const MAX_MEMORY_PAGES = 512;
 const MAX_TABLE_SIZE = 2500;
 const MAX_IMPORTS = 100;

@@ -64,9 +64,9 @@ export function validateFunction(module: WasmModule, bodyIndex: number): Functio
 class FunctionValidator {
   private readonly module: WasmModule;
   private readonly reader: ByteReader;
-  /** Types of parameters and of the first locals. */
+  /** Types of parameters and first locals. */
   private readonly locals: number[];
-  /** Groups of locals of one type: the index behind the last one. */
+  /** Groups of locals with one type: the index behind the last one. */
   private readonly groups: { readonly end: number; readonly type: number }[] = [];
   private localCount: number;
   private readonly operands: number[] = [];

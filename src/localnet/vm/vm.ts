@@ -15,13 +15,13 @@ import { checkStatically } from "./static-checks.ts";
 const MAX_GAS = (1n << 63n) - 1n;
 
 /**
- * Bytes of native stack for a call and the calls of other contracts within it. V8's stack is 984 KiB; the rest is for the frames of
- * Node and the chain. The counter is the VM's own, so that it ends a recursion at the same depth everywhere. A small function
- * reaches a depth of 10,000, as on the deployed chain.
+ * Native stack bytes for a call and its nested calls to other contracts. V8's stack is 984 KiB; Node's and the chain's frames use the
+ * rest. The VM counts itself, so that a recursion ends at the same depth everywhere. A small function reaches a depth of 10,000, as
+ * on the deployed chain.
  */
 const STACK_BYTES = 840 * 1024;
 
-/** Default bound of the cache of compiled modules, in bytes of rewritten code. */
+/** Default bound of the compiled modules' cache, in bytes of rewritten code. */
 const CACHE_BYTES = 256 * 1024 * 1024;
 
 /** Bounds of the modules that are compiled again for calls that can be interrupted, and for traces. */

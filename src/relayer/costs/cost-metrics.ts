@@ -11,7 +11,7 @@ import { FORECAST_PRICES } from "../forecast/forecast.ts";
 import { byOwner } from "./cost-windows.ts";
 import type { CostsView } from "./create-costs.ts";
 
-/** Owners with a series of their own: those with the greatest fees of the month. The others are "other". */
+/** Owners with their own series: the month's greatest fees. The rest is "other". */
 const MAX_OWNERS = 20;
 /** Sums that were read longer ago say nothing about now: their series are absent. */
 const FRESH_MS = 300_000;

@@ -55,7 +55,7 @@ export interface CostsView {
   /** Undefined when neither the configuration nor the chain names one. */
   readonly unit: DisplayUnit | undefined;
   readonly payer: PayerView;
-  /** Wall-clock time of the last read of the sums, ms; undefined before the first one. */
+  /** Wall-clock time of the sums' last read, ms; undefined before the first. */
   readonly readAtMs: number | undefined;
   /** Time from which the sums are complete. */
   readonly sinceMs: number | undefined;
@@ -269,7 +269,7 @@ async function wholeHours(
   });
 }
 
-/** Prices of one unit of used gas: fees are paid for gas limits, with a margin. */
+/** Prices per unit of used gas: fees are paid for gas limits, with a margin. */
 function pricesOf(
   { gas }: RelayerConfig,
   market: MarketStatus | undefined,

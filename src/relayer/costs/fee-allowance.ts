@@ -24,7 +24,7 @@ export interface FeeAllowance {
   readonly isKnown: boolean;
   /** Wall-clock time at which the grant ends, ms; undefined: never. */
   readonly expiresAtMs: number | undefined;
-  /** Limit of each period, of a periodic allowance. */
+  /** A periodic allowance's limit per period. */
   readonly period:
     | {
         readonly ms: number;
@@ -41,8 +41,8 @@ export interface FeeAllowance {
 const MAX_DEPTH = 4;
 
 /**
- * Decodes an allowance of x/feegrant. Coins of other denominations do not count: an allowance with a limit that has none of the fee
- * denom has 0 left. Throws for bytes that are no allowance.
+ * Decodes an x/feegrant allowance. Only coins in the fee denom count: a limit without any has 0 left. Throws for bytes that are not an
+ * allowance.
  */
 export function decodeAllowance({ typeUrl, value }: Any, denom: string, depth = 0): FeeAllowance {
   const type = typeUrl.replace(/^.*\./, "").slice(0, 60);

@@ -3,7 +3,7 @@ import type { PaidResult, PaidTransaction } from "../result/paid-transaction.ts"
 /** A query that shares the cost of its connection's light client. */
 export type SharingQuery = Pick<PaidResult, "queryId" | "owner">;
 
-/** A query's part of the cost of one transaction. All parts add up to fee and gas of the transaction. */
+/** A query's part of one transaction's cost. All parts add up to the transaction's fee and gas. */
 export interface CostPart extends SharingQuery {
   /** In units of the fee denom. */
   readonly fee: bigint;
@@ -16,16 +16,16 @@ export interface CostPart extends SharingQuery {
   readonly results: number;
 }
 
-/** The query id of costs that belong to no query: an update of a light client over which no query is registered. */
+/** The query id for costs without a query: an update of a light client over which no query is registered. */
 const NO_QUERY: SharingQuery = { queryId: 0n, owner: "" };
 
 /**
- * Divides fee and gas of a transaction among queries, to the unit:
+ * Divides a transaction's fee and gas among queries, to the unit:
  *
- * - each result has its part of the fee in proportion to its expected gas, and the transaction's fixed gas in the same proportion;
- * - a client update is shared by the results of its connection in this transaction, in proportion to their gas;
- * - an update without such a result is shared equally by all queries of its connection (`sharing`), or is {@link NO_QUERY}'s;
- * - what rounding leaves goes to the parts with the largest remainders.
+ * - each result's part of the fee is proportional to its expected gas, and so is its part of the transaction's fixed gas;
+ * - a connection's results in this transaction share its client update, in proportion to their gas;
+ * - all the connection's queries (`sharing`) share an update without such a result equally; without any it is {@link NO_QUERY}'s;
+ * - the parts with the largest remainders get what rounding leaves.
  */
 export function attributeCost(
   transaction: PaidTransaction,

@@ -35,10 +35,10 @@ export interface RecoverDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
   readonly queries: () => readonly RegisteredQuery[];
-  /** Ids of the served connections, and of a connection's light client. */
+  /** Ids of the served connections, and a connection's light client id. */
   readonly connectionIds: readonly string[];
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
-  /** Expected gas of a result of a query, and of a client update. */
+  /** Expected gas per query result, and per client update. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
   readonly logger: Logger;
@@ -100,8 +100,8 @@ async function clientsOf(
 }
 
 /**
- * Finds the account's transactions from a height on. The messages of a failed transaction leave no events; the payment of its fee
- * does, with the payer as the sender.
+ * Finds the account's transactions from a height on. A failed transaction's messages leave no events; its fee payment does, with the
+ * payer as the sender.
  */
 async function search(
   { comet, address, payer }: RecoverDeps,

@@ -127,9 +127,9 @@ const UNKNOWN_WIDTH = 0.5;
 const MIN_HOURS = 3;
 
 /**
- * Forecasts the spending: in each regime, the gas that the registered queries use, at a price of gas. A query that was registered within
- * the regime counts with its rate since then, or with its period, the market's lateness and the measured gas of a result; one that is
- * gone does not count. Undefined without a regime of ten minutes.
+ * Forecasts the spending: in each regime, the registered queries' gas at a gas price. A query registered within the regime counts with its
+ * rate since then, or with its period, the market's lateness and the measured gas per result; a removed query does not count. Undefined
+ * without a regime of ten minutes.
  */
 export function forecastSpending(input: SpendingInput): SpendingForecast | undefined {
   const { price, month, monthLeftMs, available } = input;
@@ -196,7 +196,7 @@ function gasByOwner(input: SpendingInput, regime: Regime): ReadonlyMap<string, D
   return rates;
 }
 
-/** Gas of a day of one query, by what was measured; undefined for a new query, which has too few results. */
+/** One query's measured daily gas; undefined for a new query, which has too few results. */
 function measuredGas(
   load: RegisteredLoad,
   sum: MeasuredQuery | undefined,
@@ -213,7 +213,7 @@ function measuredGas(
   return isPlanned ? undefined : gasPerDay(used, Math.max(servedMs, MIN_AGE_MS));
 }
 
-/** Gas of a day of a query that has its results in the steady state. */
+/** A query's daily gas with the steady state's results. */
 function plannedGas(
   { updatePeriod }: RegisteredLoad,
   gasOfOne: Dec18,
@@ -227,7 +227,7 @@ function ageOf({ ageBlocks }: RegisteredLoad, blockMs: number | undefined): numb
   return ageBlocks === undefined || blockMs === undefined ? undefined : Number(ageBlocks) * blockMs;
 }
 
-/** Measured gas of a result of the query's owner, or of all owners, or the expected gas. */
+/** Measured gas per result for this owner; otherwise all owners' average, or the expected gas. */
 function gasOfResult(queries: readonly MeasuredQuery[]): (load: RegisteredLoad) => Dec18 {
   const owners = new Map<string, { gas: bigint; results: number }>();
   for (const { owner, gas, results } of queries) {
@@ -246,7 +246,7 @@ function meanGas(sum: Pick<MeasuredQuery, "gas" | "results"> | undefined): Dec18
   return sum === undefined || sum.results === 0 ? undefined : (sum.gas * DEC18_ONE) / BigInt(sum.results);
 }
 
-/** Half the relative width: two standard errors of the mean of an hour. */
+/** Half the relative width: two standard errors of an hour's mean. */
 function widthOf(hours: SpendingInput["hours"]): number {
   const fees = hours.map(({ fee }) => Number(fee));
   const mean = fees.reduce((sum, fee) => sum + fee, 0) / fees.length;
@@ -255,7 +255,7 @@ function widthOf(hours: SpendingInput["hours"]): number {
   return Math.min(1, Math.max(MIN_WIDTH, (2 * Math.sqrt(variance / fees.length)) / mean));
 }
 
-/** Fees from the lowest gas to the highest, widened, beside those that were spent; in between those of the mean. */
+/** Fees from the lowest gas to the highest, widened, beside the spent fees; in between the mean's. */
 function feeRange(
   gas: readonly Dec18[],
   price: Dec18,

@@ -63,7 +63,7 @@ export function configuredCosts(
   };
 }
 
-/** Gas of a transaction besides its results, with an update of each client. */
+/** A transaction's gas besides its results, with an update per client. */
 function fixedGasOf({ connections }: Pick<RelayerConfig, "connections">): bigint {
   return GAS_PER_TRANSACTION + GAS_PER_CLIENT_UPDATE * BigInt(connections.length);
 }
@@ -80,7 +80,7 @@ interface QueryFacts {
   readonly height?: bigint | undefined;
 }
 
-/** Returns the load of a registered query. The next result of a KV query needs a newer remote block. */
+/** Returns a registered query's load. A KV query's next result needs a newer remote block. */
 export function loadOf(
   query: RegisteredQuery,
   { queries }: Pick<RelayerConfig, "queries">,
@@ -167,7 +167,7 @@ export function createMarketView(config: FeeConfig, deps: MarketViewDeps): () =>
   };
 }
 
-/** Returns the expected fee of a transaction with these results, as far as one can hold them. `price` is for one unit of gas. */
+/** Returns the expected fee of a transaction with these results, as far as it can hold them. `price` is per unit of gas. */
 export function transactionFee(
   config: FeeConfig,
   resultGas: readonly bigint[],
@@ -177,7 +177,7 @@ export function transactionFee(
   return feeFor(mulDec18(price, feeFactor), minInt(gas, config.batch.gas));
 }
 
-/** Returns the expected fee of a transaction with a result of each served KV query, at the present price. */
+/** Returns the expected fee, at the present price, for a transaction with one result per served KV query. */
 export function createTransactionFee(
   config: FeeConfig,
   loads: () => readonly RegisteredLoad[],

@@ -76,7 +76,7 @@ function oneDecimal(value: number): number {
   return Math.round(value * 10) / 10;
 }
 
-/** Blocks in the mean of this relayer's gas: about those of one scrape interval. */
+/** Blocks in the mean of this relayer's gas: about one scrape interval. */
 const OWN_BLOCKS = 10;
 
 const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [

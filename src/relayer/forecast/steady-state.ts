@@ -32,7 +32,7 @@ export interface MarketFacts {
   /** Price that is paid for a unit of used gas, divided by the block's price: fees are paid for gas limits, with a margin. */
   readonly feeFactor: Dec18;
   readonly batch: {
-    /** Gas of a block with results besides the results: its transaction and client updates. 0 when `QueryLoad.gas` has a share of it. */
+    /** Gas per block with results, besides the results: transaction and client updates. 0 when `QueryLoad.gas` has a share of it. */
     readonly fixedGas: bigint;
     /** Share of a block that a burst may use, per mille. */
     readonly blockSharePermille: bigint;
@@ -45,7 +45,7 @@ export interface SteadyState {
   readonly sustainableGas: bigint;
   /** Gas of each block if every result were on time, rounded up. Demand is above the market when it exceeds `sustainableGas`. */
   readonly demandGas: bigint;
-  /** Results of a block that the market bears: of these queries, in the proportions of the steady state. */
+  /** Results per block that the market bears, in the steady state's proportions. */
   readonly sustainableResults: number;
   /** Results of a block if every one were on time. */
   readonly demandResults: number;
@@ -55,9 +55,9 @@ export interface SteadyState {
    */
   readonly lateBlocks: number;
   readonly resultsPerDay: number;
-  /** Fees of a day, in units of the fee denom, rounded up. */
+  /** A day's fees, in units of the fee denom, rounded up. */
   readonly costPerDay: bigint;
-  /** Fees of a result, in units of the fee denom; 0 without results. */
+  /** A result's fees, in units of the fee denom; 0 without results. */
   readonly costPerResult: Dec18;
 }
 
@@ -65,7 +65,7 @@ export interface SteadyState {
 interface Group {
   readonly queries: number;
   readonly updatePeriod: bigint;
-  /** Gas of one result of each of them. */
+  /** Each query's gas per result. */
   readonly gas: bigint;
 }
 
@@ -74,7 +74,7 @@ export interface Demand extends MarketFacts {
   readonly groups: readonly Group[];
 }
 
-/** All results of one period are equally late, so only the sum of their gas matters. TX queries are left out. */
+/** A period's results are equally late, so only their gas sum matters. TX queries are left out. */
 export function demandOf(
   loads: readonly QueryLoad[],
   facts: MarketFacts,
@@ -95,7 +95,7 @@ export function demandOf(
  * Computes the steady state. Linear in the number of different periods.
  *
  * The relayer sends the latest results first and fills each block up to the market's target. When the demand is above that, all
- * lateness approaches the same number of blocks L, with which the sum of gas / (period + L) is what the market bears.
+ * lateness approaches the same number of blocks L, where the sum of gas / (period + L) is what the market bears.
  */
 export function steadyState(demand: Demand): SteadyState {
   const { params, othersGas, feeFactor, blockMs } = demand;
@@ -126,7 +126,7 @@ export function feesOf(gas: Dec18, price: Dec18): bigint {
   return ceilQuo(gas * price, DEC18_ONE * DEC18_ONE);
 }
 
-/** Returns the gas of a day for gas that is used once in each of these intervals. */
+/** Returns the daily gas for gas that is used once per interval. */
 export function gasPerDay(gas: Dec18, intervalMs: number): Dec18 {
   const intervalUs = BigInt(Math.max(1, Math.round(intervalMs * 1_000)));
   return (gas * BigInt(DAY_MS * 1_000)) / intervalUs;
@@ -142,7 +142,7 @@ export function ceilQuo(value: bigint, divisor: bigint): bigint {
   return (value + divisor - 1n) / divisor;
 }
 
-/** Returns gas and results of a block if every result were on time, without the error of floating point. */
+/** Returns gas and results per block if every result were on time, without floating-point error. */
 function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly results: Dec18 } {
   let [gas, results] = [0n, 0n];
   for (const group of groups) {
@@ -153,8 +153,8 @@ function onTimeRate({ groups, batch }: Demand): { readonly gas: Dec18; readonly 
 }
 
 /**
- * Returns gas and results of a block when all results are late by `lateBlocks`. The phases of the queries are independent, so with
- * less than one result a block, that part of the blocks has the fixed gas.
+ * Returns gas and results per block when all results are late by `lateBlocks`. The queries' phases are independent, so with less than
+ * one result a block, only that share of blocks has the fixed gas.
  */
 function rateAt(
   { groups, batch }: Pick<Demand, "groups" | "batch">,

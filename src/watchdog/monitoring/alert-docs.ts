@@ -3,6 +3,7 @@ import type { Condition, Threshold } from "../conditions/condition.ts";
 
 /** The table of alerts as Markdown. */
 export function alertTable(conditions: readonly Condition[]): string {
+  const monthAlerts = conditions.map(({ name }) => name).filter((name) => /-reward-(?!lost)/.test(name));
   const rows = conditions.map(({ name, severity, when, for: lasting, thresholds, inhibits }) =>
     [
       `\`${name}\``,
@@ -10,7 +11,7 @@ export function alertTable(conditions: readonly Condition[]): string {
       when.replaceAll("|", "\\|"),
       lasting,
       thresholdTexts(thresholds).join(", "),
-      inhibits.map((other) => `\`${other}\``).join(", "),
+      mutedTexts(inhibits, monthAlerts).join(", "),
     ].join(" | "),
   );
   return [
@@ -19,6 +20,13 @@ export function alertTable(conditions: readonly Condition[]): string {
     ...rows.map((row) => `| ${row} |`),
     "",
   ].join("\n");
+}
+
+/** The muted alerts. Those about the month's rate, when they are all muted, are one entry. */
+function mutedTexts(names: readonly string[], monthAlerts: readonly string[]): readonly string[] {
+  const hasAll = monthAlerts.length > 0 && monthAlerts.every((name) => names.includes(name));
+  const others = names.filter((name) => !hasAll || !monthAlerts.includes(name)).map((name) => `\`${name}\``);
+  return hasAll ? [...others, "*month*"] : others;
 }
 
 function thresholdTexts(thresholds: Condition["thresholds"]): readonly string[] {

@@ -38,7 +38,7 @@ export interface Profile {
   readonly name: ProfileName;
   /** Returns whether the chain does what the deployed chain does in this deviation. */
   readonly deployed: (id: SwitchId) => boolean;
-  /** Field numbers and names of the chain's messages; undefined: those of the definitions, with which the code works. */
+  /** Field numbers and names of the chain's messages; undefined: the definitions', which the code uses. */
   readonly proto: ProtoVariant | undefined;
 }
 

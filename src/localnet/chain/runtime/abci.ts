@@ -58,7 +58,7 @@ export interface FinalizeBlockRequest {
   readonly proposerAddress: Uint8Array;
   readonly txs: readonly Uint8Array[];
   readonly lastCommit: readonly LastCommitVote[];
-  /** Hash of the validators of the next height, from the header of this block. Default: empty. */
+  /** Next validators' hash in this block's header. Default: empty. */
   readonly nextValidatorsHash?: Uint8Array;
   /** Default: none. */
   readonly misbehavior?: readonly Misbehavior[];

@@ -25,10 +25,10 @@ export type AddressErrorFacts =
   | { readonly code: "not-an-address" }
   | { readonly code: "wrong-prefix"; readonly expected: string; readonly got: string };
 
-/** A text is not an account address of this chain. The message is that of the SDK's `AccAddressFromBech32`. */
+/** A text is not an account address of this chain. Same message as the SDK's `AccAddressFromBech32`. */
 export class AddressError extends CodedError<AddressErrorFacts> {}
 
-/** Returns the address of a module account: the first 20 bytes of the SHA-256 of its name. Do not modify the array. */
+/** Returns a module account's address: the first 20 bytes of its name's SHA-256. Do not modify the array. */
 export function moduleAddress(name: string): Uint8Array {
   return cached(moduleAddresses, name, () => shared(sha256(utf8(name)).slice(0, 20)));
 }

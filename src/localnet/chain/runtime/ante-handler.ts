@@ -33,14 +33,14 @@ export interface AnteOptions {
 }
 
 /**
- * Creates the ante handler: the steps before the messages. Steps, order and error texts are those of the SDK's ante
- * decorators, as the deployed release combines them.
+ * Creates the ante handler: the steps before the messages, with the order and error texts of the SDK's ante decorators in the
+ * deployed release.
  *
  * The order decides which error a bad transaction gets and how much gas it has used by then, and both are part of the
  * result. Cheap stateless checks come first. The fee precedes the signatures, because verifying a signature is the most
- * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because the first
- * transaction of an account brings its key. Sequences follow: they advance only for a transaction that passed all checks but
- * those of relayed packets, which are as expensive as the messages themselves.
+ * expensive step: a transaction that cannot pay does not reach it. Keys precede signatures, because an
+ * account's first transaction brings its key. Sequences follow: they advance only for a transaction that passed all checks except
+ * relayed packets, which cost as much as the messages themselves.
  */
 export function createAnteHandler(options: AnteOptions): AnteStep {
   const { accounts, takeFee, txCounterStore, relayCheck } = options;
@@ -72,8 +72,8 @@ const SIMULATED_SIGNATURE_BYTES = 112n;
 const TX_COUNTER_KEY = Uint8Array.of(8);
 
 /**
- * Counts the transactions of a block in the store of the contract host (wasmd `CountTXDecorator`). A new height restarts
- * at 0, so nothing resets the counter at the end of a block. Simulations are not counted.
+ * Counts a block's transactions in the contract host's store (wasmd `CountTXDecorator`). A new height restarts at 0, so nothing resets the
+ * counter at the end of a block. Simulations are not counted.
  */
 function countTx(storeName: string): AnteStep {
   return (context) => {

@@ -23,7 +23,7 @@ export interface TxEnvironment {
   readonly proposerAddress: Uint8Array;
   /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: bigint;
-  /** Most gas of a simulation; undefined: that of a block. */
+  /** A simulation's gas limit; undefined: a block's. */
   readonly simulationGas?: bigint | undefined;
 }
 

@@ -35,7 +35,7 @@ import { planUpgrades, runUpgrades, type Upgrade } from "./upgrade.ts";
 export interface ApplicationOptions {
   readonly version: string;
   readonly appVersion: bigint;
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   /** Default: `specification`. */
   readonly profile?: Profile;
@@ -53,7 +53,7 @@ export interface ApplicationOptions {
   readonly validatorUpdates?: (context: Context) => readonly ValidatorPower[];
   /** Gas that all transactions of a block may use together; 0 or less: no limit. */
   readonly maxBlockGas: (context: Context) => bigint;
-  /** Most gas of a simulation, if that is less than the gas of a block; undefined: no limit of its own. */
+  /** A simulation's gas limit, if that is less than a block's; undefined: a block's. */
   readonly simulationGas?: (context: Context) => bigint | undefined;
   /** Number of recent heights that queries can read. */
   readonly keepRecent: number;
@@ -158,8 +158,8 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
 }
 
 /**
- * Joins the validators of a genesis document with those of the modules. The document decides the power of a key that both have:
- * an export has the powers that the control API of a local chain set.
+ * Joins a genesis document's validators with the modules'. The document decides a shared key's power: an export has the powers that a
+ * local chain's control API set.
  */
 function joinValidators(
   document: readonly ValidatorPower[],
@@ -246,7 +246,7 @@ function rerunBlock(
   around: RunAround,
 ): readonly TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
-  // The state of genesis is stored with that of the first block only.
+  // The genesis state is stored with the first block's.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
     const again = (): TxResult => runTx(tx, txRules, scope);
@@ -359,8 +359,8 @@ function viewAt(stores: MultiStore, height: bigint): StoreView {
 }
 
 /**
- * Creates the branch of the first block. InitChain commits nothing: genesis is part of the first height, so the write
- * of this branch also writes genesis into the trees.
+ * Creates the first block's branch. InitChain commits nothing: genesis is part of the first height, so writing this branch also writes
+ * genesis into the trees.
  */
 function aboveGenesis(genesis: Branch): Branch {
   const block = genesis.branch();

@@ -92,8 +92,8 @@ function runAtomically<T>(block: BlockFacts, scope: ExecutionScope, work: (inner
 }
 
 /**
- * Drops a branch: only an exception does. Each is caught by the `dryRun` that threw it, so that one is enough for all: the stack of a
- * new one would take a quarter of the time of a contract's query.
+ * Drops a branch: only an exception does. The `dryRun` that threw it catches it, so one is enough for all: a new one's stack would take a
+ * quarter of a contract query's time.
  */
 const DROPPED = new Error("this is a bug: a dropped branch was not caught");
 

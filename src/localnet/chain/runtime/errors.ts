@@ -44,8 +44,8 @@ function wrapsBefore(text: string, description: string): readonly string[] {
 }
 
 /**
- * An error that is a panic in Go: out of gas of a meter, or a panic of its own. Error handling does not see it. Only what recovers
- * from panics may catch it: the transaction, and a caller with a gas meter of its own.
+ * A panic in Go: a meter's out of gas, or another panic. Error handling does not see it. Only what recovers from panics may catch it:
+ * the transaction, and a caller with its own gas meter.
  */
 export class ChainPanic extends ModuleError {}
 
@@ -107,7 +107,7 @@ export const ErrInvalidGasLimit = registerError("sdk", 41, "invalid gas limit");
 /** A panic that baseapp recovered, as cosmossdk.io/errors registers it. */
 export const ErrPanic = registerError("undefined", 111_222, "panic");
 
-/** Creates a panic of Go code other than out of gas, with the text that baseapp puts in front of the stack. */
+/** Creates a Go panic other than out of gas, with the text that baseapp puts before the stack. */
 export function goPanic(text: string): ChainPanic {
   return new ChainPanic("undefined", 111_222, `recovered: ${text}: panic`, "panic");
 }

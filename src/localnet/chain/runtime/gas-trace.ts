@@ -3,7 +3,7 @@ import type { Context } from "./context.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./module.ts";
 import type { TxRules } from "./tx-runner.ts";
 
-/** What a span is: a part of a transaction, a message, a call of a contract, a query, an entry point of binary code. */
+/** What a span is: a transaction step, a message, a contract call, a query, an entry point of binary code. */
 export type SpanKind = "step" | "message" | "contract" | "query" | "wasm";
 
 /** Follows what uses gas, and changes no result. */

@@ -72,7 +72,7 @@ function chargeableGas(limit: bigint | undefined, consumed: bigint): number {
   return limit === undefined ? Number.POSITIVE_INFINITY : Number(limit - consumed);
 }
 
-/** The text is that of baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
+/** Same text as baseapp and `SetUpContextDecorator`, which recover from the panic of Go's meter. */
 export function outOfGas(location: string, wanted: bigint, used: bigint): ChainPanic {
   const words = `out of gas in location: ${location}; gasWanted: ${wanted}, gasUsed: ${used}`;
   return new ChainPanic("sdk", 11, `${words}: out of gas`, { description: "out of gas", wraps: [words] });

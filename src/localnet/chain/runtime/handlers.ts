@@ -99,7 +99,7 @@ type ResponseOf<Method extends MessageMethod> = Method extends { readonly respon
   ? Message<Type>
   : void;
 
-/** The functions of all messages of a service, by the names of the methods. */
+/** The functions for a service's messages, by method name. */
 export type MessageFunctions<Service extends MessageService> = {
   readonly [Name in keyof Service["methods"]]:
     | Handle<Message<Service["methods"][Name]["request"]>, ResponseOf<Service["methods"][Name]>>
@@ -128,7 +128,7 @@ export function messageHandlers(
   });
 }
 
-/** The name of the response type is that of the message plus "Response"; "MsgXRequest" becomes "MsgXResponse". */
+/** The response type's name is the message's plus "Response"; "MsgXRequest" becomes "MsgXResponse". */
 function messageHandler(
   { typeUrl: canonical, request, response, signers: fieldSigners }: MessageMethod,
   { signers = fieldSigners, checkDecoded, validate, handle }: MessageDefinition<unknown, unknown>,

@@ -59,7 +59,7 @@ export interface ChainModule {
   readonly endBlock?: (context: Context) => void;
   /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */
   readonly initGenesis: (context: Context, genesis: JsonValue | undefined) => void;
-  /** Delivers the transactions of the module's part of the document, after the genesis of all modules. */
+  /** Delivers the module's genesis transactions, after all modules' genesis. */
   readonly genesisTxs?: (context: Context, genesis: JsonValue | undefined, deliver: DeliverGenesisTx) => void;
   readonly exportGenesis: (context: Context) => JsonValue;
 }

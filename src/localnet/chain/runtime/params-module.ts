@@ -39,7 +39,7 @@ export function requireAuthorityAddress(bech32Prefix: string, authority: string)
   }
 }
 
-/** Stores the params of a genesis state, by default those of the definition. Throws `GenesisError` for invalid ones. */
+/** Stores a genesis state's params, by default the definition's. Throws `GenesisError` for invalid params. */
 export function initParams<P>(
   context: Context,
   json: JsonValue | undefined,

@@ -40,7 +40,7 @@ export function collectQueries(handlers: readonly QueryHandler[]): ReadonlyMap<s
 /** State and rules that queries read. */
 export interface QueryState {
   readonly version: string;
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   /** Handlers by gRPC path. */
   readonly handlers: ReadonlyMap<string, QueryHandler>;

@@ -274,7 +274,7 @@ function signDocText(tx: DecodedTx, { chainId, accountNumber, sequence }: AminoS
 }
 
 const SIGNATURE_BYTES = 64;
-/** Half of the order of secp256k1. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
+/** Half of secp256k1's order. The SDK rejects a larger s, because (r, n-s) would be a second valid signature. */
 const HALF_ORDER = 0x7fffffffffffffffffffffffffffffff5d576e7357a4501ddfe92f46681b20a0n;
 
 /**
@@ -304,8 +304,8 @@ function requireSecp256k1(typeUrl: string): void {
 }
 
 /**
- * Returns the account address of a public key, 20 bytes: RIPEMD-160 of the SHA-256 of a secp256k1 key, or the start of
- * the SHA-256 of an ed25519 key. Throws sdk/8 for other key types, and for a secp256k1 key that has not 33 bytes.
+ * Returns a public key's account address, 20 bytes: RIPEMD-160 of a secp256k1 key's SHA-256, or the start of an ed25519 key's
+ * SHA-256. Throws sdk/8 for other key types, and for a secp256k1 key that is not 33 bytes long.
  */
 function addressOfKey(key: Any): Uint8Array {
   if (key.typeUrl === TYPE_URL.ed25519PubKey) return sha256(PubKey.decode(key.value).key).slice(0, 20);

@@ -118,8 +118,8 @@ function execute(tx: DecodedTx, rules: TxRules, scope: TxScope, progress: TxProg
 }
 
 /**
- * Sets the gas limit. A simulation ignores the limit of the transaction, which the client does not know yet, and gets
- * the limit of a block (wasmd `LimitSimulationGasDecorator`), or that of the node, if it is lower.
+ * Sets the gas limit. A simulation ignores the transaction's limit, which the client does not know yet, and gets the lower of a block's
+ * limit (wasmd `LimitSimulationGasDecorator`) and the node's.
  */
 function openGasMeter(tx: DecodedTx, scope: TxScope, progress: TxProgress): void {
   const { maxBlockGas, simulationGas } = scope.environment;
@@ -240,7 +240,7 @@ export function requireRoutable(tx: DecodedTx): void {
   }
 }
 
-/** Outcome of the messages of one transaction. */
+/** Outcome of one transaction's messages. */
 interface MessagesResult {
   /** Encoded `TxMsgData`. */
   readonly data: Uint8Array;
@@ -286,8 +286,8 @@ function handleMessage(context: Context, message: TxMessage, index: number): Mes
 }
 
 /**
- * Creates the first event of every message. Like the SDK's `createEvents`, it names the module only when no event of the
- * handler has the attribute `module`; the name is the second segment of the type URL.
+ * Creates every message's first event. Like the SDK's `createEvents`, it names the module (the type URL's second segment) only when no
+ * event of the handler has the attribute `module`.
  */
 function messageEvent(
   typeUrl: string,

@@ -14,7 +14,7 @@ export interface TxMessage {
 /** A decoded transaction. Its encoding is valid; fees, signatures and messages are not checked yet. */
 export interface DecodedTx {
   readonly bytes: Uint8Array;
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   readonly raw: TxRaw;
   readonly body: TxBody;
@@ -28,7 +28,7 @@ export interface DecodedTx {
 
 /** Types that a transaction may contain. */
 export interface TxCodec {
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
   readonly handlers: ReadonlyMap<string, MessageHandler>;
 }
@@ -107,9 +107,9 @@ const LENGTH_DELIMITED = 2;
 const MAX_FIELD_NUMBER = 0x7fff_ffffn;
 
 /**
- * Throws sdk/2 unless the bytes are the one encoding of a TxRaw that ADR-027 allows: ascending fields, all of wire type
- * 2, shortest varints as lengths. Otherwise anybody could re-encode a signed transaction and change its hash. Checks and
- * texts are those of x/auth/tx `rejectNonADR027TxRaw`.
+ * Throws sdk/2 unless the bytes are the one TxRaw encoding that ADR-027 allows: ascending fields, all with wire type 2, shortest
+ * varints as lengths. Otherwise anybody could re-encode a signed transaction and change its hash. Checks and texts follow x/auth/tx
+ * `rejectNonADR027TxRaw`.
  */
 export function rejectNonCanonicalTx(bytes: Uint8Array): void {
   let at = 0;

@@ -27,8 +27,8 @@ export interface PendingUpgrade {
 }
 
 /**
- * Compares the stores of the saved state with the modules of the program. Returns the upgrades that the next block runs,
- * in order of declaration; none for an empty storage. Throws {@link StoreSetError}.
+ * Compares the saved state's stores with the program's modules. Returns the upgrades that the next block runs, in declaration order;
+ * none for an empty storage. Throws {@link StoreSetError}.
  */
 export function planUpgrades(
   storage: StateStorage | undefined,

@@ -20,7 +20,7 @@ export interface MultiStoreOptions {
   readonly stores: readonly string[];
   /** Number of recent heights that stay readable, including the latest; at least 2. */
   readonly keepRecent: number;
-  /** Height of the first commit of an empty state. */
+  /** Height of an empty state's first commit. */
   readonly initialHeight: bigint;
   /** Source of saved state. Absent: the state starts empty. */
   readonly storage?: StateStorage;

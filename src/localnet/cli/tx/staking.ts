@@ -82,7 +82,7 @@ const MAX_BYTES = 64 * 1024;
 
 const optionalText = z.string().optional();
 
-/** The file of `create-validator` of a Cosmos SDK binary. */
+/** The file that a Cosmos SDK program's `create-validator` reads. */
 const validatorFile = z.strictObject({
   pubkey: z.strictObject({ "@type": z.string(), key: z.string() }),
   amount: z.string().transform(checkedBy(parseCoin)),

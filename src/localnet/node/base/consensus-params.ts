@@ -13,7 +13,7 @@ export interface ConsensusParams {
   readonly voteExtensionsEnableHeight: bigint;
 }
 
-/** Parameters of a local chain: those of the real network, without vote extensions. */
+/** A local chain's parameters: the real network's, without vote extensions. */
 export const DEFAULT_CONSENSUS_PARAMS: ConsensusParams = {
   maxBytes: 22_020_096n,
   maxGas: 1_000_000_000n,

@@ -1,8 +1,8 @@
 import { type Interrupt, InterruptedError } from "../../chain/runtime/interrupt.ts";
 
 /**
- * Default processor time of a query or simulation. A node runs them between its blocks, and answers nothing in the meantime. The gas of a block is
- * enough for six seconds of an endless loop.
+ * Default processor time of a query or simulation. A node runs them between its blocks, and answers nothing in the meantime. A block's gas
+ * is enough for an endless loop of six seconds.
  */
 export const DEFAULT_QUERY_TIME_MS = 500;
 

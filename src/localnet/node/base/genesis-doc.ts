@@ -20,7 +20,7 @@ export interface GenesisDoc {
   readonly consensusParams: ConsensusParams;
   readonly validators: readonly ValidatorPower[];
   readonly appState: JsonObject;
-  /** Profile of a chain of this repository. Absent: `specification`. CometBFT has no such member, and ignores it. */
+  /** The chain's profile. Absent: `specification`. CometBFT has no such member, and ignores it. */
   readonly profile?: ProfileName;
 }
 

@@ -45,7 +45,7 @@ export const NODE_HTTP_LIMITS: HttpLimits = {
   closeGraceMs: 500,
 };
 
-/** Creates an HTTP server of the node. Its own replies are plain text, as those of Go's `net/http`. */
+/** Creates the node's HTTP server. Its own replies are plain text, as in Go's `net/http`. */
 export function createNodeHttpServer(
   name: string,
   { host, port, portOption, access }: ServerAddress,

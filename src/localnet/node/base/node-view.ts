@@ -77,7 +77,7 @@ export type NodeQueries = ReadonlyMap<string, (request: QueryRequest) => QueryRe
  */
 export interface NodeView {
   readonly status: () => NodeStatus;
-  /** ABCI query of a gRPC path of the application or a store at any stored height. Errors are part of the response. */
+  /** ABCI query for an application's gRPC path or a store, at any stored height. Errors are part of the response. */
   readonly query: (request: QueryRequest) => QueryResponse;
   readonly simulate: (tx: Uint8Array) => TxResult;
   /** gRPC query paths that the application supports. */

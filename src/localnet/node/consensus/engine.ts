@@ -181,8 +181,8 @@ function mergeUpdates(
 }
 
 /**
- * Returns the state after a block. Updates of block H change the set of H + 2, since the header of H commits to the set of
- * H + 1 already. Each new set is rotated once: the proposer pays and the others gain priority.
+ * Returns the state after a block. Block H's updates change the set of H + 2, since H's header already commits to the set of H + 1. Each
+ * new set is rotated once: the proposer pays and the others gain priority.
  */
 function advance(state: ChainState, block: StoredBlock, commit: Commit, results: StoredResults): ChainState {
   return {

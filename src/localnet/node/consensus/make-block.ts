@@ -31,7 +31,7 @@ import type { ValidatorKey } from "./validators.ts";
 /** Block protocol version of CometBFT 0.38. */
 const BLOCK_PROTOCOL = 11n;
 
-/** Minimum distance of a vote from the time of its block, `timeIota` of CometBFT's `voteTime`. */
+/** A vote's minimum distance from its block's time, `timeIota` in CometBFT's `voteTime`. */
 const MIN_VOTE_DELAY_NS = 1_000_000n;
 
 /** Distance of neighbouring votes in a set. Real validators do not vote in the same nanosecond either. */

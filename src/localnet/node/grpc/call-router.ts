@@ -40,17 +40,16 @@ export interface UnaryReply {
 }
 
 /**
- * All unary methods of a node: those of the application and those of the node itself. Neither function throws. Both log a
- * bug of the node and hide it from the caller.
+ * All unary methods of application and node. Neither function throws. Both log a node's bug and hide it from the caller.
  */
 export interface CallRouter {
   /** gRPC paths under the chain's own name. */
   readonly paths: readonly string[];
-  /** Field numbers and names of requests and responses. Default: those of the definitions. */
+  /** Field numbers and names of requests and responses. Default: the definitions'. */
   readonly proto?: ProtoVariant | undefined;
   /** Calls a method for gRPC and REST. See {@link callInQueue}. */
   readonly call: (call: UnaryCall) => UnaryReply;
-  /** The requests of all servers of the node. */
+  /** The requests of the node's servers. */
   readonly queue: WorkQueue;
   /** Runs an `abci_query`: a method by its gRPC path, or one of the application's other paths. */
   readonly query: (request: QueryRequest) => QueryResponse;
@@ -62,7 +61,7 @@ export type ServerFactory = (router: CallRouter) => NodeServer;
 const NOTHING = new Uint8Array(0);
 const OWN_METHODS = [...TX_METHODS, ...TENDERMINT_METHODS, ...NODE_METHODS, ...INTERFACE_METHODS];
 
-/** Creates the router of a node. The methods of the node take precedence over those of the application. */
+/** Creates a node's router. The node's methods take precedence over the application's. */
 export function createCallRouter(
   context: ServiceContext,
   logger: Logger,

@@ -180,7 +180,7 @@ function reflectionHandler(
   };
 }
 
-/** Bounds of the connections of the gRPC server. */
+/** Connection bounds of the gRPC server. */
 interface GrpcConnectionLimits {
   /** At the limit, a new connection replaces the one without traffic for the longest time. */
   readonly maxConnections: number;

@@ -9,7 +9,7 @@ export interface ServiceContext {
   readonly view: NodeView;
   /** First part of the chain's own type URLs: "neutron". */
   readonly chainName: string;
-  /** Field numbers and names of the chain's messages. Default: those of the definitions. */
+  /** Field numbers and names of the chain's messages. Default: the definitions'. */
   readonly proto?: ProtoVariant | undefined;
   /** Human-readable part of consensus addresses: "neutronvalcons". */
   readonly consensusPrefix: string;

@@ -23,11 +23,11 @@ export interface ReflectionStream {
 
 /** Services that reflection describes. */
 export interface ReflectionOptions {
-  /** gRPC paths of the methods that the server has, under the chain's own name, without those of reflection. */
+  /** gRPC paths of the server's methods, under the chain's own name, without reflection. */
   readonly paths: readonly string[];
   /** The name under which the chain's own files and symbols appear. */
   readonly chainName: string;
-  /** Field numbers and names of the chain's messages. Default: those of the definitions. */
+  /** Field numbers and names of the chain's messages. Default: the definitions'. */
   readonly proto?: ProtoVariant | undefined;
 }
 
@@ -171,7 +171,7 @@ function extensionsOf(typeName: string, chainName: string): readonly ExtensionPl
   );
 }
 
-/** Names of the services of these gRPC paths, in alphabetical order. */
+/** Service names of these gRPC paths, in alphabetical order. */
 function servicesOf(paths: Iterable<string>): readonly string[] {
   return [...new Set([...paths].map((path) => path.slice(1, path.lastIndexOf("/"))))].toSorted();
 }

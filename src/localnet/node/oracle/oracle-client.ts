@@ -15,7 +15,7 @@ export const ORACLE_FAULTS = {
   "pre-block-error": "extending the vote fails before the sidecar is asked: neither Success nor Failure",
 } as const;
 
-/** Name of a fault of the oracle part of a node. */
+/** Name of a node's oracle fault. */
 export type OracleFaultName = keyof typeof ORACLE_FAULTS;
 
 /** Answers whether a fault is on. */

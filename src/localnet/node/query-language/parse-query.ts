@@ -1,6 +1,6 @@
 import { CodedError } from "../../../platform/base/errors.ts";
 
-/** Kinds of tokens, under the names of CometBFT's error messages. */
+/** Token kinds, named as in CometBFT's error messages. */
 type TokenKind =
   | "tag"
   | "string"
@@ -193,7 +193,7 @@ function parseCondition(scanner: Scanner): Condition {
   return { tag, operator, operand: toOperand(expect(scanner, operandKinds(operator))) };
 }
 
-/** Returns the next token. Throws when it is not of one of these kinds. */
+/** Returns the next token. Throws unless it is one of these kinds. */
 function expect(scanner: Scanner, wanted: readonly TokenKind[]): Token {
   const token = scanner.next();
   if (token === undefined) {

@@ -20,7 +20,7 @@ export function parseForm(text: string): FormValues {
   return values;
 }
 
-/** Joins two forms. Under one name, the values of the first come before those of the second. */
+/** Joins two forms. Under one name, the first form's values come first. */
 export function joinForms(first: FormValues, second: FormValues): FormValues {
   const joined = new Map(first);
   for (const [name, values] of second) joined.set(name, [...(joined.get(name) ?? []), ...values]);

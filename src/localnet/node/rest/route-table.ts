@@ -92,8 +92,8 @@ function parsePart(text: string): Part {
 }
 
 /**
- * Matches the decoded segments of a path. Returns the values of the variables, or undefined when the path does not match.
- * A `**` matches any number of segments, also none. A template has at most one.
+ * Matches a path's decoded segments. Returns the variables' values, or undefined when the path does not match. A `**` matches any number
+ * of segments, also none. A template has at most one.
  */
 export function matchPath(
   template: PathTemplate,

@@ -61,7 +61,7 @@ export function resultTxJson(tx: StoredTx, provenAmong: readonly Uint8Array[] | 
   });
 }
 
-/** Proofs by the transactions of a block, which the store shares: a page of one block needs the same proofs for each of them. */
+/** Proofs by a block's transactions, which the store shares: a page of one block needs the same proofs for each. */
 const proofsOf = new WeakMap<readonly Uint8Array[], ReturnType<typeof simpleProofs>>();
 
 function txProofJson(tx: StoredTx, txs: readonly Uint8Array[]): JsonObject {

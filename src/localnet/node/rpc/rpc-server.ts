@@ -171,7 +171,7 @@ async function callJson(body: string, context: RpcContext, { waiter, signal }: C
   return jsonText(200, texts.length > 1 ? `[${texts.join(",")}]` : first);
 }
 
-/** Length of the responses of a batch above which the node runs no further calls of it. */
+/** Total response length above which the node runs no further calls of a batch. */
 const MAX_BATCH_LENGTH = 33_554_432;
 /** The same for a batch that waits for a block: its responses are in memory while other requests run. */
 const MAX_WAITING_BATCH_LENGTH = 1_048_576;

@@ -83,7 +83,7 @@ interface Client {
 
 /** Blocks and requests wait at most about this long for notifications. */
 const SLICE_MS = 5;
-/** Bounds of one turn of a client. A notification of a full block alone exceeds the bytes, so its client gets one per turn. */
+/** Bounds of a client's turn. A full block's notification alone exceeds the bytes, so its client gets one per turn. */
 const TURN_EVENTS = 128;
 const TURN_NOTIFICATIONS = 32;
 const TURN_BYTES = 65_536;

@@ -291,7 +291,7 @@ interface PendingMessages {
   readonly cut: () => void;
 }
 
-/** Bound of the unanswered messages of one client and of all clients. */
+/** Bound of unanswered messages, for one client and for all. */
 interface PendingBound {
   /** Adds a message. Cuts the client when it has too many, or the client with the most when all together have too many. */
   readonly add: (of: PendingMessages, data: RawData) => void;

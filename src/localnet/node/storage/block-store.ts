@@ -232,7 +232,7 @@ function createBlockPruning(
   };
 }
 
-/** State of the application in the database of the node. */
+/** The application's state in the node's database. */
 interface StateTables {
   readonly storage: StateStorage;
   /** Writes the changes of one commit. The caller must have an open transaction. */

@@ -157,9 +157,9 @@ export interface Slice {
   readonly limit: number;
 }
 
-/** Tables of one kind of search. */
+/** Tables for one kind of search. */
 interface SearchTables {
-  /** Index of event attributes with the columns `tag`, `value`, `event` and those of `place`. */
+  /** Event attribute index with the columns `tag`, `value`, `event` and `place`'s. */
   readonly events: string;
   /** Lists every place in the columns of `place`. */
   readonly all: string;

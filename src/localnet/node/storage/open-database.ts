@@ -46,7 +46,7 @@ function inUse(home: string, cause: FolderInUseError): NodeError {
 }
 
 /**
- * Opens a read-only snapshot of the database of a home directory. Does not lock the home: with WAL, a node may write at the same
+ * Opens a read-only snapshot of a home directory's database. Does not lock the home: with WAL, a node may write at the same
  * time, and the snapshot does not change. Throws `NodeError` `home-unusable` when the home has no database.
  */
 export function openSnapshot(home: string): OpenDatabase {
@@ -106,7 +106,7 @@ function unusable(home: string, cause: unknown): NodeError {
  */
 const SCHEMA_VERSION = 2n;
 
-// WITHOUT ROWID stores the rows of a table in its primary key. The event tables are the index: `(tag, value, height, …)`
+// WITHOUT ROWID stores a table's rows in its primary key. The event tables are the index: `(tag, value, height, …)`
 // finds an exact value within a range of heights, and `(tag, …)` finds all values. `event` is the position of the event in its
 // transaction or block, because all conditions of a search must hold within one event. `txs_by_place` serves searches by height
 // alone, and UNIQUE on `blocks.hash` serves `block_by_hash`.

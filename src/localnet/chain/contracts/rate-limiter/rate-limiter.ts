@@ -22,8 +22,8 @@ import {
 const SUDO_VARIANTS = { send_packet: "fields", recv_packet: "fields", undo_send: "fields" } as const;
 
 /**
- * The reference limiter of IBC transfers: quotas of a channel and a denomination, in percent of the supply, within windows.
- * Messages, arithmetic and texts are those of the contract that the deployed chain uses. The module `rate-limited-ibc`
+ * The reference limiter of IBC transfers: quotas per channel and denomination, in percent of the supply, within windows.
+ * Messages, arithmetic and texts equal the deployed chain's contract. The module `rate-limited-ibc`
  * calls `sudo`.
  */
 export const rateLimiter: ContractCode = {

@@ -62,7 +62,7 @@ export function limitsOf({ channel, denom }: Path): Entry<readonly RateLimit[]> 
   );
 }
 
-/** The roles of an account, in the order of the enum. */
+/** An account's roles, in enum order. */
 export function rolesOf(account: string): Entry<readonly string[]> {
   return textList(concat(ROLES, utf8(account)));
 }
@@ -72,7 +72,7 @@ export function allowedChannels(denom: string): Entry<readonly string[]> {
   return textList(concat(RESTRICTIONS, utf8(denom)));
 }
 
-/** Delay of the messages of an account, hours. */
+/** Delay of an account's messages, hours. */
 export function timelockDelay(account: string): Entry<number> {
   return jsonEntry(concat(DELAYS, utf8(account)), Number, (hours) => hours);
 }

@@ -83,7 +83,7 @@ function validatorsOf({ storage }: ContractScope, delegator: string): readonly s
   );
 }
 
-/** Tokens of shares, with the rounding of the staking module. */
+/** The shares' tokens, with the staking module's rounding. */
 function tokensOf({ tokens, shares: all }: TrackedValidator, shares: Dec18): bigint {
   return truncateDec18(quoDec18(shares * tokens, all));
 }

@@ -19,14 +19,14 @@ import { event } from "../../runtime/events.ts";
 import type { MessageHandler } from "../../runtime/module.ts";
 import { createItem, createMap, messageCodec, textCodec, uint64Codec } from "../../store/collections.ts";
 
-/** Name of the module and of its store. Its account is the authority of the chain. */
+/** Name of the module and its store. Its account is the chain's authority. */
 export const MODULE_NAME = "adminmodule";
 
 /** `Admin-` | address as text: the address. */
 const ADMINS = utf8("Admin-");
 /** `0x04` | id, 8 bytes. */
 const PROPOSALS = Uint8Array.of(0x04);
-/** In front of the key of a proposal. */
+/** Prefix of a proposal's key. */
 const ARCHIVE = utf8("ArchiveSdk47-");
 const LEGACY_PROPOSAL_ID = Uint8Array.of(0x03);
 const PROPOSAL_ID = Uint8Array.of(0x06);
@@ -47,13 +47,12 @@ export interface ProposalDeps {
   readonly chainName: string;
   /** The account that signs the messages of a proposal, bech32. */
   readonly authority: string;
-  /** Finds the handler of a message of any module. */
+  /** Finds any module's message handler. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
 /**
- * Runs the messages of a proposal as the authority and archives it. Returns the id of the proposal. The first failure fails all
- * of them.
+ * Runs a proposal's messages as the authority and archives it. Returns the proposal's id. The first failure fails all messages.
  */
 export function submitProposal(
   context: Context,

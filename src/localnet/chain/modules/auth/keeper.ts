@@ -110,8 +110,8 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
 }
 
 /**
- * Writes an account and its number. Order and number of store accesses are those of the SDK's indexed map, because each
- * access consumes gas: read the old account, free its number, check and write the new number, write the account.
+ * Writes an account and its number. Store accesses follow the SDK's indexed map, because each consumes gas: read the old account,
+ * free its number, check and write the new number, write the account.
  */
 function setAccount(context: Context, address: Uint8Array, account: Account): void {
   const old = accounts.get(context, address);

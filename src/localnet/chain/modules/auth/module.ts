@@ -90,7 +90,7 @@ function withUniqueNumbers(accounts: readonly Account[]): readonly Account[] {
   return [...unique, ...renumbered].toSorted(byNumber);
 }
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Creates the handlers of `cosmos.auth.v1beta1.Query`. */

@@ -38,7 +38,7 @@ export interface Payment {
 /** Keeper of coins for other modules. Every movement throws `ModuleError` when a balance is too small or coins are invalid. */
 export interface BankKeeper {
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Coins of an address in the byte order of their denominations. */
+  /** An address' coins, in byte order of denomination. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
   /** Addresses that have coins of a denomination, in ascending order. */
   readonly holders: (context: Context, denom: string) => Iterable<Uint8Array>;
@@ -55,9 +55,9 @@ export interface BankKeeper {
   readonly sendBetweenModules: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   /** Moves coins from one sender to several recipients. The sums must be equal. */
   readonly sendToMany: (context: Context, from: Payment, to: readonly Payment[]) => void;
-  /** Moves coins of a delegator into a pool of staking. */
+  /** Moves a delegator's coins into a staking pool. */
   readonly delegate: (context: Context, from: Uint8Array, module: string, coins: readonly Coin[]) => void;
-  /** Moves coins of a pool of staking back to a delegator. */
+  /** Moves a staking pool's coins back to a delegator. */
   readonly undelegate: (context: Context, module: string, to: Uint8Array, coins: readonly Coin[]) => void;
   readonly mint: (context: Context, module: string, coins: readonly Coin[]) => void;
   readonly burn: (context: Context, module: string, coins: readonly Coin[]) => void;
@@ -163,7 +163,7 @@ function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins
   return spender;
 }
 
-/** As `DelegateCoins` of the SDK: two events instead of those of a transfer, and the balance in the error. */
+/** As the SDK's `DelegateCoins`: two events instead of a transfer's, and the balance in the error. */
 function delegate(
   context: Context,
   accounts: BankAccounts,

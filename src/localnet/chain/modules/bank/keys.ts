@@ -1,7 +1,7 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { type Codec, textCodec } from "../../store/collections.ts";
 
-/** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
+/** Name of the module and its store. Other chains prove keys of this store, so its layout is the SDK's. */
 export const MODULE_NAME = "bank";
 
 /** Supply: `0x00 | denom`. The value is decimal text. */
@@ -36,7 +36,7 @@ export const balanceKeyCodec: Codec<BalanceKey> = {
   },
 };
 
-/** Encodes keys of the index of holders, without the prefix. */
+/** Encodes holder index keys, without the prefix. */
 export const holderKeyCodec: Codec<BalanceKey> = {
   encode: ({ address, denom }) => concat(utf8(denom), Uint8Array.of(0, address.length), address),
   decode: (bytes) => {

@@ -4,7 +4,7 @@ import { trimGoSpace } from "../../../../platform/base/text.ts";
 import { isDenom } from "../../runtime/coins.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 
-/** Checks metadata of a denomination (`Metadata.Validate` of the SDK). Throws `ModuleError`. */
+/** Checks a denomination's metadata (the SDK's `Metadata.Validate`). Throws `ModuleError`. */
 export function validateMetadata(metadata: Metadata): void {
   const { name, symbol, base, display, denomUnits } = metadata;
   if (trimGoSpace(name) === "") throw unregisteredError("name field cannot be blank");

@@ -27,7 +27,7 @@ import {
 } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Creates the handlers of `cosmos.bank.v1beta1.Query`. This chain locks no coins, so every balance is spendable. */

@@ -7,12 +7,12 @@ import { createGasMeter } from "../../runtime/gas.ts";
 import { GenesisError } from "../../runtime/genesis.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 
-/** Name of the module and of its store. The runtime stores the record of the last block there too. */
+/** Name of the module and its store. The runtime stores the last block's record there too. */
 export const MODULE_NAME = BLOCK_RECORD_STORE;
 
 const PARAMS_KEY = utf8("Consensus");
 
-/** Limits of blocks and evidence. The defaults are those of the deployed chain, without vote extensions. */
+/** Block and evidence limits. The defaults are the deployed chain's, without vote extensions. */
 export const moduleParams: ModuleParams<ConsensusParams> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,

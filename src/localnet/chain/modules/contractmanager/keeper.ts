@@ -10,13 +10,13 @@ import type { Context } from "../../runtime/context.ts";
 import { registerError } from "../../runtime/errors.ts";
 import type { RelayedPacket } from "../ibc/channel/ibc-module.ts";
 
-/** Name of the module and of its store, and codespace of its errors. */
+/** Name of the module and its store; error codespace. */
 export const MODULE_NAME = "contractmanager";
 
 /** `0x01` | address (text) | `/` | id (8 bytes, big-endian) → `Failure`. */
 export const FAILURES_PREFIX = Uint8Array.of(1);
 
-/** Returns the prefix of the failures of one contract. */
+/** Returns the prefix of one contract's failures. */
 export function failuresOf(address: string): Uint8Array {
   return concat(FAILURES_PREFIX, utf8(`${address}/`));
 }

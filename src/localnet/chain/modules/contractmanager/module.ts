@@ -189,7 +189,7 @@ function queryFailure(
   throw new QueryError(GrpcCode.InvalidArgument, ErrKeyNotFound(text).message);
 }
 
-/** Lists the failures of a contract, or without an address those of all contracts. */
+/** Lists a contract's failures, or without an address all contracts'. */
 function queryFailures(
   context: Context,
   { address, pagination }: wire.QueryFailuresRequest,

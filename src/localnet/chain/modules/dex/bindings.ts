@@ -55,7 +55,7 @@ function binding<Message, Response>({
   };
 }
 
-/** The members of `dex`. If a message has several of them, the first in this order wins, as in Go. */
+/** The members of `dex`. If a message has several, the first in this order wins, as in Go. */
 const BINDINGS: Readonly<Record<string, RunBinding>> = {
   deposit: binding({
     name: "MsgDeposit",
@@ -253,7 +253,7 @@ function limitPrice(price: string): string {
   }
 }
 
-/** Moves the point of a decimal to the right, or to the left for a negative number of places. */
+/** Moves a decimal's point to the right, or to the left for a negative number of places. */
 function shifted(whole: string, fraction: string, places: number): string {
   const digits = `${"0".repeat(Math.max(0, -places))}${whole}${fraction}${"0".repeat(Math.max(0, places))}`;
   const point = Math.max(0, -places) + whole.length + places;

@@ -77,7 +77,7 @@ export function deposit(context: Context, request: DepositRequest, keepers: DexK
   };
 }
 
-/** The deployed module reports a position behind enemy lines only; any other failure is one of the message. */
+/** The deployed module reports only a position behind enemy lines; any other failure fails the message. */
 function failsMessage({ profile }: Context, { options }: Position, { error }: Failed): boolean {
   const isBel = error.code === errors.ErrDepositBehindEnemyLines().code;
   return isBel ? options.failTxOnBel : profile.deployed("dexFailedPositions");
@@ -251,7 +251,7 @@ function requireWithinSlop(
   limit: PrecDec,
   slopToleranceBps: bigint,
 ): void {
-  // The average price of the swap, not the price of its last tick, must be within the tolerance.
+  // The swap's average price, not its last tick's price, must be within the tolerance.
   const tolerance = quoPrec(precFromInt(slopToleranceBps), precFromInt(10_000n));
   const highest = mulPrec(limit, addPrec(PREC_ONE, tolerance));
   if (quoPrecInt(precFromInt(amountIn), amountOut) >= highest) throw ErrSwapOnDepositSlopTolerance();

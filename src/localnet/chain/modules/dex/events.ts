@@ -229,15 +229,15 @@ export function multihopSwap(parties: Parties, facts: MultiHopFacts, { deployed 
 /** One attribute of an event. */
 type Attribute = ChainEvent["attributes"][number];
 
-/** The first attribute of all events of the module. */
+/** The first attribute of the module's events. */
 const MODULE_ATTRIBUTE: Attribute = attribute("module", MODULE_NAME);
 
-/** The attributes of a side of a pair: its tokens in byte order, and the one that the maker sells. */
+/** A pair side's attributes: its tokens in byte order, and the token that the maker sells. */
 type SideAttributes = readonly [zero: Attribute, one: Attribute, tokenIn: Attribute];
 
 const sideAttributes = createObjectSlot<TradePairId, SideAttributes>("attributes of the side");
 
-/** Returns the attributes of a side. Every saved record names its side, and all records of a side share few objects. */
+/** Returns a side's attributes. Every saved record names its side, and a side's records share few objects. */
 function attributesOf(tradePairId: TradePairId): SideAttributes {
   const known = sideAttributes.get(tradePairId);
   if (known !== undefined) return known;
@@ -326,7 +326,7 @@ export function purgeHitGasLimit(gas: bigint): ChainEvent {
   };
 }
 
-/** Gas of one swap. The type of this event and of the two below is the name of the chain. */
+/** One swap's gas. This event's type, and the next two events', is the chain's name. */
 export function gasConsumed(chainName: string, gas: bigint): ChainEvent {
   return { type: chainName, attributes: [MODULE_ATTRIBUTE, attribute("gas_consumed", gas.toString())] };
 }
@@ -343,7 +343,7 @@ export function totalWithdrawn(chainName: string, { denom, amount }: Coin): Chai
   };
 }
 
-/** Change of the number of records on the book. */
+/** Change in the book's number of records. */
 export interface CountChange {
   readonly action: "inc" | "dec";
   readonly kind: "lp" | "limit_order";

@@ -110,7 +110,7 @@ function failure(text: string, cause?: unknown): GenesisError {
   return new GenesisError(`app_state.${MODULE_NAME}`, text, cause);
 }
 
-/** Prints the whole state of the module; {@link initGenesis} of it creates the same store. */
+/** Prints the module's whole state; {@link initGenesis} creates the same store from it. */
 export function exportGenesis(context: Context, balances: DexBalances): JsonValue {
   const poolMetadataList = [...store.poolMetadata.entries(context)].map(([, metadata]) => metadata);
   const state: GenesisState = {
@@ -138,7 +138,7 @@ const NOT_DEPLOYED = ["limit_order_expiration_list", "deposit_record_list", "poo
 
 const NO_PAIR: PairId = { token0: "", token1: "" };
 
-/** One record for each holder of a pool's shares, in the order of addresses. */
+/** One record per holder of a pool's shares, in address order. */
 function depositsInto(context: Context, id: bigint, { holdings }: DexBalances): readonly DepositRecord[] {
   return [...holdings(context, poolDenom(id))].map((shares) => toDepositRecord(context, id, shares));
 }

@@ -24,7 +24,7 @@ interface Operation<Message, Request, Response> {
   readonly run: (context: Context, request: Request, keepers: DexKeepers) => Response;
 }
 
-/** Operations of the six messages of users. The simulations run the same. */
+/** Operations of the users' six messages. The simulations run the same. */
 const OPERATIONS = {
   deposit: { parse: messages.parseDeposit, run: deposit },
   withdrawal: { parse: messages.parseWithdrawal, run: withdraw },
@@ -34,7 +34,7 @@ const OPERATIONS = {
   multiHopSwap: { parse: messages.parseMultiHopSwap, run: multiHopSwap },
 } as const;
 
-/** Handlers of the six messages of users, and of MsgUpdateParams. */
+/** Handlers for the users' six messages, and MsgUpdateParams. */
 export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
   return messageHandlers(
     tx.Msg,
@@ -66,8 +66,8 @@ export function createHandlers(keepers: DexKeepers): readonly MessageHandler[] {
 }
 
 /**
- * A message of a user. `checkDecoded` checks the texts of numbers, in the order of their fields; absent without such fields. Go decodes them
- * with the transaction, so that CheckTx rejects a malformed one. It throws a plain error.
+ * A user's message. `checkDecoded` checks number texts, in field order; absent without such fields. Go decodes them with the transaction, so
+ * CheckTx rejects malformed numbers. It throws a plain error.
  */
 function userMessage<Message, Request, Response>(
   name: string,

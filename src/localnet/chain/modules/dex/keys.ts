@@ -4,7 +4,7 @@ import { GO_ZERO_TIME_NS, splitNs } from "../../../../platform/base/time.ts";
 import { cacheKeyText } from "../../store/cache-store.ts";
 import type { PairId, PoolKey, PoolReservesKey, TradePairId, TrancheKey } from "./types.ts";
 
-/** Name of the module and of its store. */
+/** Name of the module and its store. */
 export const MODULE_NAME = "dex";
 
 /** Active records of the order book, `TickLiquidity`. */
@@ -51,7 +51,7 @@ function encodeTick(tick: bigint): Uint8Array {
   return concat(tick < 0n ? NEGATIVE : POSITIVE, uint64BigEndian(BigInt.asUintN(64, tick)));
 }
 
-/** The keys of one side of a pair, and the range of its active records. */
+/** A pair side's keys, and the range of its active records. */
 interface SideKeys {
   readonly key: Uint8Array;
   /** The key below {@link TICK_LIQUIDITY_PREFIX}. */
@@ -59,7 +59,7 @@ interface SideKeys {
   readonly end: Uint8Array | undefined;
 }
 
-/** A pure function of the pair, so no result depends on it. All records of a side share few objects, and these share the keys. */
+/** A pure function of the pair, so no result depends on it. A side's records share few objects, and these share the keys. */
 const sides = createRecentCache<string, SideKeys>(4_096);
 const sideOf = createObjectSlot<TradePairId, SideKeys>("keys of the side");
 
@@ -78,18 +78,18 @@ function sideKeys(tradePairId: TradePairId): SideKeys {
   return keys;
 }
 
-/** Returns the common part of the keys of one side of a pair, without the prefix of the store. Do not modify the array. */
+/** Returns the common part of a pair side's keys, without the store prefix. Do not modify the array. */
 export function sideKey(tradePairId: TradePairId): Uint8Array {
   return sideKeys(tradePairId).key;
 }
 
-/** Returns the bounds of the active records of one side. Do not modify the arrays. */
+/** Returns the bounds of one side's active records. Do not modify the arrays. */
 export function sideRange(tradePairId: TradePairId): KeyRange {
   const { path, end } = sideKeys(tradePairId);
   return [path, end];
 }
 
-/** Returns the key of one side of a pool, below {@link TICK_LIQUIDITY_PREFIX}. */
+/** Returns a pool side's key, below {@link TICK_LIQUIDITY_PREFIX}. */
 export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Uint8Array {
   return concat(sideKey(tradePairId), encodeTick(tick), POOL_MARK, uint64BigEndian(fee), SLASH);
 }
@@ -97,7 +97,7 @@ export function poolReservesKey({ tradePairId, tick, fee }: PoolReservesKey): Ui
 /** Paths on the key object, which all versions of a record share. */
 const poolPaths = createObjectSlot<PoolReservesKey, Uint8Array>("path of a side");
 
-/** Returns the whole key of one side of a pool. Do not modify the array. */
+/** Returns a pool side's whole key. Do not modify the array. */
 export function poolReservesPath(key: PoolReservesKey): Uint8Array {
   const known = poolPaths.get(key);
   if (known !== undefined) return known;
@@ -133,7 +133,7 @@ type KeyRange = readonly [start: Uint8Array, end: Uint8Array | undefined];
 /** Every order walks the tranches of its tick. */
 const tickRanges = createRecentCache<string, KeyRange>(4_096);
 
-/** Returns the bounds of the active tranches of one tick. Do not modify the arrays. */
+/** Returns the bounds of one tick's active tranches. Do not modify the arrays. */
 export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   const create = (): KeyRange => {
     const start = cacheKeyText(concat(sideKeys(tradePairId).path, encodeTick(tick), TRANCHE_MARK));
@@ -143,7 +143,7 @@ export function trancheRange(tradePairId: TradePairId, tick: bigint): KeyRange {
   return tickRanges.get(`${makerDenom} ${takerDenom} ${tick}`, create) ?? create();
 }
 
-/** Returns the key of a user's part of a tranche, below {@link TRANCHE_USER_PREFIX}. */
+/** Returns the key of a user's tranche part, below {@link TRANCHE_USER_PREFIX}. */
 export function trancheUserKey(address: string, trancheKey: string): Uint8Array {
   return utf8(`${address}/${trancheKey}/`);
 }
@@ -151,7 +151,7 @@ export function trancheUserKey(address: string, trancheKey: string): Uint8Array 
 /** The last path: a message reads a part and writes it. */
 let lastUserPath = { address: "", trancheKey: "", path: TRANCHE_USER_PREFIX };
 
-/** Returns the whole key of a user's part of a tranche. Do not modify the array. */
+/** Returns the whole key of a user's tranche part. Do not modify the array. */
 export function trancheUserPath(address: string, trancheKey: string): Uint8Array {
   if (lastUserPath.trancheKey === trancheKey && lastUserPath.address === address) return lastUserPath.path;
   const path = cacheKeyText(concat(TRANCHE_USER_PREFIX, trancheUserKey(address, trancheKey)));
@@ -159,7 +159,7 @@ export function trancheUserPath(address: string, trancheKey: string): Uint8Array
   return path;
 }
 
-/** Returns the common part of the keys of a user's tranches. */
+/** Returns the common part of a user's tranche keys. */
 export function trancheUserPrefix(address: string): Uint8Array {
   return utf8(`${address}/`);
 }

@@ -28,7 +28,7 @@ import {
 } from "./tranche.ts";
 import type { DexKeepers, Tranche, TrancheUser } from "./types.ts";
 
-/** MsgWithdrawFilledLimitOrder: pays the filled part of an order, and of an inactive tranche also the unfilled part. */
+/** MsgWithdrawFilledLimitOrder: pays an order's filled part, and for an inactive tranche also the unfilled part. */
 export function withdrawFilled(
   context: Context,
   { creator, trancheKey }: TrancheRequest,

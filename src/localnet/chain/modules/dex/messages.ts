@@ -19,7 +19,7 @@ import { isPriceInRange, MAX_TICK, validateTickFee } from "./price.ts";
 import { timestampNs } from "./records.ts";
 import { errorMessage } from "../../../../platform/base/errors.ts";
 
-/** Options of one position of a deposit. */
+/** Options of one deposit position. */
 export interface PositionOptions {
   readonly disableAutoswap: boolean;
   readonly failTxOnBel: boolean;
@@ -27,7 +27,7 @@ export interface PositionOptions {
   readonly slopToleranceBps: bigint;
 }
 
-/** One position of a deposit, in the order of the message's tokens. */
+/** One deposit position, in the order of the message's tokens. */
 export interface DepositEntry {
   readonly amountA: bigint;
   readonly amountB: bigint;
@@ -87,7 +87,7 @@ function checkDepositEntry({ amountA, amountB, tick, fee, options }: DepositEntr
   if (options.slopToleranceBps > MAX_SLOP_BPS) throw errors.ErrInvalidSlopTolerance();
 }
 
-/** One position of a withdrawal, in the order of the message's tokens. */
+/** One withdrawal position, in the order of the message's tokens. */
 export interface WithdrawalEntry {
   readonly shares: bigint;
   readonly tick: bigint;
@@ -237,7 +237,7 @@ function checkRoutes(routes: readonly (readonly string[])[]): void {
 
 const MIN_DENOM_LENGTH = 2;
 
-/** The deployed module compares the length of each denomination, not the number of hops. */
+/** The deployed module compares each denomination's length, not the number of hops. */
 function checkHops(hops: readonly string[]): void {
   const seen = new Set<string>();
   for (const hop of hops) {

@@ -35,9 +35,8 @@ export function createDexModule(options: DexOptions, deps: DexDeps): ChainModule
 }
 
 /**
- * Begin of a block: removes the orders that have expired from the order book, even while the module is paused.
- * Stops once the allowance of gas is used up; orders of one second are in the order of their keys, so an order that is not
- * yet expired can hide one that is.
+ * Begin of a block: removes expired orders from the book, even while the module is paused. Stops once the gas allowance is used
+ * up; orders with the same second are in key order, so an order that is not yet expired can hide one that is.
  */
 function purgeExpired(context: Context, chainName: string): void {
   const walk = store.expirations(context);

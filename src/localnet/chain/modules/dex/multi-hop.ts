@@ -32,7 +32,7 @@ export function multiHopSwap(
   return { coinOut: toWireCoin(received), route: { hops: [...hops] }, dust: dust.map(toWireCoin) };
 }
 
-/** The simulation of MsgMultiHopSwap pays nobody, and so responds to a first route of one token: no coin comes out. */
+/** MsgMultiHopSwap's simulation pays nobody, and so responds to a first route of one token: no coin comes out. */
 export function simulateMultiHopSwap(
   context: Context,
   request: MultiHopRequest,
@@ -98,7 +98,7 @@ function allFailed(failures: readonly ModuleError[]): ModuleError {
   );
 }
 
-/** Throws where Go dereferences the missing coin of a route of one token. */
+/** Throws where Go dereferences a one-token route's missing coin. */
 function outOf({ out }: RouteResult): Coin {
   if (out === undefined) throw panicked("invalid memory address or nil pointer dereference");
   return out;

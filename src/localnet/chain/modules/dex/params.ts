@@ -4,7 +4,7 @@ import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { unregistered } from "./errors.ts";
 import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
-/** Fee tiers and limits. The defaults are those of dex.md, "Resources and their fields". */
+/** Fee tiers and limits. Defaults: dex.md, "Resources and their fields". */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,
   key: PARAMS_KEY,

@@ -41,7 +41,7 @@ import type { DexKeepers, TradePairId, Tranche } from "./types.ts";
 /** Gas that an order with an expiration pays for its purge. */
 const EXPIRING_ORDER_GAS = 10_000n;
 
-/** Price limits of an order. `price` is the price of the tick, token in for one token out. */
+/** An order's price limits. `price` is the tick's price, token in for one token out. */
 interface Limit {
   readonly tick: bigint;
   readonly price: PrecDec;

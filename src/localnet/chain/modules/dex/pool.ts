@@ -37,7 +37,7 @@ export function buyingSide({ token0, token1 }: PairId, payment: 0 | 1): TradePai
 /** Other sides on the key object: a swap meets the same pools again and again. */
 const counterparts = createObjectSlot<PoolReservesKey, PoolReservesKey>("other side");
 
-/** Returns the key of the other side of the same pool. */
+/** Returns the key of the pool's other side. */
 function counterpartKey(key: PoolReservesKey): PoolReservesKey {
   const known = counterparts.get(key);
   if (known !== undefined) return known;
@@ -186,7 +186,7 @@ function calcShares(
   { price, feeValue }: { readonly price: PrecDec; readonly feeValue: PrecDec },
 ): bigint {
   const existing = valueOf(reserves, price);
-  // The first deposit sets the price of a share: one unit of value in token0.
+  // The first deposit sets the share price: one unit of value in token0.
   if (existing <= 0n) return checkInt(truncatePrec(value));
   // The fee stays in the pool without shares for it, so the earlier owners earn it: it raises the value that the new shares are
   // measured against. Rounds down, in favour of the earlier owners.
@@ -199,7 +199,7 @@ function autoswapFee({ reserves, fee }: PoolState, offered: Amounts, price: Prec
   return mulPrec(subPrec(PREC_ONE, calcPrice(-fee)), valueOf(residual, price));
 }
 
-/** The part of an offer that does not fit the ratio of the reserves. */
+/** The part of an offer that does not fit the reserves' ratio. */
 function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, price: PrecDec): Amounts {
   if (reserve0 === 0n && reserve1 === 0n) return [0n, 0n];
   // Cross products instead of two ratios: a side without reserves needs no case of its own, and one division less is rounded.
@@ -214,7 +214,7 @@ function unmatched([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts, pri
   return [0n, 0n];
 }
 
-/** Returns the largest part of an offer in the ratio of the reserves. A side without reserves does not limit the other. */
+/** Returns the largest part of an offer in the reserves' ratio. A side without reserves does not limit the other. */
 export function matchReserves([reserve0, reserve1]: Amounts, [offer0, offer1]: Amounts): Amounts {
   return [
     reserve1 > 0n ? minInt(offer0, scaleLegacy(offer1, reserve0, reserve1)) : offer0,

@@ -15,7 +15,7 @@ export const MAX_TICK = 559_680n;
 const MAX_INDEX = 559_680;
 const BASE = parsePrecDec("1.0001");
 const MIN_PRICE = parsePrecDec("0.000000000000000000000000495");
-/** A literal of the deployed module, slightly above the price of the last tick. */
+/** A literal from the deployed module, slightly above the last tick's price. */
 const MAX_PRICE = parsePrecDec("2020125331305056766452345.127500016657360222036663651");
 
 /**
@@ -55,7 +55,7 @@ export function isPriceInRange(price: PrecDec): boolean {
   return price >= MIN_PRICE && price <= MAX_PRICE;
 }
 
-/** Returns the tick of a price. Throws dex/1160 outside of the price bounds. */
+/** Returns a price's tick. Throws dex/1160 outside the price bounds. */
 export function calcTickIndexFromPrice(price: PrecDec): bigint {
   if (!isPriceInRange(price)) throw ErrPriceOutsideRange();
   return price < PREC_ONE ? -BigInt(search(quoPrec(PREC_ONE, price))) : BigInt(search(price));

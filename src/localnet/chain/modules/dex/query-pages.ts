@@ -15,7 +15,7 @@ import * as errors from "./errors.ts";
 import * as keys from "./keys.ts";
 import type { PairId, TradePairId } from "./types.ts";
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
 /** Returns a value. Throws QueryError 5 for undefined. */
@@ -24,7 +24,7 @@ export function found<T>(value: T | undefined, text = "not found"): T {
   return value;
 }
 
-/** The records of one side of a pair. `tokenIn` is the denomination that the side sells. */
+/** A pair side's records. `tokenIn` is the denomination that the side sells. */
 export function sidePrefix({
   pairId,
   tokenIn,
@@ -47,7 +47,7 @@ interface RecordType<T> {
   readonly type: { decode(bytes: Uint8Array): T };
 }
 
-/** Decodes a stored record, whose field numbers are those of the chain's profile. */
+/** Decodes a stored record, whose field numbers follow the chain's profile. */
 export function decodeRecord<T>({ profile }: Context, { name, type }: RecordType<T>, value: Uint8Array): T {
   return type.decode(profile.proto?.decode(name, value) ?? value);
 }
@@ -89,12 +89,12 @@ export function parsePairId(text: string): PairId {
   return first < second ? { token0: first, token1: second } : { token0: second, token1: first };
 }
 
-/** Returns the side of a pair that sells `makerDenom`. For a denomination that is not of the pair, the other side is token0. */
+/** Returns the pair's side that sells `makerDenom`. For a denomination outside the pair, the other side is token0. */
 export function sideSelling({ token0, token1 }: PairId, makerDenom: string): TradePairId {
   return { makerDenom, takerDenom: makerDenom === token0 ? token1 : token0 };
 }
 
-/** The response of a query gets the field numbers of the chain's profile, and its errors become those of the deployed module. */
+/** A query's response gets the field numbers of the chain's profile, and its errors become the deployed module's. */
 export function asDeployed({ path, query }: QueryHandler, chainName: string): QueryHandler {
   const responseType = responseTypeOf(toCanonicalTypeUrl(path, chainName) ?? path);
   return {

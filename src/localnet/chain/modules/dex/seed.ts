@@ -32,7 +32,7 @@ export interface SeedOptions extends DexOptions {
   readonly orders: readonly MsgPlaceLimitOrder[];
 }
 
-/** A genesis state of the module, and the balances after its messages, with those of the module's account. */
+/** A genesis state of the module, and the balances after its messages, the module account's included. */
 export interface SeededDex {
   readonly genesis: JsonValue;
   readonly balances: readonly SeedBalance[];

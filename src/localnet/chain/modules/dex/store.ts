@@ -78,7 +78,7 @@ export function deleteActiveTranche(context: Context, key: TrancheKey): void {
   context.store(MODULE_NAME).delete(keys.activeTranchePath(key));
 }
 
-/** Walks the active tranches of a tick in the byte order of their keys. */
+/** Walks a tick's active tranches in the byte order of their keys. */
 export function* activeTranchesAtTick(
   context: Context,
   tradePairId: TradePairId,
@@ -155,7 +155,7 @@ export function deleteTrancheUser(context: Context, user: TrancheUser): void {
   context.store(MODULE_NAME).delete(keys.trancheUserPath(user.address, user.trancheKey));
 }
 
-/** Walks all parts of tranches, or those of one address, in store order. */
+/** Walks all tranche parts, or one address's, in store order. */
 export function* trancheUsers(context: Context, address?: string): IterableIterator<TrancheUser> {
   const within = address === undefined ? new Uint8Array(0) : keys.trancheUserPrefix(address);
   const start = concat(keys.TRANCHE_USER_PREFIX, within);
@@ -173,7 +173,7 @@ export function deleteExpiration(context: Context, expiration: Expiration): void
   context.store(MODULE_NAME).delete(expirationPath(expiration));
 }
 
-/** Walks the expirations by time; those of one second by the key of the tranche. JIT orders come first. */
+/** Walks the expirations by time, within a second by tranche key. JIT orders come first. */
 export function* expirations(context: Context): IterableIterator<Expiration> {
   const start = keys.EXPIRATION_PREFIX;
   for (const [, value] of context.store(MODULE_NAME).iterate(start, prefixEnd(start)))
@@ -184,7 +184,7 @@ function expirationPath({ timeNs, trancheRef }: Expiration): Uint8Array {
   return concat(keys.EXPIRATION_PREFIX, keys.expirationKey(timeNs, trancheRef));
 }
 
-/** Returns the number of pools ever created, which is the id of the next. */
+/** Returns the number of pools ever created, which is the next pool's id. */
 export function getPoolCount(context: Context): bigint {
   return poolCountItem.get(context) ?? 0n;
 }
@@ -205,7 +205,7 @@ export function getPoolId(context: Context, key: PoolKey): bigint | undefined {
   return bytes === undefined ? undefined : uint64Codec.decode(bytes);
 }
 
-/** Writes the metadata of a pool and the index of its id. */
+/** Writes a pool's metadata and the index of its id. */
 export function setPoolMetadata(context: Context, metadata: PoolMetadata): void {
   const { id, tick, fee, pairId } = metadata;
   poolMetadata.set(context, id, metadata);

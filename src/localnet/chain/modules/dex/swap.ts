@@ -24,7 +24,7 @@ export interface SwapRequest {
   readonly limitPrice?: PrecDec | undefined;
 }
 
-/** Result of a swap. `filled`: the rest of the amount buys nothing more, or the maximum is reached. */
+/** A swap's result. `filled`: the remaining amount buys nothing more, or the maximum is reached. */
 export interface SwapResult extends SwapAmounts {
   readonly filled: boolean;
 }
@@ -118,7 +118,7 @@ function take(context: Context, chainName: string, liquidity: Liquidity, want: R
   return amounts;
 }
 
-/** The input goes to the other side of the pool. The fee is the distance between the ticks of the two sides. */
+/** The input goes to the pool's other side. The fee is the distance between both sides' ticks. */
 function swapPool({ lower, upper }: PoolSides, isUpper: boolean, amounts: SwapAmounts): PoolSides {
   const [from, to] = isUpper ? [upper, lower] : [lower, upper];
   const less = withReserves(from, from.reserves - amounts.amountOut);

@@ -118,7 +118,7 @@ export function countTranche(
   context.emit(tickCount(chainName, { action, kind: "limit_order", isExpiring, pair }));
 }
 
-/** Amounts that a user may take out of the filled part of a tranche. */
+/** Amounts that a user may take out of a tranche's filled part. */
 export interface Withdrawable {
   readonly shares: bigint;
   readonly amountOut: bigint;

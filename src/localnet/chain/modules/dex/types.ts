@@ -97,7 +97,7 @@ export interface DexBank {
   readonly sendFromDex: (context: Context, to: Uint8Array, coins: readonly Coin[]) => void;
   /** Creates coins in the account of the module. */
   readonly mint: (context: Context, coins: readonly Coin[]) => void;
-  /** Destroys coins of the account of the module. */
+  /** Destroys coins of the module's account. */
   readonly burn: (context: Context, coins: readonly Coin[]) => void;
 }
 

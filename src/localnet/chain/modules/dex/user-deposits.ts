@@ -15,9 +15,9 @@ import { poolMetadata } from "./store.ts";
 
 /** Balances that the queries list. */
 export interface DexBalances {
-  /** Coins of an address in the byte order of their denominations. */
+  /** An address' coins, in byte order of denomination. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
-  /** Amounts of all holders of a denomination, in the order of their addresses. */
+  /** All holders' amounts of a denomination, in address order. */
   readonly holdings: (context: Context, denom: string) => Iterable<bigint>;
 }
 

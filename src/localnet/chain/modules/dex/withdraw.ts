@@ -15,7 +15,7 @@ interface Withdrawn {
   readonly shares: Coin;
 }
 
-/** MsgWithdrawal: burns shares of the creator and pays their part of the reserves to the receiver. */
+/** MsgWithdrawal: burns the creator's shares and pays their part of the reserves to the receiver. */
 export function withdraw(
   context: Context,
   request: WithdrawalRequest,

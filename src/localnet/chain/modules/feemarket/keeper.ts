@@ -40,7 +40,7 @@ export const storedState = createRequiredItem(
 /** Height up to which no fee is charged. -1: fees are charged from the first block on. */
 export const enabledHeight = createItem(MODULE_NAME, ENABLED_HEIGHT_KEY, integerCodec);
 
-/** Price of one unit of gas. */
+/** Gas price per unit. */
 export interface GasPrice {
   readonly denom: string;
   readonly amount: Dec18;
@@ -54,7 +54,7 @@ export function gasPriceIn(context: Context, denom: string): GasPrice {
   return { denom, amount: baseGasPrice };
 }
 
-/** Returns the price of an amount of gas, rounded up to a whole coin. */
+/** Returns a gas amount's price, rounded up to a whole coin. */
 function priceOf(gas: bigint, price: GasPrice): bigint {
   return ceilDec18(gas * price.amount);
 }

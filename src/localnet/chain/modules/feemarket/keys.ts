@@ -1,4 +1,4 @@
-/** Name of the module and of its store. */
+/** Name of the module and its store. */
 export const MODULE_NAME = "feemarket";
 
 /** Module account that holds the fee of a transaction between ante and post step. */

@@ -10,7 +10,7 @@ const MODULE_NAME = "genutil";
 const PATH = `app_state.${MODULE_NAME}`;
 
 interface GenutilOptions {
-  /** First part of the type URLs of the chain's own modules. */
+  /** First part of the type URLs in the chain's own modules. */
   readonly chainName: string;
 }
 
@@ -20,8 +20,8 @@ interface GenutilDeps {
 }
 
 /**
- * Creates the module `genutil`: the transactions of a genesis document, which create the first validators of a chain. They run
- * after the genesis of all modules, without a fee and a gas limit.
+ * Creates the module `genutil`: a genesis document's transactions, which create a chain's first validators. They run after all modules'
+ * genesis, without fee and gas limit.
  */
 export function createGenutilModule({ chainName }: GenutilOptions, deps: GenutilDeps): ChainModule {
   return {

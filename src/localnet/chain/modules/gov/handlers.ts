@@ -26,7 +26,7 @@ import * as keeper from "./keeper.ts";
 import { ErrInvalidProposalContent, ErrInvalidVote, ErrNoProposalMsgs } from "./keys.ts";
 import { defaultParams, moduleParams } from "./params.ts";
 
-/** The messages of `cosmos.gov.v1` and of `cosmos.gov.v1beta1`. */
+/** The messages of `cosmos.gov.v1` and `cosmos.gov.v1beta1`. */
 export function createHandlers(keepers: keeper.Keepers): readonly MessageHandler[] {
   return [
     ...messageHandlers(tx.Msg, { ...currentHandlers(keepers), ...authorityHandlers(keepers) }),
@@ -157,7 +157,7 @@ function requireText(name: string, text: string, maxBytes: number): void {
     throw ErrInvalidProposalContent(`proposal ${name} is longer than max length of ${maxBytes}`);
 }
 
-/** Gas per byte of a proposal, beside that of the store: three times the price of a written byte. */
+/** Gas per proposal byte besides the store's gas: three times the price of a written byte. */
 const PROPOSAL_BYTE_GAS = 90n;
 
 function submitProposal(

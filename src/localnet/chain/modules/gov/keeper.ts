@@ -63,7 +63,7 @@ interface StakingKeeper {
 export interface GovDeps {
   readonly bank: BankKeeper;
   readonly staking: StakingKeeper;
-  /** Finds the handler of a message of any module. */
+  /** Finds any module's message handler. */
   readonly findMessage: (typeUrl: string) => MessageHandler | undefined;
 }
 
@@ -314,7 +314,7 @@ function printOptions(options: readonly WeightedVoteOption[]): string {
   return `[${options.map(({ option, weight }) => `{"option":${option},"weight":"${weight}"}`).join(",")}]`;
 }
 
-/** All deposits of a proposal in the order of the depositors. */
+/** A proposal's deposits in depositor order. */
 function depositsOf(context: Context, id: bigint): readonly Deposit[] {
   return [...deposits.entries(context, uint64BigEndian(id))].map(([, deposit]) => deposit);
 }

@@ -2,7 +2,7 @@ import { concat, uint64BigEndian } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 import { lengthPrefixed, timeKey } from "../staking/keys.ts";
 
-/** Name of the module, of its store and of its account, and codespace of its errors. */
+/** Name of the module, its store and its account; error codespace. */
 export const MODULE_NAME = "gov";
 
 /** `| id (8 bytes)`: proposal. */

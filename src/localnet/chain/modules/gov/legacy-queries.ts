@@ -9,8 +9,7 @@ import { parseDec18 } from "../../../../platform/base/decimal.ts";
 import type { QueryFunctions, ServedQueries } from "../../runtime/handlers.ts";
 
 /**
- * Creates the queries of `cosmos.gov.v1beta1` from those of v1. Requests have the same fields there, and so have the responses about
- * deposits.
+ * Creates the `cosmos.gov.v1beta1` queries from v1's. Requests have the same fields there, and so have responses about deposits.
  */
 export function legacyQueries(
   queries: ServedQueries<typeof current.Query>,

@@ -5,7 +5,7 @@ import type { Context } from "../../runtime/context.ts";
 import { registerError, unregisteredError, wrapErrors } from "../../runtime/errors.ts";
 import { type Codec, createMap, messageCodec } from "../../store/collections.ts";
 
-/** Name of the module and of its store, and codespace of its errors. */
+/** Name of the module and its store; error codespace. */
 export const MODULE_NAME = "harpoon";
 
 /** `subscriptions` | hook type (4 bytes, big-endian) → `HookSubscriptions`. */

@@ -23,7 +23,7 @@ import {
 export interface RateLimitModule extends ChainModule {
   /** Puts the limiter around the application of a port. */
   readonly rateLimitMiddleware: (inner: IBCModule) => IBCModule;
-  /** Puts the limiter in front of the channels of an application. */
+  /** Puts the limiter in front of an application's channels. */
   readonly rateLimitICS4Wrapper: (inner: ICS4Wrapper) => ICS4Wrapper;
 }
 

@@ -27,7 +27,7 @@ export interface RateLimitDeps {
 /** Options and keepers of other modules. */
 export interface Keepers extends RateLimitOptions, RateLimitDeps {}
 
-/** Name of the module and of its store, codespace of its errors, and attribute of its event. */
+/** Name of the module and its store; error codespace and event attribute. */
 export const MODULE_NAME = "rate-limited-ibc";
 
 /** `contract_address`: the contract that limits transfers. By default it is empty, and nothing limits transfers. */

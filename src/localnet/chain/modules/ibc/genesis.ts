@@ -134,7 +134,7 @@ function exportConnections(context: Context, clientIds: readonly string[]): Json
   };
 }
 
-/** Stores the `params` of a part of the genesis, or the defaults. Throws `GenesisError` when they are invalid. */
+/** Stores a genesis part's `params`, or the defaults. Throws `GenesisError` when they are invalid. */
 function initParams<T>(context: Context, genesis: JsonField, service: string, params: ModuleParams<T>): void {
   const field = genesis.member("params");
   const given = asMessage(field, { name: `${service}.Params`, codec: params.type });
@@ -275,14 +275,14 @@ function textOf(bytes: Uint8Array): string {
   return Buffer.from(bytes).toString("latin1");
 }
 
-/** Lists of the genesis with the entries of packets. */
+/** Genesis lists with packet entries. */
 const PACKET_LISTS: readonly (readonly [list: string, name: PacketEntryName])[] = [
   ["acknowledgements", "acks"],
   ["commitments", "commitments"],
   ["receipts", "receipts"],
 ];
 
-/** Lists of the genesis with the sequences of channels. */
+/** Genesis lists with channel sequences. */
 const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] = [
   ["send_sequences", "nextSequenceSend"],
   ["recv_sequences", "nextSequenceRecv"],

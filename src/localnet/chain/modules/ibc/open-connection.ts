@@ -33,7 +33,7 @@ const LEAF: ProofSpec["leafSpec"] = {
   prefix: Uint8Array.of(0),
 };
 
-/** Proof specs of an SDK chain: the IAVL tree of a store, then the simple Merkle tree of the store roots. */
+/** An SDK chain's proof specs: a store's IAVL tree, then the store roots' simple Merkle tree. */
 const SDK_PROOF_SPECS: readonly ProofSpec[] = [
   specOf({ childSize: 33, minPrefixLength: 4, maxPrefixLength: 12 }),
   specOf({ childSize: 32, minPrefixLength: 1, maxPrefixLength: 1 }),

@@ -27,7 +27,7 @@ import {
   REMOVED_TX_QUERY_PREFIX,
 } from "./keys.ts";
 
-/** Value of entries of which only the key matters. */
+/** Value of entries where only the key matters. */
 const MARK = new Uint8Array(0);
 
 /** A transaction that was delivered for a TX query. `hash` is its SHA-256. */

@@ -1,4 +1,4 @@
-/** Name of the module, of its store and of its escrow account. */
+/** Name of the module, its store and its escrow account. */
 export const MODULE_NAME = "interchainqueries";
 
 /** Registered queries: prefix, id (8 bytes big-endian). */

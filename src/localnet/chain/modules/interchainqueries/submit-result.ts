@@ -298,9 +298,9 @@ function txQueryResult(queryId: bigint, { height, data }: DeliveredTx): string {
 }
 
 /**
- * Calls the owner's sudo entry point in the context of the submission. As in Go, there is no cache layer and no gas limit
- * of its own: writes of the contract and of the module are written or dropped together. Also as in Go, undefined/1 replaces
- * the codespace and code of the contract's error, and its text is unchanged. An out-of-gas error passes through unchanged.
+ * Calls the owner's sudo entry point in the submission's context. As in Go, there is no separate cache layer or gas limit: the
+ * contract's and the module's writes are kept or dropped together. Also as in Go, undefined/1 replaces the contract error's
+ * codespace and code, and its text is unchanged. An out-of-gas error passes through unchanged.
  */
 function callOwner(
   context: Context,

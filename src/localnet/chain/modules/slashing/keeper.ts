@@ -51,7 +51,7 @@ const publicKeys = createMap(MODULE_NAME, PUBLIC_KEYS, addressKey, bytesCodec);
 
 /** Blocks of one bitmap. */
 const CHUNK = 1024n;
-/** The bitset of Go: the number of bits (8 bytes, big-endian), then words of 64 bits, big-endian. */
+/** Go's bitset: the number of bits (8 bytes, big-endian), then 64-bit words, big-endian. */
 const HEADER = 8;
 
 function prefixOf(consensus: Uint8Array): Uint8Array {
@@ -71,7 +71,7 @@ function placeOf(index: bigint): { readonly byte: number; readonly bit: number }
   return { byte: HEADER + Math.floor(at / 64) * 8 + (7 - Math.floor(inWord / 8)), bit: inWord % 8 };
 }
 
-/** Returns whether the validator missed the block of an index of the window. */
+/** Returns whether the validator missed the block at an index of the window. */
 export function hasMissed(context: Context, consensus: Uint8Array, index: bigint): boolean {
   const { byte, bit } = placeOf(index);
   const bitmap = context.store(MODULE_NAME).get(keyOf(consensus, index));
@@ -131,7 +131,7 @@ export function createHooks({ staking, format }: Keepers): SlashingHooks {
   };
 }
 
-/** A vote was for the block before, and the set of validators is that of one block earlier still. */
+/** A vote was for the block before, and the validator set belongs to the block before that. */
 const VOTE_SET_DELAY = 2n;
 
 /**

@@ -64,7 +64,7 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 };
 const PATH = `app_state.${MODULE_NAME}`;
 
-/** Stores parameters and signing infos, and the public keys of the validators of staking, whose genesis runs before. */
+/** Stores parameters and signing infos, and the staking validators' public keys, whose genesis runs before. */
 function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
   const params = partOr(json, "params", state.params, moduleParams.defaults);

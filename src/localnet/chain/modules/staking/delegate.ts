@@ -47,7 +47,7 @@ import {
   validators,
 } from "./validators.ts";
 
-/** Where the tokens of a delegation come from: the account of the delegator, or the pool of a status. */
+/** Where a delegation's tokens come from: the delegator's account, or a status' pool. */
 export type TokenSource = "account" | { readonly pool: "bonded" | "notBonded" };
 
 /** Delegates an amount to a validator. Returns the new shares. Throws staking/34 for a validator without tokens. */

@@ -167,8 +167,8 @@ function page<T>(
 }
 
 /**
- * The query of redelegations: of one triplet, of one source, or of one delegator. As in the SDK, a source together with a
- * delegator and without a destination is not read.
+ * Queries redelegations by triplet, by source, or by delegator. As in the SDK, a source together with a delegator and without a
+ * destination is not read.
  */
 function queryRedelegations(
   context: Context,

@@ -61,8 +61,8 @@ const SCHEMA: GenesisSchema<GenesisState> = {
 const PATH = `app_state.${MODULE_NAME}`;
 
 /**
- * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` when the pools of the
- * bank do not hold the tokens of the validators and undelegations, or the shares of a validator are not those of its delegations.
+ * Stores validators and delegations. The hooks run unless the state is an export. Throws `GenesisError` if the bank's pools do not hold the
+ * tokens of validators and undelegations, or a validator's shares differ from its delegations'.
  */
 export function initGenesis(context: Context, json: JsonValue | undefined, keepers: Keepers): void {
   const state = readGenesis(SCHEMA, json) ?? GenesisState.decode(new Uint8Array(0));
@@ -198,7 +198,7 @@ function tokensOf(some: readonly Validator[]): bigint {
   return some.reduce((total, { tokens }) => total + tokens, 0n);
 }
 
-/** The SDK's genesis has no counter of ids. A new id must not repeat one of the state. */
+/** The SDK's genesis has no id counter. A new id must not repeat an existing one. */
 function largestId(state: GenesisState): bigint {
   const ids = [
     ...state.validators.flatMap(({ unbondingIds }) => unbondingIds),

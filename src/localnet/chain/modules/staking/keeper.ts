@@ -59,7 +59,7 @@ interface OwnedValidator extends ValidatorFacts {
   readonly ownTokens: () => bigint | undefined;
 }
 
-/** Validators for other modules. `consensus` is the address of a consensus key, 20 bytes; `operator` that of the operator. */
+/** Validators for other modules. `consensus` is a consensus key's address, 20 bytes; `operator` the operator's. */
 export interface StakingKeeper {
   readonly byConsensus: (context: Context, consensus: Uint8Array) => ValidatorFacts | undefined;
   /** All operators, in ascending order. */
@@ -77,7 +77,7 @@ export interface StakingKeeper {
   readonly validatorUpdates: (context: Context) => readonly ValidatorPower[];
   /** The bonded validators, from the highest power to the lowest. */
   readonly bonded: (context: Context) => Iterable<ValidatorStake>;
-  /** The delegations of an account in the order of the operators. */
+  /** An account's delegations in operator order. */
   readonly delegationsOf: (
     context: Context,
     delegator: Uint8Array,
@@ -280,7 +280,7 @@ interface OwnedTokens {
   readonly amount: Coin;
 }
 
-/** Reads for contracts. Order and number of the store accesses are those of the deployed keeper, because each consumes gas. */
+/** Reads for contracts. Store accesses follow the deployed keeper's order and number, because each consumes gas. */
 export type ContractReads = ReturnType<typeof createContractReads>;
 
 export function createContractReads({ operators }: Keepers) {

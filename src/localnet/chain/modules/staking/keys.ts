@@ -7,14 +7,14 @@ import {
 } from "../../../../platform/base/bytes.ts";
 import { splitNs } from "../../../../platform/base/time.ts";
 
-/** Name of the module and of its store. Other chains prove keys of this store, so its layout is the SDK's. */
+/** Name of the module and its store. Other chains prove keys of this store, so its layout is the SDK's. */
 export const MODULE_NAME = "staking";
 
 /** Module accounts that hold the tokens of bonded and of other validators. */
 export const BONDED_POOL = "bonded_tokens_pool";
 export const NOT_BONDED_POOL = "not_bonded_tokens_pool";
 
-// Prefixes of the SDK (x/staking/types/keys.go). `|` joins, `lp` puts the length of an address in front of it (one byte).
+// The SDK's prefixes (x/staking/types/keys.go). `|` joins, `lp` puts an address' length before it (one byte).
 /** `| lp(operator)`: power of the last block. */
 export const LAST_POWER = Uint8Array.of(0x11);
 export const LAST_TOTAL_POWER = Uint8Array.of(0x12);
@@ -69,7 +69,7 @@ export function splitAddresses(bytes: Uint8Array): readonly Uint8Array[] {
   return parts;
 }
 
-/** The key of a validator in order of power: `0x23 | power (8 bytes) | length | inverted operator`. */
+/** A validator's key in power order: `0x23 | power (8 bytes) | length | inverted operator`. */
 export function powerKey(power: bigint, operator: Uint8Array): Uint8Array {
   const inverted = operator.map((byte) => byte ^ 0xff);
   return concat(VALIDATORS_BY_POWER, uint64BigEndian(power), Uint8Array.of(operator.length), inverted);

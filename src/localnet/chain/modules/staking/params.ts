@@ -17,7 +17,7 @@ export const moduleParams: ModuleParams<Params> = defineParams({
   validate: validateParams,
 });
 
-/** Returns the parameters of a genesis without any: those of the deployed chain. */
+/** Returns the parameters for a genesis without any: the deployed chain's. */
 export function defaultParams(denom: string): Params {
   return {
     unbondingTime: { seconds: 1_814_400n, nanos: 0 },

@@ -3,7 +3,7 @@ import type { Query } from "../../../../cosmos/proto/gen/cosmos/staking/v1beta1/
 import { orQueryError, type QueryFunctions } from "../../runtime/handlers.ts";
 import type { AddressCodec, Keepers } from "./types.ts";
 
-/** The functions of some queries of the module. */
+/** The functions for some of the module's queries. */
 export type Queries = Partial<QueryFunctions<typeof Query>>;
 
 /** The error of an absent address. */

@@ -46,7 +46,7 @@ export function saveUnbonding(context: Context, pair: Pair, unbonding: Unbonding
   }
 }
 
-/** Walks the unbonding delegations of a validator, in order of delegators. */
+/** Walks a validator's unbonding delegations, in delegator order. */
 export function* unbondingsFrom(
   context: Context,
   validator: Uint8Array,

@@ -156,8 +156,8 @@ export const historicalInfos = createMap(
 );
 
 /**
- * Stores header and active set at the begin of a block, and deletes the entries that are more than `historical_entries` heights old.
- * The set is that of the last block, highest power first.
+ * Stores header and active set at the begin of a block, and deletes entries that are more than `historical_entries` heights old. The set
+ * is the last block's, highest power first.
  */
 export function trackHistoricalInfo(context: Context, block: BlockInput): void {
   const entries = BigInt(moduleParams.get(context).historicalEntries);

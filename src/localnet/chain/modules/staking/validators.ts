@@ -152,7 +152,7 @@ export function removeShares(
 
 // The arithmetic of x/staking/types/validator.go. Every rounding is the SDK's.
 
-/** Tokens of one unit of consensus power. */
+/** Tokens per unit of consensus power. */
 export const POWER_REDUCTION = 1_000_000n;
 
 /** The power that a validator would have if it were bonded. */
@@ -208,7 +208,7 @@ export function effectiveFraction(amount: bigint, total: bigint): Dec18 {
 }
 
 const codec = messageCodec<ValAddresses>(ValAddresses);
-/** Prefix and length of the time in front of the time of a key. */
+/** Prefix and time length before a key's time. */
 const TIME_OFFSET = 9;
 
 function keyOf({ unbondingTimeNs, unbondingHeight }: Validator): Uint8Array {
@@ -265,7 +265,7 @@ export function notBondedToBonded(context: Context, { bank }: Keepers, amount: b
   bank.sendBetweenModules(context, keys.NOT_BONDED_POOL, keys.BONDED_POOL, bondCoins(context, amount));
 }
 
-/** Burns tokens of a pool; nothing for an amount of zero. */
+/** Burns a pool's tokens; nothing for zero. */
 export function burnFrom(context: Context, { bank }: Keepers, pool: string, amount: bigint): void {
   if (amount > 0n) bank.burn(context, pool, bondCoins(context, amount));
 }

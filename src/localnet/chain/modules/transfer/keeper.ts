@@ -23,7 +23,7 @@ export interface TransferOptions {
   readonly bech32Prefix: string;
   /** The account that may change the params, bech32. */
   readonly authority: string;
-  /** The chain has messages of its own, and their responses to those of ibc-go too. Absent: only ibc-go's. */
+  /** The chain has its own messages, and answers ibc-go's with their responses too. Absent: only ibc-go's. */
   readonly ownMessages?: { readonly chainName: string };
 }
 
@@ -84,7 +84,7 @@ export function addTrace(context: Context, trace: DenomTrace): void {
   if (!traces.has(context, hash)) traces.set(context, hash, trace);
 }
 
-/** Returns the full denomination of a coin: that of its trace for "ibc/HASH". Throws transfer/6 for an unknown trace. */
+/** Returns a coin's full denomination: its trace's for "ibc/HASH". Throws transfer/6 for an unknown trace. */
 export function fullDenomOf(context: Context, denom: string): string {
   const hash = hashOfVoucher(denom);
   if (hash === undefined) return denom;

@@ -1,7 +1,7 @@
 import { utf8 } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 
-/** Name of the module, of its store and of its account, and codespace of its errors. */
+/** Name of the module, its store and its account; error codespace. */
 export const MODULE_NAME = "transfer";
 
 /** The port of the module. */

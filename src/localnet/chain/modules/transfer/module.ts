@@ -102,7 +102,7 @@ function createHandlers(keepers: Keepers): readonly MessageHandler[] {
   ];
 }
 
-/** The messages of ibc-go. On a chain with a MsgTransfer of its own, both have the response of the chain's own. */
+/** ibc-go's messages. On a chain with its own MsgTransfer, both have its response. */
 const WITH_OWN_RESPONSE = {
   ...tx.Msg,
   methods: {

@@ -27,8 +27,8 @@ interface BinaryCall {
 /** Calls entry points of binary contracts. */
 export interface BinaryContracts {
   /**
-   * Runs an entry point, consumes its gas and returns what `decode` makes of the bytes of its result. `decode` runs before the gas is
-   * consumed: Go loses the gas of a call whose result ends in a panic. Throws ErrVMError and out of gas.
+   * Runs an entry point, consumes its gas and returns its result, decoded by `decode`. `decode` runs before the gas is consumed: Go loses a
+   * call's gas if its result ends in a panic. Throws ErrVMError and out of gas.
    */
   readonly call: <T>(context: Context, call: BinaryCall, decode: (result: Uint8Array) => T) => T;
 }
@@ -122,7 +122,7 @@ function argumentsOf(context: Context, { code, caller, message }: BinaryCall): r
   return caller === undefined ? [env, message] : [env, utf8(printInfo(caller)), message];
 }
 
-/** `Env` of wasmvm 2.1. Outside of transactions, there is no transaction. */
+/** wasmvm 2.1's `Env`. Outside transactions, there is no transaction. */
 function printEnv(context: Context, address: string): string {
   const index = runningTransaction(context);
   return printGoObject([

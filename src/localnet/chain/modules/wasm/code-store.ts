@@ -19,7 +19,7 @@ export const MAX_CODE_BYTES = 1_677_722;
 
 /** wasmd's price of compiling a byte, chain gas. */
 const COMPILE_COST = 3n;
-/** wasmd's price of unpacking 100 bytes of gzip. */
+/** wasmd's price for unpacking 100 bytes of gzip. */
 const UNCOMPRESS_COST_OF_100 = 15n;
 
 /** An upload. */

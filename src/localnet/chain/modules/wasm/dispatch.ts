@@ -33,8 +33,7 @@ import { redacted } from "./querier.ts";
 import type { WasmDeps, WasmOptions } from "./types.ts";
 
 /**
- * Runs the messages of a contract's response. Returns the data of the last reply that set data, otherwise the data of
- * the response.
+ * Runs a contract response's messages. Returns the last reply's data that was set, otherwise the response's data.
  */
 export type Dispatch = (
   context: Context,
@@ -105,8 +104,8 @@ function runSubMessage(
 }
 
 /**
- * Emits the events of a message, without those of type `message`. Returns those that the reply has. wasmd sorts the attributes of a
- * message to contracts for the reply, and so those of the transaction too.
+ * Emits a message's events, except type `message`. Returns the reply's events. wasmd sorts the attributes of a message to contracts for
+ * the reply, and so the transaction's too.
  */
 function passOn(
   context: Context,

@@ -20,8 +20,8 @@ import { answerQuery, type ContractQuerier, queryFromTypeScript, type SmartQueri
 import type { WasmOptions } from "./types.ts";
 
 /**
- * Entry points of contracts: of code that is written in TypeScript, and of binary code in the virtual machine. Messages are JSON. All
- * throw `ContractError` for the contract's own error, and `ModuleError`.
+ * Contract entry points, for TypeScript code and for binary code in the virtual machine. Messages are JSON. All throw `ContractError` for
+ * the contract's own error, and `ModuleError`.
  */
 export interface EntryPoints {
   readonly instantiate: Call<[caller: Caller, message: Uint8Array]>;
@@ -95,7 +95,7 @@ function binaryEntryPoints(contracts: BinaryContracts): EntryPoints {
   };
 }
 
-/** Price of each byte of a message to TypeScript code, instead of the metered parsing of binary code. */
+/** Price per message byte for TypeScript code, instead of binary code's metered parsing. */
 const MESSAGE_BYTE_COST = 5n;
 
 function typescriptEntryPoints(

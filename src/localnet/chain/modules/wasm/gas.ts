@@ -7,7 +7,7 @@ import { isPinned } from "./keeper.ts";
 
 // Prices of wasmd 0.53 (`WasmGasRegister`), chain gas. The virtual machine has its own.
 
-/** An instance of a code, and of a pinned code. */
+/** Price of an instance, and of a pinned code's. */
 const INSTANCE_COST = 60_000n;
 const PINNED_INSTANCE_COST = 2_000n;
 const ATTRIBUTE_COST = 10n;
@@ -31,7 +31,7 @@ export function chargeReply(context: Context, result: ReplyResult): void {
   context.gas.consume(PINNED_INSTANCE_COST + cost, "Loading CosmWasm module: reply");
 }
 
-/** Consumes the price of the attributes and events of a response. */
+/** Consumes the price of a response's attributes and events. */
 export function chargeEvents(context: Context, { attributes, events }: ContractResponse): void {
   const all = [...attributes, ...events.flatMap((each) => each.attributes)];
   const types = events.reduce((sum, { type }) => sum + BigInt(utf8(type).length), 0n);
@@ -55,7 +55,7 @@ export function gasForCall({ limit, used }: GasMeter): bigint {
   return left > 0n ? left * GAS_MULTIPLIER : 0n;
 }
 
-/** Consumes the VM gas of a call. A call that reaches the limit is out of gas. Throws out of gas. */
+/** Consumes a call's VM gas. A call that reaches the limit is out of gas. Throws out of gas. */
 export function consumeCallGas(gas: GasMeter, vmGas: bigint): void {
   gas.consume(vmGas / GAS_MULTIPLIER, "wasm contract");
   const { limit } = gas;

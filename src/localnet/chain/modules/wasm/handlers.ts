@@ -31,7 +31,7 @@ export function createMessageHandlers(
   });
 }
 
-/** The functions of some messages of the module. */
+/** The functions for some of the module's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
 interface Handlers extends WasmOptions {

@@ -97,8 +97,8 @@ function readChannel(
 }
 
 /**
- * Calls the contract with a packet. The contract's own error is the text of the acknowledgement; of an error of its messages, codespace
- * and code are. When a message fails, the contract's events are dropped.
+ * Calls the contract with a packet. The acknowledgement has the contract's own error text, or codespace and code of a failed message's
+ * error. When a message fails, the contract's events are dropped.
  */
 function receive(
   context: Context,

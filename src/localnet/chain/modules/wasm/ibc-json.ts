@@ -54,7 +54,7 @@ function printEnd({ portId, channelId }: ChannelEndpoint): string {
 /** Further members of a message. */
 type Members = readonly (readonly [name: string, json: string])[];
 
-/** Prints the message of a step of a channel. */
+/** Prints a channel step's message. */
 export function printStep(step: string, channel: ContractChannel, more: Members = []): Uint8Array {
   return utf8(printGoObject([[step, printGoObject([["channel", printChannel(channel)], ...more])]]));
 }

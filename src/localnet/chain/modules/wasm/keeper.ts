@@ -168,17 +168,17 @@ export const POSITION_BYTES = 16;
 
 const EMPTY = new Uint8Array(0);
 
-/** Returns the prefix of the contracts of a code, in order of their creation. The position and the address follow. */
+/** Returns the prefix of a code's contracts, in order of creation. Position and address follow. */
 export function codeIndexPrefix(codeId: bigint): Uint8Array {
   return concat(CODE_INDEX_PREFIX, uint64BigEndian(codeId));
 }
 
-/** Returns the prefix of the contracts of a creator, in order of their creation. The position and the address follow. */
+/** Returns the prefix of a creator's contracts, in order of creation. Position and address follow. */
 export function creatorIndexPrefix(creator: Uint8Array): Uint8Array {
   return concat(CREATOR_INDEX_PREFIX, Uint8Array.of(creator.length), creator);
 }
 
-/** Returns the prefix of the history of a contract. The number of the entry follows, 8 bytes, from 1. */
+/** Returns the prefix of a contract's history. The entry's number follows, 8 bytes, from 1. */
 export function historyPrefix(address: Uint8Array): Uint8Array {
   return concat(HISTORY_PREFIX, address);
 }

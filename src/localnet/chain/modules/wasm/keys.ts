@@ -1,7 +1,7 @@
 import { concat, utf8 } from "../../../../platform/base/bytes.ts";
 import { registerError } from "../../runtime/errors.ts";
 
-/** Name of the module and of its store. */
+/** Name of the module and its store. */
 export const MODULE_NAME = "wasm";
 
 /** Codes: prefix, id (8 bytes big-endian), as wasmd. */

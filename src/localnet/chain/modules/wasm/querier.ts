@@ -196,7 +196,7 @@ function queryContract(
   }
 }
 
-/** Codes of the errors of a missing contract and of a missing code. */
+/** Error codes for a missing contract and a missing code. */
 const NO_SUCH_CONTRACT = 22;
 
 function querySmart(context: Context, address: string, message: Uint8Array, smart: SmartQueries): Uint8Array {
@@ -294,8 +294,8 @@ export function redacted({ codespace, code }: ModuleError): string {
 }
 
 /**
- * Answers the query of a TypeScript contract, with the gas of the call. A `grpc` query returns base64 of the response, a raw query
- * base64 of the value, or null. Throws `ModuleError` and `ContractError`.
+ * Answers a TypeScript contract's query, with the call's gas. A `grpc` query returns the response, a raw query the value or null, in
+ * base64. Throws `ModuleError` and `ContractError`.
  */
 export function queryFromTypeScript(
   querier: ContractQuerier,

@@ -41,7 +41,7 @@ import {
   MODULE_NAME,
 } from "./keys.ts";
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 /** Parses an address. Throws `QueryError`. */
@@ -61,7 +61,7 @@ export function createQueryHandlers(bech32Prefix: string, host: ContractHost): r
   });
 }
 
-/** Gas of a smart query, of the deployed nodes' configuration. */
+/** A smart query's gas, from the deployed nodes' configuration. */
 const QUERY_GAS = 3_000_000n;
 
 function contractQueries(read: ReadAddress, host: ContractHost) {

@@ -28,7 +28,7 @@ interface BankKeeper {
   readonly sendCoins: (context: Context, from: string, to: string, coins: readonly Coin[]) => void;
   readonly supply: (context: Context, denom: string) => bigint;
   readonly balance: (context: Context, address: Uint8Array, denom: string) => Coin;
-  /** Coins of an address in the byte order of their denominations. */
+  /** An address' coins, in byte order of denomination. */
   readonly balances: (context: Context, address: Uint8Array) => Iterable<Coin>;
   /** Destroys coins of an account. */
   readonly burnCoins: (context: Context, from: string, coins: readonly Coin[]) => void;

@@ -20,8 +20,8 @@ interface HostScope {
   /** Answers an encoded query with an encoded result. Throws only panics. */
   readonly query: (request: Uint8Array, limits: QueryLimits) => Uint8Array;
   /**
-   * VM gas that the contract may use less for each gas of an access. 1 in the entry points of IBC: there, wasmd does not convert the gas of
-   * accesses. The chain's meter has it in full.
+   * VM gas that each gas of an access takes from the contract. 1 in IBC entry points, where wasmd does not convert the gas of accesses. The
+   * chain's meter has it in full.
    */
   readonly accessScale: bigint;
 }

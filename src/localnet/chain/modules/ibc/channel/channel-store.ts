@@ -54,7 +54,7 @@ export function setSequence(
     .set(utf8(keys.sequencePath(name, portId, channelId)), uint64BigEndian(sequence));
 }
 
-/** Returns the commitment, the receipt or the hash of the acknowledgement of a packet. */
+/** Returns a packet's commitment, receipt or acknowledgement hash. */
 export function getPacketEntry(
   context: Context,
   name: keys.PacketEntryName,
@@ -90,7 +90,7 @@ export function identifyChannel(path: string, value: Uint8Array): IdentifiedChan
   return { ...Channel.decode(value), portId: match?.[1] ?? "", channelId: match?.[2] ?? "" };
 }
 
-/** Returns all entries of a kind, each with the channel and the number of its packet, in ascending order of their paths. */
+/** Returns all entries of a kind, each with channel and packet number, in ascending path order. */
 export function listPacketEntries(
   context: Context,
   name: keys.PacketEntryName,
@@ -107,8 +107,8 @@ export function listPacketEntries(
 }
 
 /**
- * Returns the prefix of all entries of a kind of one channel. As in ibc-go, the slash before the sequence is not part of it, so
- * the `next_key` of a page begins with the slash.
+ * Returns the prefix of one channel's entries of a kind. As in ibc-go, it excludes the slash before the sequence, so a page's
+ * `next_key` begins with the slash.
  */
 export function packetEntriesPrefix(
   name: keys.PacketEntryName,
@@ -117,7 +117,7 @@ export function packetEntriesPrefix(
   return utf8(keys.packetsPath(name, portId, channelId));
 }
 
-/** Returns the id of the connection of a channel. Every channel has exactly one. */
+/** Returns a channel's connection id. Every channel has exactly one. */
 export function hopOf({ connectionHops }: Pick<Channel, "connectionHops">): string {
   return connectionHops[0] ?? "";
 }

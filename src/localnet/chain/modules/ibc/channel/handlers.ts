@@ -42,10 +42,10 @@ import * as checks from "./messages.ts";
 import type { packetMessages } from "./packet-handlers.ts";
 import type { ChannelEndpoint } from "../host/packet.ts";
 
-/** The functions of some messages of the service. */
+/** The functions for some of the service's messages. */
 type Messages = Partial<MessageFunctions<typeof wire.Msg>>;
 
-/** Handlers of the messages of `ibc.core.channel.v1`. */
+/** Message handlers of `ibc.core.channel.v1`. */
 export function channelHandlers(
   options: IbcOptions,
   router: PortRouter,

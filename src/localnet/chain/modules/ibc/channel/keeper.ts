@@ -55,7 +55,7 @@ import {
   validatePacket,
 } from "../host/packet.ts";
 
-/** Value of the receipt of a packet on an unordered channel. */
+/** Value of a packet's receipt on an unordered channel. */
 const RECEIPT = Uint8Array.of(1);
 
 /**

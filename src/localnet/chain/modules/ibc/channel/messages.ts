@@ -29,7 +29,7 @@ import {
 import { packetOf, validatePacket } from "../host/packet.ts";
 import { channelParams } from "../host/params.ts";
 
-// Stateless checks of the messages of channels and packets (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
+// Stateless checks of channel and packet messages (`ValidateBasic`), in ibc-go's order. All throw `ModuleError`.
 
 export function validateOpenInit(message: wire.MsgChannelOpenInit, bech32Prefix: string): void {
   named("invalid port ID", () => validatePortId(message.portId));
@@ -119,7 +119,7 @@ export function paramsIn({ params }: wire.MsgUpdateParams): Params {
   return { upgradeTimeout: { height: ZERO_HEIGHT, timestamp: 0n, ...params?.upgradeTimeout } };
 }
 
-/** Checks a channel of a message or of a genesis document. */
+/** Checks a channel in a message or a genesis document. */
 export function validateChannel(channel: Channel | undefined): void {
   const { state, ordering, connectionHops, counterparty } = channel ?? NO_CHANNEL;
   if (state === State.STATE_UNINITIALIZED_UNSPECIFIED) throw ErrInvalidChannelState();

@@ -50,7 +50,7 @@ export interface RelayDeps {
 type Result = ResponseResultType;
 const { RESPONSE_RESULT_TYPE_NOOP: NOOP, RESPONSE_RESULT_TYPE_SUCCESS: SUCCESS } = ResponseResultType;
 
-/** Prefix of the types and keys of all events of an application that refuses a packet. */
+/** Prefix for event types and keys of an application that refuses a packet. */
 const ERROR_PREFIX = "ibccallbackerror-";
 
 /** MsgRecvPacket: verifies the packet, calls the application and writes its acknowledgement. */

@@ -38,7 +38,7 @@ import {
 import type { ChannelEndpoint } from "../host/packet.ts";
 import { type ModuleError, QueryError, GrpcCode } from "../../../runtime/errors.ts";
 
-/** The functions of some methods of the service. */
+/** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
 const endQueries = {
@@ -193,7 +193,7 @@ function checkPacket(request: PacketRequest): void {
   if (request.sequence === 0n) throw new QueryError(GrpcCode.InvalidArgument, "packet sequence cannot be 0");
 }
 
-/** The text names the index of the sequence, as that of ibc-go does. */
+/** The text names the sequence's index, as in ibc-go. */
 function checkSequences(sequences: readonly bigint[]): void {
   const index = sequences.indexOf(0n);
   if (index >= 0) throw new QueryError(GrpcCode.InvalidArgument, `packet sequence ${index} cannot be 0`);

@@ -285,8 +285,8 @@ export function isContradiction(misbehaviour: Misbehaviour): boolean {
 }
 
 /**
- * Returns whether a verified header contradicts the stored consensus states: a different state of its height, or a time that is
- * not between those of the neighbouring heights (ibc-go `CheckForMisbehaviour`).
+ * Returns whether a verified header contradicts the stored consensus states: a different state at its height, or a time that is not
+ * between the neighbouring heights' times (ibc-go `CheckForMisbehaviour`).
  */
 export function contradictsHistory(header: Header, store: ClientStore): boolean {
   const height = heightOfHeader(header);

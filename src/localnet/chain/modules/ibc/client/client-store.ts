@@ -90,7 +90,7 @@ function withNonNullableFields(state: TendermintState): TendermintState {
 export interface ConsensusState {
   /** Time of the header, nanoseconds since the Unix epoch. */
   readonly timeNs: bigint;
-  /** App hash of the header, the root of proofs. */
+  /** The header's app hash, the proofs' root. */
   readonly root: Uint8Array;
   readonly nextValidatorsHash: Uint8Array;
 }

@@ -51,7 +51,7 @@ import {
 } from "./client-store.ts";
 import { createClient, recoverClient, updateClient, verifyingBlock } from "./keeper.ts";
 
-/** Handlers of the messages of `ibc.core.client.v1`. Those of chain upgrades always fail. */
+/** Message handlers of `ibc.core.client.v1`. Chain upgrade messages always fail. */
 export function clientHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     CreateClient: {

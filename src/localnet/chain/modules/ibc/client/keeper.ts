@@ -115,7 +115,7 @@ const SLOW_SIGNATURE_GAS = 50_000n;
  */
 const SLOW_SIGNATURE_GAS_OUTSIDE_BLOCK = 10_000_000n;
 
-/** Returns what the checks of a header need of the block of a context. */
+/** Returns the block facts in a context that header checks use. */
 export function verifyingBlock({ timeNs, gas, mode }: Context): VerifyingBlock {
   const location = "ZIP-215 signature";
   return {

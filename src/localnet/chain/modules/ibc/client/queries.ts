@@ -166,8 +166,8 @@ const SOLO_MACHINE = "06-solomachine";
 const GAS_PER_PROOF_BYTE = 9n;
 
 /**
- * Returns whether a proof shows that the counterparty of a client stores a value. An invalid proof is not an error. Throws
- * `QueryError` for a request without a client or without one of its parts, in ibc-go's order and with its texts.
+ * Returns whether a proof shows that a client's counterparty stores a value. An invalid proof is not an error. Throws `QueryError` for a
+ * request without a client or another part, in ibc-go's order and with its texts.
  */
 export function verifyMembership(
   context: Context,
@@ -185,7 +185,7 @@ export function verifyMembership(
   requireActive(context, clientId);
   context.gas.consume(GAS_PER_PROOF_BYTE * BigInt(proof.length), "verify membership query");
   const [prefix = "", path, ...more] = keyPath;
-  // A proof leads through two trees, the one of the store and the one of the stores.
+  // A proof leads through two trees: the store's, and the multistore's.
   if (path === undefined || more.length > 0) return { success: false };
   const delay = { timeNs: request.timeDelay, blocks: request.blockDelay };
   const claim = { clientId, proofHeight, proof, prefix: utf8(prefix), path, delay };

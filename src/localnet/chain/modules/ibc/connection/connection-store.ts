@@ -27,7 +27,7 @@ import {
   STORE_NAME,
 } from "../host/keys.ts";
 
-/** Id of the connection of a chain to itself. */
+/** Id of a chain's connection to itself. */
 const LOCALHOST_CONNECTION = "connection-localhost";
 
 /** Number of the next connection, from 0. */
@@ -105,7 +105,7 @@ export function requireActiveClient(context: Context, clientId: string): void {
   if (status !== "Active") throw ErrClientNotActive(`client (${clientId}) status is ${status}`);
 }
 
-/** The versions of connections that this chain supports: the only one of IBC. */
+/** The connection versions that this chain supports: IBC's only one. */
 export const SUPPORTED_VERSIONS: readonly Version[] = [
   { identifier: "1", features: ["ORDER_ORDERED", "ORDER_UNORDERED"] },
 ];
@@ -119,7 +119,7 @@ export function validateVersion(version: Version | undefined): void {
   if (blank >= 0) throw ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
-/** Returns whether one of the versions has this identifier and all these features, of which there must be one. */
+/** Returns whether a version has this identifier and all these features, at least one. */
 export function isSupportedVersion(supported: readonly Version[], version: Version): boolean {
   const known = supported.find(({ identifier }) => identifier === version.identifier);
   return (

@@ -39,7 +39,7 @@ import {
   validateVersion,
 } from "./connection-store.ts";
 
-/** Handlers of the messages of `ibc.core.connection.v1`. */
+/** Message handlers of `ibc.core.connection.v1`. */
 export function connectionHandlers({ bech32Prefix, authority }: IbcOptions): readonly MessageHandler[] {
   return messageHandlers(wire.Msg, {
     ConnectionOpenInit: {
@@ -87,7 +87,7 @@ function step<T>(name: string, handle: (context: Context, message: T) => void) {
     );
 }
 
-// The four steps of the handshake (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
+// The four handshake steps (ICS-3, ibc-go 03-connection). ibc-go 8.7 ignores the states of the counterparty's client and
 // their proofs: only the connection end of the counterparty is proven.
 
 /** Starts a connection. Throws `ModuleError`. */

@@ -6,21 +6,21 @@ import type { ChannelEndpoint } from "./packet.ts";
 // capability, and the application, which claimed it. Its owners are in a store, and its names in memory, whose accesses cost gas,
 // too. Here the owners follow from the ports and channels, so that only the gas of the accesses is left.
 
-/** Length of the text of a Go pointer in a key: "0x" and 14 digits. */
+/** Text length of a Go pointer in a key: "0x" and 14 digits. */
 const POINTER_BYTES = 16;
-/** Length of the number of a capability. */
+/** Length of a capability's number. */
 const INDEX_BYTES = 8;
-/** Length of the key of the next number, "index". */
+/** Length of the next number's key, "index". */
 const NEXT_INDEX_KEY = 5;
-/** Length of the key of the owners: "capability_index" and the number. */
+/** Length of the owners' key: "capability_index" and the number. */
 const OWNERS_KEY = 16 + INDEX_BYTES;
 
-/** Returns the name of the capability of a port. */
+/** Returns a port's capability name. */
 export function portCapability(portId: string): string {
   return `ports/${portId}`;
 }
 
-/** Returns the name of the capability of a channel. */
+/** Returns a channel's capability name. */
 export function channelCapability({ portId, channelId }: ChannelEndpoint): string {
   return `capabilities/ports/${portId}/channels/${channelId}`;
 }

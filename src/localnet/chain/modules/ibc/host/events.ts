@@ -59,8 +59,7 @@ export function clientRecovered(client: EventClient): readonly ChainEvent[] {
 }
 
 /**
- * Builds the events of a step of the connection handshake. The connection id of the counterparty is left out while it is
- * unknown.
+ * Builds a connection handshake step's events. The counterparty's connection id is left out while it is unknown.
  */
 export function connectionEvent(
   type: string,
@@ -93,7 +92,7 @@ function moduleEvent(module: "ibc_client" | "ibc_connection" | "ibc_channel"): C
 
 type Attribute = readonly [key: string, value: string];
 
-/** Builds the events of a step of the opening or closing handshake. Only the first two steps name the version. */
+/** Builds the events of an opening or closing handshake step. Only the first two steps name the version. */
 export function channelStep(
   type: string,
   { portId, channelId }: ChannelEndpoint,

@@ -2,13 +2,13 @@ import type { ModuleError } from "../../../runtime/errors.ts";
 import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import { ErrInvalidID } from "./errors.ts";
 
-/** Type of clients of CometBFT chains. */
+/** Client type for CometBFT chains. */
 export const TENDERMINT_TYPE = "07-tendermint";
 
 /** Id and type of the client that a chain has of itself. */
 export const LOCALHOST = "09-localhost";
 
-/** Type URL of the state of the localhost client. */
+/** Type URL of the localhost client's state. */
 export const LOCALHOST_URL = "/ibc.lightclients.localhost.v2.ClientState";
 
 const ALLOWED = /^[a-zA-Z0-9._+\-#[\]<>]+$/;

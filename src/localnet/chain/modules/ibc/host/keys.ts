@@ -3,12 +3,11 @@ import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/
 import { formatHeight } from "./height.ts";
 
 /**
- * Name of the module and of its store. Counterparty chains prove entries of this store, so that all paths are those of
- * ICS-24.
+ * Name of the module and its store. Counterparty chains prove entries of this store, so all paths follow ICS-24.
  */
 export const STORE_NAME = "ibc";
 
-/** Prefix of all entries of clients. */
+/** Prefix of all client entries. */
 export const CLIENTS_PREFIX = utf8("clients");
 
 /** Prefix of connection ends, followed by "/" and the id. */
@@ -91,7 +90,7 @@ export function consensusStatesPrefix(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/consensusStates/`);
 }
 
-/** Returns the key of the ids of a client's connections (`ClientPaths`). */
+/** Returns the key of a client's connection ids (`ClientPaths`). */
 export function clientConnectionsKey(clientId: string): Uint8Array {
   return utf8(`clients/${clientId}/connections`);
 }
@@ -101,10 +100,10 @@ export function connectionKey(connectionId: string): Uint8Array {
   return utf8(`connections/${connectionId}`);
 }
 
-/** Names of the entries of a channel that are sequences: the numbers of the next packets, 8 bytes big-endian. */
+/** Names of a channel's sequence entries: the next packets' numbers, 8 bytes big-endian. */
 export type SequenceName = "nextSequenceSend" | "nextSequenceRecv" | "nextSequenceAck";
 
-/** Names of the entries of a channel that there is one of for each packet. */
+/** Names of a channel's entries per packet. */
 export type PacketEntryName = "commitments" | "receipts" | "acks";
 
 /** Returns the path of a channel end (`Channel`). */
@@ -112,7 +111,7 @@ export function channelPath(portId: string, channelId: string): string {
   return `channelEnds/${channelSuffix(portId, channelId)}`;
 }
 
-/** Returns the path of a sequence of a channel. */
+/** Returns the path of a channel's sequence. */
 export function sequencePath(name: SequenceName, portId: string, channelId: string): string {
   return `${name}/${channelSuffix(portId, channelId)}`;
 }
@@ -126,7 +125,7 @@ export function packetPath(
   return `${packetsPath(name, portId, channelId)}/${sequence}`;
 }
 
-/** Returns the path of the commitments, receipts or acknowledgements of all packets of a channel. "/" and the sequence follow. */
+/** Returns the path of a channel's commitments, receipts or acknowledgements. "/" and the sequence follow. */
 export function packetsPath(name: PacketEntryName, portId: string, channelId: string): string {
   return `${name}/${channelSuffix(portId, channelId)}/sequences`;
 }

@@ -45,7 +45,7 @@ export function requireAuthority(authority: string, { signer }: SignedMessage): 
   if (signer !== authority) throw ErrIbcUnauthorized(`expected ${authority}, got ${signer}`);
 }
 
-/** The Go interfaces of packed parts of messages, with the types of this chain that implement them. */
+/** The Go interfaces of packed message parts, with this chain's types that implement them. */
 const IMPLEMENTATIONS = {
   ClientState: [TYPE_URL.tendermintClientState, LOCALHOST_URL],
   ConsensusState: [TYPE_URL.tendermintConsensusState],
