@@ -27,6 +27,7 @@ import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
 import { longestPollMs } from "./polling/freshness.ts";
+import { createBelievedClock } from "./polling/believed-clock.ts";
 import { countingOptions, createPollLoop, type PollLoop, type Backfiller } from "./polling/poll-loop.ts";
 import { createPoller, type StoredPages } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/watchdog-status.ts";
@@ -101,7 +102,8 @@ export interface Watchdog extends Service {
  * Creates the watchdog. While it runs it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run`
  * throws `WatchdogError`, or the listening error when the server cannot listen.
  */
-export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
+export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Watchdog {
+  const deps = { ...given, clock: createBelievedClock(given.clock) };
   const ready = createDeferred<ListenAddress>();
   const keeper = createStateKeeper(deps);
   const metrics = createWatchdogMetrics(

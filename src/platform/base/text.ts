@@ -68,6 +68,11 @@ export function formatRoundedDuration(durationMs: number): string {
   return inUnits(durationMs, Math.round);
 }
 
+/** Formats a step of a clock: "forward by 30 s", "back by 1 h". */
+export function stepText(ms: number): string {
+  return `${ms < 0 ? "back" : "forward"} by ${formatRoundedDuration(Math.abs(ms))}`;
+}
+
 /** As {@link formatRoundedDuration}, rounded down. */
 export function formatFlooredDuration(durationMs: number): string {
   return inUnits(durationMs, Math.floor);

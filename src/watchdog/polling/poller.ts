@@ -19,6 +19,7 @@ import type {
   Seen,
   SourceEndpoints,
   SidecarPage,
+  Witness,
 } from "../sources/observation.ts";
 import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
@@ -87,13 +88,21 @@ export interface PollerDeps {
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
-  const failover = createFailoverReader(fallbacksOf(target), { ...given, ...limits });
+  let dates: Witness[] = [];
+  const dated: PageReader = async (url, ...rest) => {
+    const page = await given.read(url, ...rest);
+    if (page.clockMs !== undefined)
+      dates.push({ host: new URL(url).host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
+    return page;
+  };
+  const failover = createFailoverReader(fallbacksOf(target), { ...given, read: dated, ...limits });
   const deps = { ...given, read: failover.read };
   const parts = { target, limits, deps, scrape };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape, deps.clock);
   const payment = given.paymentReaderOf?.(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
+    dates = [];
     const [seen, egress] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
@@ -108,6 +117,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
       chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
+      dates,
       endpoints: endpointsOf(target, failover),
     };
   };

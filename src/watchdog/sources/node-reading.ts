@@ -7,7 +7,7 @@ import {
   requireChainId,
   requireCount,
   requireEvents,
-  requireTimeMs,
+  startTimeMs,
 } from "./sample-values.ts";
 
 const RESPONSES = "app_oracle_responses";
@@ -106,7 +106,7 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     success: sumOf(own, "Success"),
     failure: sumOf(own, "Failure"),
     height: heightOf(own),
-    processStartMs: start && requireTimeMs(start),
+    processStartMs: start && startTimeMs(start),
     version: versionOf(own),
     isSyncing: isTrue(first(SYNCING)),
     peers: numberOf(first(PEERS)),

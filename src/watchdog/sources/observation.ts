@@ -30,8 +30,31 @@ export interface Observation {
   /** In the order of the configuration; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
+  /** How far `atMs` can be trusted. Absent: it can be. */
+  readonly clock?: ClockView;
+  /** What the sources' clocks showed. Absent: nothing. */
+  readonly dates?: readonly Witness[];
   /** Sources with several URLs. Absent: none. */
   readonly endpoints?: readonly SourceEndpoints[];
+}
+
+/** The `Date` header of a response. */
+export interface Witness {
+  /** Host and port of the server. */
+  readonly host: string;
+  readonly timeMs: number;
+  /** Monotonic time at which it was read. */
+  readonly readMs: number;
+}
+
+/** This machine's clock, compared with the monotonic clock, with the sources' `Date` headers and with the chain. */
+export interface ClockView {
+  /** Since when the clock is believed, on the scale of `atMs`. Absent: it is not believed. */
+  readonly believedSinceMs?: number;
+  /** Why it is not believed, as a sentence; empty while it is. */
+  readonly problem: string;
+  /** What happened to the clock since the last poll, for the ledger. Absent: nothing. */
+  readonly change?: string;
 }
 
 /** One of several URLs of a source. */
