@@ -27,7 +27,7 @@ beforeEach(async () => {
   const read: PageReader = async (url, signal) => {
     const page = await world.read(url, signal);
     return nodePage !== undefined && new URL(url).port === "26660"
-      ? { status: 200, body: bodyOf(nodePage) }
+      ? { status: 200, body: bodyOf(`${nodePage}\n`) }
       : page;
   };
   rig = await startRig(rigConfig({ stateDir: folder }), clock, { ...world, read }, createReceiver());

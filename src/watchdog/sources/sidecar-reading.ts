@@ -46,8 +46,8 @@ export function isSidecarFamily(name: string): boolean {
   return SIDECAR.test(name);
 }
 
-/** Returns true if {@link toSidecarReading} needs a sample. */
-export function isSidecarSample({ name }: Sample): boolean {
+/** Returns true for a metric that {@link toSidecarReading} reads. */
+export function isSidecarMetric(name: string): boolean {
   const own = SIDECAR.exec(name)?.[1];
   return name === PROCESS_START || (own !== undefined && isWanted(own));
 }
@@ -56,8 +56,8 @@ function isWanted(name: string): boolean {
   return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
-/** Returns true if {@link toOracleReading} needs a sample. */
-export function isOracleSample({ name }: Sample): boolean {
+/** Returns true for a metric that {@link toOracleReading} knows. */
+export function isOracleMetric(name: string): boolean {
   return SIDECAR.test(name) || name.startsWith("app_");
 }
 
