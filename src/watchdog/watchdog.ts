@@ -126,6 +126,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     ledger,
     storedLedger: deps.storedLedger ?? ledger,
     alerting: () => keeper.current().alerting,
+    channels: () => notifier.channels(),
     reloadStatus: () => deps.reloader?.status(),
   });
   const publicPage =

@@ -204,7 +204,7 @@ async function deliverOnce(
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
   const code = error instanceof ChannelError ? error.facts.code : undefined;
-  // Repeating changes nothing: the operator learns of it at once, by the other channels too.
+  // Repeating changes nothing: the operator learns of it immediately, by the other channels too.
   if (code === "gone") return "rejected";
   return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }

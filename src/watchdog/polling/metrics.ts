@@ -132,6 +132,12 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["channel"],
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
+  {
+    name: "oracle_watchdog_dead_letters",
+    help: "Notifications that the channel never delivered and does not try any more.",
+    labelNames: ["channel"],
+    values: ({ deadLetters }) => [...deadLetters].map(([channel, count]) => series(count, { channel })),
+  },
   ...CHAIN_GAUGES,
   ...ASSESSMENT_GAUGES,
   ...STANDING_GAUGES,

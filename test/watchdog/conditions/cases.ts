@@ -448,6 +448,11 @@ export const CASES: Readonly<Record<string, Cases>> = {
     quiet: { "one second": skewed(1), "one second behind": skewed(-1) },
     missing: { "the clock": withoutPageValues("clockMs"), "the node's page": blindNode },
   },
+  "notifications-lost": {
+    fires: (frame) => ({ ...frame, lost: [{ channel: "chat", reason: "no_service" }] }),
+    quiet: { "nothing lost": (frame) => ({ ...frame, lost: [] }) },
+    missing: { "dead letters": (frame) => frame },
+  },
   "watchdog-slow": {
     fires: (frame) => ({ ...frame, lateMs: 5000 }),
     quiet: { "a second": (frame) => ({ ...frame, lateMs: 1000 }) },

@@ -1,6 +1,5 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/platform/base/clock.ts";
-import { unreachable } from "../../../src/platform/base/errors.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { type LogFields, silentLogger } from "../../../src/platform/base/logger.ts";
 import { type HttpReply, textReply } from "../../../src/platform/http/http-route.ts";
@@ -437,7 +436,8 @@ describe("a receiver that does not accept", () => {
       "refused",
       `the webhook answered HTTP 403: no access for [redacted] at /hooks/[redacted]?token=[redacted] ${"x".repeat(237)}`,
     ],
-  ])("says in its own words why: %s, HTTP %i, %s", async (kind, status, text, code, message) => {
+  ])("says in its own words why: %s, HTTP %i, %s", async (...row) => {
+    const [kind, status, text, code, message] = row;
     const receiver = await startReceiver();
     receiver.reply = textReply(status, text);
     const keys = {
@@ -468,7 +468,9 @@ describe("a receiver that does not accept", () => {
         },
       ],
     });
-    const channel = createChannel(channels[0] ?? unreachable("no channel"), {
+    const [config] = channels;
+    if (config === undefined) throw new Error("no channel");
+    const channel = createChannel(config, {
       post: postJson,
       mail: sendSmtp,
       logger,

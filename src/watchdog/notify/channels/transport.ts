@@ -165,10 +165,8 @@ const MAX_RETRY_AFTER_MS = HOUR_MS;
 function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
   const body = parseJson(text);
   const { retry_after: own, parameters } = isRecord(body) ? body : {};
-  const given = [header, own, isRecord(parameters) ? parameters["retry_after"] : undefined].map(
-    (one) => `${one}`,
-  );
-  const seconds = given.find((one) => /^\d{1,9}(?:\.\d+)?$/.test(one));
+  const given: readonly unknown[] = [header, own, isRecord(parameters) && parameters["retry_after"]];
+  const seconds = given.map(String).find((one) => /^\d{1,9}(?:\.\d+)?$/.test(one));
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
