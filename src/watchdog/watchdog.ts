@@ -85,6 +85,8 @@ export interface Watchdog extends Service {
   readonly ready: Promise<ListenAddress>;
   /** The bound address of the public status page; undefined without one. Rejects when it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
+  /** Resolves after the first poll of every validator. */
+  readonly polled: Promise<void>;
   /** One for each validator, in the order of the configuration. */
   readonly statuses: () => readonly WatchdogStatus[];
   /** Status of the first validator. */
@@ -103,6 +105,7 @@ export interface Watchdog extends Service {
  */
 export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
   const ready = createDeferred<ListenAddress>();
+  const polled = createDeferred<void>();
   const keeper = createStateKeeper(deps);
   const metrics = createWatchdogMetrics(
     deps.registry,
@@ -163,6 +166,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       metrics,
       peersOf,
       onPoll: (status) => {
+        if (statuses().every(({ polledAtMs }) => polledAtMs !== undefined)) polled.resolve();
         page.render(status);
         publicPage?.update(status);
       },
@@ -202,6 +206,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     name: "oracle-watchdog",
     run,
     ready: ready.promise,
+    polled: polled.promise,
     publicReady: publicServer?.ready ?? Promise.resolve(undefined),
     statuses,
     status: () => firstOf(statuses()),

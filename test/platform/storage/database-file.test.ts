@@ -62,7 +62,7 @@ describe("a transaction on a full disk", () => {
     const error = errorOf(() => save("after", BIG));
     expect(toExit(error, true)).toEqual({
       exitCode: EXIT.tryAgain,
-      message: expect.stringMatching(/node\.db cannot be written: .*disk is full.*start again/),
+      message: expect.stringMatching(/node\.db cannot be written; .* start again: database or disk is full$/),
     });
     close();
     const again = openDatabase(folder);
