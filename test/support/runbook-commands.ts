@@ -10,13 +10,19 @@ export const RUNBOOKS = readdirSync(FOLDER).map((name) => {
   return { name: name.replace(/\.md$/, ""), file, ...readRunbook(file) };
 });
 
+/** The page about all alerts, with samples of the commands that many runbooks use. */
+export const ALERTS_PAGE = {
+  name: "README",
+  ...readRunbook(readFileSync(join(FOLDER, "../README.md"), "utf8")),
+};
+
 /** A command in runbooks, with the parts that its output always contains. */
 interface RunbookCommand {
   /** "relaywatch why". Ports are those of the defaults. */
   readonly line: string;
   /** Exit codes: 0 fine, 1 problem, 3 cannot see. */
   readonly exits: readonly number[];
-  /** Parts of the output in every state. Samples have them too. */
+  /** Parts of the output in every state, and of its sample. */
   readonly always: readonly string[];
 }
 

@@ -149,6 +149,13 @@ export async function forEachChunk(
   }
 }
 
+/** Reads the body as UTF-8. Throws {@link SourceError} when it exceeds `maxBytes`. */
+export async function readText(page: Page, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  await forEachChunk(page, maxBytes, (chunk) => chunks.push(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
 /** Returns the page when its status is 200. Throws {@link SourceError} for any other status. */
 export async function requireOk(page: Page): Promise<Page> {
   if (page.status === 200) return page;

@@ -9,7 +9,7 @@ import {
   type SidecarPage,
   SourceError,
 } from "./observation.ts";
-import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
+import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
 import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
 
 /** The specification uses the prefix `connect_`; deployed sidecars use `side_car_`. */
@@ -187,10 +187,7 @@ export async function readPrices(
       await drain(page);
       continue;
     }
-    await requireOk(page);
-    const chunks: Uint8Array[] = [];
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return parsePrices(Buffer.concat(chunks).toString("utf8"), url);
+    return parsePrices(await readText(await requireOk(page), MAX_BYTES), url);
   }
   throw new SourceError(
     { code: "http-status" },
