@@ -168,7 +168,7 @@ export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)
     return `the configuration has no notify.channels, and the running one has ${count}: nobody would be notified`;
-  const namesOf = ({ validators }: WatchdogDaemonConfig) => validators.map(({ target }) => target.name);
+  const namesOf = (config: WatchdogDaemonConfig) => config.validators.map(({ target }) => target.name);
   const kept = namesOf(after);
   if (namesOf(before).some((name) => kept.includes(name))) return undefined;
   return `the configuration has none of the running validators: ${namesOf(before).slice(0, 5).join(", ")}`;
