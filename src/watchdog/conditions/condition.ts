@@ -35,7 +35,7 @@ export interface ConditionInput {
 }
 
 /** A notification that a channel never delivered. */
-export interface LostNotification {
+interface LostNotification {
   readonly channel: string;
   /** Error of the last attempt, in the receiver's words. */
   readonly reason: string;

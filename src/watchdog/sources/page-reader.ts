@@ -135,7 +135,7 @@ function notReadable(encoding: string, reason: string): SourceError {
 }
 
 /** Calls `onChunk` with each chunk of the body. Throws {@link SourceError} when the body exceeds `maxBytes`. */
-export async function forEachChunk(
+async function forEachChunk(
   page: Page,
   maxBytes: number,
   onChunk: (chunk: Uint8Array) => void,
