@@ -142,7 +142,6 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "keys export": [["relayer"]],
   "keys import": [["relayer", "relayer.asc"]],
   "wasm inspect": [["my.wasm"]],
-  "proof verify": [["proof.json"]],
   "config validate": [
     ["relayer.yaml", "watchdog.yaml"],
     ["--no-secrets", "watchdog.yaml"],

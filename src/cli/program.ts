@@ -79,11 +79,6 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../workbench/cli/wasm-inspect.ts")).wasmCommand,
   },
   {
-    name: "proof",
-    description: "check recorded proofs",
-    load: async () => (await import("../cosmos/cli/proof-verify.ts")).proofCommand,
-  },
-  {
     name: "config",
     description: "check configuration files, or create one from the Go relayer's settings",
     load: async () => (await import("./commands/config.ts")).configCommand,

@@ -86,6 +86,8 @@ export interface Watchdog extends Service {
   readonly ready: Promise<ListenAddress>;
   /** The bound address of the public status page; undefined without one. Rejects when it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
+  /** Resolves after the first poll of every validator. */
+  readonly polled: Promise<void>;
   /** One for each validator, in the order of the configuration. */
   readonly statuses: () => readonly WatchdogStatus[];
   /** Status of the first validator. */
@@ -105,6 +107,7 @@ export interface Watchdog extends Service {
 export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Watchdog {
   const deps = { ...given, clock: createBelievedClock(given.clock) };
   const ready = createDeferred<ListenAddress>();
+  const polled = createDeferred<void>();
   const keeper = createStateKeeper(deps);
   const metrics = createWatchdogMetrics(
     deps.registry,
@@ -128,6 +131,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
     ledger,
     storedLedger: deps.storedLedger ?? ledger,
     alerting: () => keeper.current().alerting,
+    channels: () => notifier.channels(),
     reloadStatus: () => deps.reloader?.status(),
   });
   const publicPage =
@@ -164,6 +168,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
       metrics,
       peersOf,
       onPoll: (status) => {
+        if (statuses().every(({ polledAtMs }) => polledAtMs !== undefined)) polled.resolve();
         page.render(status);
         publicPage?.update(status);
       },
@@ -203,6 +208,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
     name: "oracle-watchdog",
     run,
     ready: ready.promise,
+    polled: polled.promise,
     publicReady: publicServer?.ready ?? Promise.resolve(undefined),
     statuses,
     status: () => firstOf(statuses()),

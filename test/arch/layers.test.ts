@@ -4,12 +4,9 @@ import { type SourceFile, sourceFiles } from "./source-files.ts";
 
 const files = sourceFiles();
 
-/** Files without clock, randomness, environment and async: codecs, proofs, and the state machine without its command line. */
+/** Files without clock, randomness, environment and async: codecs, proofs and the state machine. */
 function isDeterministic({ path }: SourceFile): boolean {
-  return (
-    /^src\/(?:cosmos\/(?:proto|merkle|comet)|localnet\/vm)\//.test(path) ||
-    (/^src\/(?:localnet\/chain|workbench\/modules)\//.test(path) && !path.includes("/cli/"))
-  );
+  return /^src\/(?:cosmos\/(?:proto|merkle|comet)|localnet\/(?:vm|chain)|workbench\/modules)\//.test(path);
 }
 
 const FORBIDDEN_IN_DETERMINISTIC: readonly RegExp[] = [

@@ -110,7 +110,7 @@ describe("an unknown command", () => {
     [["q", "icq", "parms"], "params"],
     [["query", "interchainqueries", "registered_query"], "registered-query"],
     [["tx", "icq", "remov"], "remove"],
-    [["proof", "verfy"], "verify"],
+    [["keys", "shw"], "show"],
     [["config", "valdate"], "validate"],
     [["localnet", "start", "--blok-time", "3"], "--block-time"],
   ])("of %j is answered with the similar one and with a way to the help", async (words, similar) => {

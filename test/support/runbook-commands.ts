@@ -10,13 +10,19 @@ export const RUNBOOKS = readdirSync(FOLDER).map((name) => {
   return { name: name.replace(/\.md$/, ""), file, ...readRunbook(file) };
 });
 
+/** The page about all alerts, with samples of the commands that many runbooks use. */
+export const ALERTS_PAGE = {
+  name: "README",
+  ...readRunbook(readFileSync(join(FOLDER, "../README.md"), "utf8")),
+};
+
 /** A command in runbooks, with the parts that its output always contains. */
 interface RunbookCommand {
   /** "relaywatch why". Ports are those of the defaults. */
   readonly line: string;
   /** Exit codes: 0 fine, 1 problem, 3 cannot see. */
   readonly exits: readonly number[];
-  /** Parts of the output in every state. Samples have them too. */
+  /** Parts of the output in every state, and of its sample. */
   readonly always: readonly string[];
 }
 
@@ -32,6 +38,9 @@ export const COMMANDS: readonly RunbookCommand[] = [
   command("relaywatch what-if --outage 1h", [0, 1, 3], ["What if: an outage of 1 h, now", "Tier without"]),
   command("relaywatch alerts list", [0], []),
   command("relaywatch alerts test", [0, 1], []),
+  command("relaywatch alerts dead-letters", [0, 1], []),
+  command("relaywatch alerts dead-letters --resend", [0], ["sent again"]),
+  command("relaywatch alerts dead-letters --discard", [0], ["dropped"]),
   command("relaywatch report oracle", [0, 1, 3], ["Oracle report of ", "Validator"]),
   command("relaywatch report handover --since 12h", [0, 1, 3], ["Handover, ", "The shift", "Timeline (UTC)"]),
   command("relaywatch relayer doctor", [0, 1, 3], ["account: ", "balance: ", "light client: "]),

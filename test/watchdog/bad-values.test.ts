@@ -27,7 +27,7 @@ beforeEach(async () => {
   const read: PageReader = async (url, signal) => {
     const page = await world.read(url, signal);
     return nodePage !== undefined && new URL(url).port === "26660"
-      ? { status: 200, body: bodyOf(nodePage) }
+      ? { status: 200, body: bodyOf(`${nodePage}\n`) }
       : page;
   };
   rig = await startRig(rigConfig({ stateDir: folder }), clock, { ...world, read }, createReceiver());
@@ -92,6 +92,35 @@ describe("a node's page with a bad value", () => {
     expect(nodeSource()).toMatchObject({ up: true });
     expect(await rig.stop()).toBeUndefined();
     expect(storedGood()).toBe(25n);
+  });
+});
+
+describe("a node's page without metrics of the oracle", () => {
+  it("is cannot see, and neither a counter that fell nor votes that are missing", async () => {
+    const power = `cometbft_consensus_validator_power{${CHAIN},validator_address="AB"} 10`;
+    for (let blocks = 26; blocks < 200; blocks++) {
+      nodePage = [`${HEIGHT} ${blocks}`, `${START} ${NOON / 1000}`, power].join("\n");
+      await clock.advance(5_000);
+    }
+    expect(nodeSource()).toMatchObject({
+      up: false,
+      error: expect.stringMatching(
+        /no app_oracle_responses .* metrics_enabled in the node's app\.toml, .* collector/,
+      ),
+    });
+    const states = new Map(
+      rig.watchdog
+        .status()
+        .alerts.map(({ rule, state }) => [rule.condition.name, state?.phase ?? "inactive"]),
+    );
+    expect(states.get("cannot-see-votes")).toBe("firing");
+    for (const name of ["node-not-voting", "node-halted", "chain-halted"])
+      expect([name, states.get(name)]).toEqual([name, "inactive"]);
+    expect(rig.watchdog.status().current.counts).toEqual({ good: 20n, bad: 0n, unknown: 0n });
+    // The same process again, with its counter: what it counted in the meantime.
+    nodePage = [`${SUCCESS} 200`, `${HEIGHT} 200`, `${START} ${NOON / 1000}`, power].join("\n");
+    await clock.advance(5_000);
+    expect(rig.watchdog.status().current.counts).toEqual({ good: 200n, bad: 0n, unknown: 0n });
   });
 });
 

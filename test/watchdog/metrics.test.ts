@@ -9,14 +9,14 @@ import { buildValidator, TROUBLED } from "../support/pages/watchdog-scenes.ts";
 
 const RELOADS = { successAtMs: 0, error: undefined, failedAtMs: undefined, needRestart: [] };
 
-const readme = readFileSync(new URL("../../src/watchdog/README.md", import.meta.url), "utf8");
+const page = readFileSync(new URL("../../docs/metrics.md", import.meta.url), "utf8");
 
 describe("createWatchdogMetrics", () => {
-  it("registers the metrics of the README's table, with their types", async () => {
+  it("registers the metrics in the table of docs/metrics.md, with their types", async () => {
     const registry = new Registry();
     createWatchdogMetrics(registry, ["webhook"]);
     registerReloadMetrics(registry, "oracle_watchdog", () => RELOADS);
-    const listed = [...readme.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
+    const listed = [...page.matchAll(/^\| `(oracle_watchdog_\w+)` \| (\w+) \|/gm)];
     const registered = await registry.getMetricsAsJSON();
     expect(registered.length).toBeGreaterThan(0);
     expect(Object.fromEntries(listed.map(([, name, type]) => [name, type]))).toEqual(

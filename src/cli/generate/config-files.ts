@@ -47,9 +47,22 @@ export function chainKeyTable(): string {
   return keyTable(chainConfigKind);
 }
 
-/** Returns the table with the watchdog's keys. Each alert's keys are in the alert table. */
+/**
+ * Returns the table with the watchdog's keys: without alerts and channels, which have tables of their own, and without the keys
+ * of a validator that the file has for the only validator.
+ */
 export function watchdogKeyTable(): string {
-  return keyTable(watchdogConfigKind, (path) => !path.startsWith("alerts.") || path === "alerts.major_pairs");
+  const paths = new Set(tableRows(keySchema(watchdogConfigKind.schema), "").map(({ path }) => path));
+  const isRepeated = (path: string): boolean =>
+    paths.has(path.replace(/^validators\[\]\.nodes\[\]\./, "sources.").replace(/^validators\[\]\./, "")) &&
+    path.startsWith("validators[].");
+  return keyTable(
+    watchdogConfigKind,
+    (path) =>
+      (!path.startsWith("alerts.") || path === "alerts.major_pairs") &&
+      !path.startsWith("notify.channels[].") &&
+      !isRepeated(path),
+  );
 }
 
 function exampleOfKind(

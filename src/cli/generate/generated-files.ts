@@ -19,7 +19,7 @@ import { caseFiles } from "./case-files.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { withSection } from "./marked-sections.ts";
-import { metricsPage, watchdogMetricTable } from "./metrics-page.ts";
+import { metricsPage } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
 import { runbookFiles, runbookIndex } from "./runbook-files.ts";
 
@@ -52,14 +52,10 @@ function sections(root: string): readonly (readonly [string, string])[] {
     "docs/conformance.md": Object.fromEntries(
       DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
-    "src/watchdog/README.md": {
-      alerts: alertTable(CONDITIONS),
-      channels: channelTable(),
-      metrics: watchdogMetricTable(),
-    },
+    "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
     "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
     "daemons/localnet/README.md": { "chain file": chainKeyTable() },
-    "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable() },
+    "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable(), channels: channelTable() },
   };
   return Object.entries(texts).map(([path, byName]) => [
     path,
@@ -149,10 +145,13 @@ function differenceTable(area: string): string {
 function channelTable(): string {
   const rows = CHANNEL_KINDS.map((kind) => {
     const own = keysOf(kind.schema).filter(({ key }) => !isCommon(key));
-    const keys = own.map(({ key, description = "" }) => `\`${key}\`: ${description}`).join("<br>");
-    return `| \`${kind.kind}\` | ${kind.about} | ${keys} | ${kind.takesReports ? "yes" : "no"} |`;
+    return `| \`${kind.kind}\` | ${kind.about} | ${own.map(keyText).join("<br>")} | ${kind.takesReports ? "yes" : "no"} |`;
   });
   return ["| kind | receiver | keys | reports |", "|---|---|---|---|", ...rows, ""].join("\n");
+}
+
+function keyText({ key, description = "", default: initial }: Key): string {
+  return `\`${key}\`: ${description}${initial === undefined ? "" : ` (\`${JSON.stringify(initial)}\`)`}`;
 }
 
 function keysOf(schema: z.ZodType): readonly Key[] {

@@ -45,11 +45,6 @@ function localnetRegistry(): Registry {
   return localnet;
 }
 
-/** Returns a Markdown table with the watchdog's metrics. */
-export function watchdogMetricTable(): string {
-  return table(watchdogRegistry(), () => true);
-}
-
 /** Returns the contents of `docs/metrics.md`, from the metrics that the daemons register. */
 export function metricsPage(): string {
   const relayer = relayerRegistry();
@@ -66,7 +61,7 @@ export Node.js' default metrics and \`relaywatch_build_info\`.
 ${METRIC_QUESTIONS.map((question) => section(question, relayer)).join("\n")}
 ## oracle-watchdog
 
-${watchdogMetricTable()}
+${table(watchdogRegistry(), () => true)}
 ## IBC relayer and traffic of a localnet
 
 A localnet's control API serves them (\`http://127.0.0.1:9997/metrics\`) when the IBC relayer or the traffic (\`--traffic\`) runs in

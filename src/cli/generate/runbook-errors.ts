@@ -84,7 +84,6 @@ function textErrors(runbook: RunbookText, alert: AlertSpec, { root, metrics }: K
     ...runbook.frontMatter.errors,
     ...alertErrors(runbook, alert),
     ...sectionErrors(runbook),
-    ...sampleErrors(runbook, alert),
     ...metricErrors(runbook, metrics),
     ...linkErrors(runbook, root),
   ];
@@ -121,18 +120,6 @@ function sectionErrors({ sections }: RunbookText): readonly Located[] {
       ? []
       : [{ line, text: `the steps of ${heading} are numbered ${numbers.join(", ")}, not from 1 on` }];
   });
-}
-
-/** The output of `relaywatch why` begins with the alert's title. */
-function sampleErrors({ blocks }: RunbookText, { summary, severity }: AlertSpec): readonly Located[] {
-  const heading = `default: ${summary.slice(0, -1)} (${severity})`;
-  const expected = `Why\n===\n\n${heading}\n${"-".repeat(heading.length)}\n`;
-  return blocks
-    .filter(({ text }) => text.startsWith("Why\n") && !text.startsWith(expected))
-    .map(({ line }) => ({
-      line: line + 3,
-      text: `the output names another alert or severity: "${heading}", underlined`,
-    }));
 }
 
 function linkErrors({ links }: RunbookText, root: string): readonly Located[] {

@@ -18,6 +18,9 @@ const DASHBOARD_TITLES: ReadonlyMap<string, string> = new Map(
   DASHBOARD_SPECS.map(({ uid, title }) => [uid, title]),
 );
 
+const RAW_RULES =
+  "Without the watchdog, [a rule on node and sidecar metrics](../prometheus/oracle-raw.rules.yaml) fires it.";
+
 /** Alerts by the name of their runbook, in the order of the rule files. */
 export const ALERTS_BY_RUNBOOK: ReadonlyMap<string, readonly AlertSpec[]> = new Map(
   ALERTS.map(({ name }) => [name, ALERTS.filter((alert) => alert.name === name)]),
@@ -112,16 +115,9 @@ function conditionOf({ name }: AlertSpec): Condition | undefined {
 }
 
 function rule(alerts: readonly AlertSpec[], condition: Condition | undefined): string {
-  const raw = alerts.find(({ component }) => component === "oracle-raw");
-  if (condition === undefined) return promql(alerts[0]);
+  if (condition === undefined) return `\`\`\`promql\n${alerts[0]?.expr(REAL_TIMES) ?? ""}\n\`\`\``;
   const fires = `It fires when ${condition.when.replaceAll("`", "")}, for ${condition.for}.`;
-  return raw === undefined
-    ? fires
-    : `${fires} Without the watchdog, this rule on the metrics of node and sidecar fires:\n\n${promql(raw)}`;
-}
-
-function promql(alert: AlertSpec | undefined): string {
-  return `\`\`\`promql\n${alert?.expr(REAL_TIMES) ?? ""}\n\`\`\``;
+  return alerts.some(({ component }) => component === "oracle-raw") ? `${fires} ${RAW_RULES}` : fires;
 }
 
 /** Removes the instance at its beginning, and replaces templates by words. */

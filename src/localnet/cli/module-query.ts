@@ -33,7 +33,7 @@ interface QueryMore extends Inputs, Partial<Omit<AnswerTable, "columns">> {
   readonly isShort?: true;
 }
 
-interface Query extends QueryMore {
+export interface Query extends QueryMore {
   readonly rpc: string;
   readonly description: string;
 }

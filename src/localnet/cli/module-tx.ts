@@ -45,7 +45,7 @@ interface MessageMore extends Inputs {
   readonly sending?: Pick<OutgoingMessage, "response" | "simulation">;
 }
 
-interface Message extends MessageMore {
+export interface Message extends MessageMore {
   readonly rpc: string;
   readonly description: string;
 }

@@ -192,8 +192,11 @@ function count(
   });
 }
 
+/** A page without metrics of the oracle says nothing about calls: its counts of 0 are no counter that fell. */
 function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
-  return pages.map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
+  return pages
+    .filter(({ page }) => page.votesUnseen === undefined)
+    .map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
 }
 
 function readingsOfVotes(

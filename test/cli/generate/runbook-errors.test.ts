@@ -94,11 +94,6 @@ describe("the check of a runbook", () => {
       `${lineOf("## Mitigation")}: the steps of Mitigation are numbered 1, 3, 3, not from 1 on`,
     ],
     [
-      "an output of another alert",
-      replaced("default: Sidecar down (critical)", "default: Sidecar slow (critical)"),
-      `${lineOf("default: Sidecar down")}: the output names another alert or severity: "default: Sidecar down (critical)", underlined`,
-    ],
-    [
       "a link to a file that is not there",
       withSentence("See [x](sidecar-up.md)."),
       `${AFTERWARDS}: there is no file alerts/runbooks/sidecar-up.md for the link sidecar-up.md`,

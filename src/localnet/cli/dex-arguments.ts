@@ -1,0 +1,90 @@
+import { InvalidArgumentError } from "commander";
+import { errorText } from "../../platform/base/errors.ts";
+import { parseGoBool, parseGoInteger, parseInt256 } from "../../platform/base/integers.ts";
+import { parsePrecDec } from "../../platform/base/decimal.ts";
+import { ErrInvalidOrderType } from "../chain/modules/dex/errors.ts";
+import type { Timestamp } from "../../cosmos/proto/gen/google/protobuf/timestamp.ts";
+import { LimitOrderType, type MultiHopRoute } from "../../cosmos/proto/gen/neutron/dex/tx.ts";
+
+/** Parses an amount in any of Go's notations: 10, 0x10, 010 for 8. Returns decimal digits. */
+export function parseAmount(text: string): string {
+  return parsing(text, () => parseInt256(text).toString());
+}
+
+/** Parses amounts: "10,20". */
+export function parseAmounts(text: string): string[] {
+  return text.split(",").map(parseAmount);
+}
+
+/** Parses a tick index. A negative one is in brackets, to distinguish it from an option: "[-5]". */
+export function parseTick(text: string): bigint {
+  const digits = text.replace(/^\[(.*)\]$/, "$1");
+  return parsing(text, () => parseGoInteger(digits, { signed: true, bits: 64, base: 10 }));
+}
+
+/** Parses tick indexes. The brackets enclose the list or single ticks: "[-5,3]", "[-5],3". */
+export function parseTicks(text: string): bigint[] {
+  const isOneList = /^\[[^[\]]*\]$/.test(text);
+  return (isOneList ? text.slice(1, -1) : text).split(",").map(parseTick);
+}
+
+/** Parses a fee or an id. */
+export function parseFee(text: string): bigint {
+  return parsing(text, () => parseGoInteger(text, { signed: false, bits: 64, base: 10 }));
+}
+
+/** Parses fees: "1,5". */
+export function parseFees(text: string): bigint[] {
+  return text.split(",").map(parseFee);
+}
+
+/** Parses a boolean as Go does: true, false, t, f, 1, 0. */
+export function parseBoolean(text: string): boolean {
+  return parsing(text, () => parseGoBool(text));
+}
+
+/** Parses booleans: "true,false". */
+export function parseBooleans(text: string): boolean[] {
+  return text.split(",").map(parseBoolean);
+}
+
+/** Parses a decimal with at most 27 fractional digits. Returns its digits on the wire. */
+export function parsePrice(text: string): string {
+  return parsing(text, () => parsePrecDec(text).toString());
+}
+
+/** Parses routes: "A,B;A,C,B". */
+export function parseRoutes(text: string): MultiHopRoute[] {
+  return text.split(";").map((route) => ({ hops: route.split(",") }));
+}
+
+/** Parses the name of an order type. The error is that of code 1138 of the module. */
+export function parseOrderType(text: string): LimitOrderType {
+  const found = Object.entries(LimitOrderType).find(([name]) => name === text);
+  if (found !== undefined) return found[1];
+  throw new InvalidArgumentError(ErrInvalidOrderType(text).message);
+}
+
+const EXPIRATION = /^(\d\d)\/(\d\d)\/(\d{4}) (\d\d:\d\d:\d\d)$/;
+
+/** Parses "MM/DD/YYYY HH:MM:SS" in UTC. The error is that of code 1135 of the module. */
+export function parseExpiration(text: string): Timestamp {
+  const [, month, day, year, time] = EXPIRATION.exec(text) ?? [];
+  const iso = `${year}-${month}-${day}T${time}`;
+  const epochMs = Date.parse(`${iso}Z`);
+  // Date.parse accepts February 30 and hour 24, and continues with the next day.
+  if (!Number.isNaN(epochMs) && new Date(epochMs).toISOString().startsWith(iso)) {
+    return { seconds: BigInt(epochMs) / 1000n, nanos: 0 };
+  }
+  throw new InvalidArgumentError(
+    "Time string must be formatted as MM/dd/yyyy HH:mm:ss (ex. 02/05/2023 15:34:56)",
+  );
+}
+
+function parsing<T>(text: string, parse: () => T): T {
+  try {
+    return parse();
+  } catch (thrown) {
+    throw new InvalidArgumentError(`${JSON.stringify(text)}: ${errorText(thrown)}`);
+  }
+}

@@ -1,0 +1,137 @@
+import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import { cellText, fieldAt } from "../../../platform/cli/table.ts";
+import { type QueryGroup, query, queryCommands } from "../module-query.ts";
+import { parseFee, parseTick } from "../dex-arguments.ts";
+
+const SIDE = {
+  MAKER: "key.trade_pair_id.maker_denom",
+  TAKER: "key.trade_pair_id.taker_denom",
+  TICK: "key.tick_index_taker_to_maker",
+};
+const RESERVES = {
+  columns: { ...SIDE, FEE: "key.fee", RESERVES: "reserves_maker_denom", PRICE: "maker_price" },
+};
+const TRANCHE = {
+  columns: {
+    TRANCHE: "key.tranche_key",
+    ...SIDE,
+    "MAKER LEFT": "reserves_maker_denom",
+    "TAKER LEFT": "reserves_taker_denom",
+    "MAKER TOTAL": "total_maker_denom",
+    "TAKER TOTAL": "total_taker_denom",
+    PRICE: "maker_price",
+    EXPIRES: expirationText,
+  },
+};
+/** A row of a list of ticks is one side of a pool or a tranche. */
+const TICK = {
+  columns: {
+    KIND: (row: JsonValue) => (fieldAt(row, "key.tranche_key") === null ? "pool" : "limit order"),
+    ...SIDE,
+    FEE: "key.fee",
+    TRANCHE: "key.tranche_key",
+    RESERVES: "reserves_maker_denom",
+    PRICE: "maker_price",
+    EXPIRES: expirationText,
+  },
+  rows: (record: JsonValue) => (isRecord(record) ? Object.values(record) : []),
+};
+const USER = `TRANCHE tranche_key, ADDRESS address, MAKER trade_pair_id.maker_denom,
+      TAKER trade_pair_id.taker_denom, TICK tick_index_taker_to_maker, TYPE order_type,
+      OWNED shares_owned, WITHDRAWN shares_withdrawn`;
+const METADATA = "ID id, TOKEN0 pair_id.token0, TOKEN1 pair_id.token1, TICK tick, FEE fee";
+const DEPOSIT = `TOKEN0 pair_id.token0, TOKEN1 pair_id.token1, CENTER center_tick_index,
+      LOWER lower_tick_index, UPPER upper_tick_index, FEE fee, SHARES shares_owned,
+      TOTAL total_shares, RESERVES0 pool.lower_tick0.reserves_maker_denom,
+      RESERVES1 pool.upper_tick1.reserves_maker_denom`;
+const POOL = { columns: { POOL: "id", ...RESERVES.columns }, rows: poolRows };
+
+/** Expiration time of JUST_IN_TIME orders. */
+const GO_ZERO_TIME = "0001-01-01T00:00:00Z";
+
+function expirationText(row: JsonValue): string {
+  const time = cellText(fieldAt(row, "expiration_time"));
+  return time === GO_ZERO_TIME ? "end of block" : time;
+}
+
+function poolRows(pool: JsonValue): readonly JsonValue[] {
+  return ["lower_tick0", "upper_tick1"].map((side) => {
+    const reserves = fieldAt(pool, side);
+    return isRecord(reserves) ? { id: fieldAt(pool, "id"), ...reserves } : reserves;
+  });
+}
+
+/** Queries of `neutron.dex.Query` (dex.md, "CLI"). */
+export const DEX_QUERIES: QueryGroup = {
+  service: "neutron.dex.Query",
+  fields: {
+    pair_id: "<pair-id> 'A<>B'",
+    token_in: "<token-in> maker denomination: the one that the side sells",
+    tick_index: ["<tick-index> [-5] for -5", parseTick],
+    fee: ["<fee> basis points", parseFee],
+    tranche_key: "<tranche-key> key of a tranche",
+    address: "<address> bech32 address",
+    pool_id: ["<pool-id> id of a pool", parseFee],
+    id: ["<id> id of a pool", parseFee],
+  },
+  queries: {
+    params: query("Params", "print the module's parameters"),
+    "show-pool": query("Pool", "print a pool by its centre and fee", POOL),
+    "show-pool-by-id": query("PoolByID", "print a pool", POOL),
+    "list-pool-reserves": query(
+      "PoolReservesAll",
+      "list the reserves of all pools on one side of a pair",
+      RESERVES,
+    ),
+    "show-pool-reserves": query("PoolReserves", "print one side of a pool", {
+      ...RESERVES,
+      takes: ["pair_id", "tick_index", "token_in", "fee"],
+    }),
+    "list-user-limit-orders": query(
+      "LimitOrderTrancheUserAllByAddress",
+      "list the limit orders of an address",
+      USER,
+    ),
+    "list-limit-order-tranche-user": query("LimitOrderTrancheUserAll", "list all limit orders", USER),
+    "show-limit-order-tranche-user": query("LimitOrderTrancheUser", "print an address's part of a tranche", {
+      columns: USER,
+      notes: [["withdrawable shares: ", "withdrawable_shares"]],
+      options: {
+        calc_withdrawable_shares: ["--calc-withdraw", "also print the shares that can be withdrawn"],
+      },
+    }),
+    "show-limit-order-tranche": query("LimitOrderTranche", "print a tranche", {
+      ...TRANCHE,
+      takes: ["pair_id", "token_in", "tick_index", "tranche_key"],
+    }),
+    "list-limit-order-tranche": query(
+      "LimitOrderTrancheAll",
+      "list the active tranches on one side of a pair",
+      TRANCHE,
+    ),
+    "list-user-deposits": query("UserDepositsAll", "list the pool shares of an address", {
+      columns: DEPOSIT,
+      options: { include_pool_data: ["--include-pool-data", "also print the pools and all shares"] },
+    }),
+    "list-tick-liquidity": query(
+      "TickLiquidityAll",
+      "list pools and limit orders on one side of a pair, the cheapest for a taker first",
+      TICK,
+    ),
+    "list-pool-metadata": query("PoolMetadataAll", "list pair, centre and fee of all pools", METADATA),
+    "show-pool-metadata": query("PoolMetadata", "print pair, centre and fee of a pool", METADATA),
+    "list-inactive-limit-order-tranche|list-filled-limit-order-tranche": query(
+      "InactiveLimitOrderTrancheAll",
+      "list filled, cancelled and expired tranches",
+      TRANCHE,
+    ),
+    "show-inactive-limit-order-tranche|show-filled-limit-order-tranche": query(
+      "InactiveLimitOrderTranche",
+      "print a filled, cancelled or expired tranche",
+      TRANCHE,
+    ),
+  },
+};
+
+/** `relaywatch query dex`. */
+export const queryDexCommand = queryCommands(DEX_QUERIES);

@@ -1,0 +1,150 @@
+import { Command } from "commander";
+import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import type { CliContext } from "../../../platform/cli/cli-context.ts";
+import { cellText, fieldAt } from "../../../platform/cli/table.ts";
+import { type QueryGroup, query, queryCommands } from "../module-query.ts";
+
+/** Reads a height: revision number and height, as ibc-go prints them. */
+function heightAt(path: string): (row: JsonValue) => string {
+  return (row) => {
+    const height = fieldAt(row, path);
+    if (!isRecord(height)) return "-";
+    return `${cellText(fieldAt(height, "revision_number"))}-${cellText(fieldAt(height, "revision_height"))}`;
+  };
+}
+
+/** Reads an enum: `STATE_OPEN` as "open". */
+function enumAt(path: string): (row: JsonValue) => string {
+  return (row) =>
+    cellText(fieldAt(row, path))
+      .replace(/^[A-Z]+_/, "")
+      .toLowerCase();
+}
+
+const FIELDS = {
+  client_id: "<client> light client, e.g. 07-tendermint-0",
+  connection: "<connection> connection, e.g. connection-0",
+  sequence: "<sequence> number of a packet",
+  packet_commitment_sequences: "<sequence...> numbers of packets",
+  packet_ack_sequences: "<sequence...> numbers of packets",
+};
+
+const CLIENT = {
+  CHAIN: "client_state.chain_id",
+  "LATEST HEIGHT": heightAt("client_state.latest_height"),
+  "FROZEN AT": heightAt("client_state.frozen_height"),
+  "TRUSTING PERIOD": "client_state.trusting_period",
+};
+
+/** Queries of `ibc.core.client.v1.Query`. */
+export const IBC_CLIENT_QUERIES: QueryGroup = {
+  service: "ibc.core.client.v1.Query",
+  fields: FIELDS,
+  queries: {
+    states: query("ClientStates", "list the clients", { columns: { CLIENT: "client_id", ...CLIENT } }),
+    state: query("ClientState", "print a client", { path: "", columns: CLIENT }),
+    status: query("ClientStatus", "print whether a client is active", "STATUS"),
+    "consensus-state-heights": query(
+      "ConsensusStateHeights",
+      "list the heights that a client can verify proofs of",
+      { columns: { HEIGHT: heightAt("") } },
+    ),
+    params: query("ClientParams", "print the parameters of the clients"),
+  },
+};
+
+const CONNECTION = {
+  STATE: enumAt("state"),
+  CLIENT: "client_id",
+  "THEIR CLIENT": "counterparty.client_id",
+  "THEIR CONNECTION": "counterparty.connection_id",
+};
+
+/** Queries of `ibc.core.connection.v1.Query`. */
+export const IBC_CONNECTION_QUERIES: QueryGroup = {
+  service: "ibc.core.connection.v1.Query",
+  fields: FIELDS,
+  queries: {
+    connections: query("Connections", "list the connections", {
+      columns: { CONNECTION: "id", ...CONNECTION },
+    }),
+    end: query("Connection", "print a connection", { columns: CONNECTION }),
+    path: query("ClientConnections", "print the connections of a client", "CONNECTION"),
+    params: query("ConnectionParams", "print the parameters of the connections"),
+  },
+};
+
+const CHANNEL = {
+  STATE: enumAt("state"),
+  ORDER: enumAt("ordering"),
+  VERSION: "version",
+  CONNECTION: "connection_hops",
+  "THEIR PORT": "counterparty.port_id",
+  "THEIR CHANNEL": "counterparty.channel_id",
+};
+const NAMED_CHANNEL = { columns: { PORT: "port_id", CHANNEL: "channel_id", ...CHANNEL } };
+const PACKET = "SEQUENCE sequence, HASH data";
+
+/** Queries of `ibc.core.channel.v1.Query`. */
+export const IBC_CHANNEL_QUERIES: QueryGroup = {
+  service: "ibc.core.channel.v1.Query",
+  fields: FIELDS,
+  queries: {
+    channels: query("Channels", "list the channels", NAMED_CHANNEL),
+    end: query("Channel", "print a channel", { columns: CHANNEL }),
+    connections: query("ConnectionChannels", "list the channels of a connection", NAMED_CHANNEL),
+    "packet-commitments": query(
+      "PacketCommitments",
+      "list the packets that were sent and not yet acknowledged",
+      PACKET,
+    ),
+    "packet-commitment": query(
+      "PacketCommitment",
+      "print the hash of a packet that was sent and not yet acknowledged",
+      "HASH",
+    ),
+    "packet-receipt": query("PacketReceipt", "print whether a packet was received on an unordered channel", {
+      columns: "RECEIVED",
+    }),
+    "packet-ack": query(
+      "PacketAcknowledgement",
+      "print the hash of the acknowledgement of a received packet",
+      "HASH",
+    ),
+    "unreceived-packets": query(
+      "UnreceivedPackets",
+      "list those of the other chain's packets that did not arrive here",
+      "SEQUENCE",
+    ),
+    "unreceived-acks": query(
+      "UnreceivedAcks",
+      "list those of this chain's packets whose acknowledgement did not arrive here",
+      "SEQUENCE",
+    ),
+    "packet-acknowledgements": query(
+      "PacketAcknowledgements",
+      "list the acknowledgements of received packets",
+      {
+        columns: PACKET,
+        takes: ["port_id", "channel_id"],
+      },
+    ),
+    "next-sequence-send": query("NextSequenceSend", "print the number of the next packet to send", "NEXT"),
+    "next-sequence-receive": query(
+      "NextSequenceReceive",
+      "print the number of the next packet to receive on an ordered channel",
+      "NEXT",
+    ),
+    params: query("ChannelParams", "print the parameters of the channels"),
+  },
+};
+
+/** `relaywatch query ibc`. Names are those of ibc-go. */
+export function queryIbcCommand(context: CliContext): Command {
+  const group = (queries: QueryGroup, name: string, description: string): Command =>
+    queryCommands(queries)(context).name(name).description(description);
+  return new Command()
+    .addCommand(group(IBC_CLIENT_QUERIES, "client", "light clients of other chains"))
+    .addCommand(group(IBC_CONNECTION_QUERIES, "connection", "connections to other chains"))
+    .addCommand(group(IBC_CHANNEL_QUERIES, "channel", "channels and their packets"));
+}

@@ -1,0 +1,242 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { HookType } from "../../../cosmos/proto/gen/neutron/harpoon/hooks.ts";
+import type { JsonValue } from "../../../platform/base/json.ts";
+import type { CliContext } from "../../../platform/cli/cli-context.ts";
+import { queryIdArgument } from "../../../platform/cli/options.ts";
+import { cellText, fieldAt } from "../../../platform/cli/table.ts";
+import { unchecked } from "../command-inputs.ts";
+import { type QueryGroup, query, queryCommands } from "../module-query.ts";
+
+const MODULE_ACCOUNT = "NAME name, ADDRESS base_account.address, PERMISSIONS permissions";
+
+const COINS = {
+  columns: "DENOM denom, AMOUNT amount",
+  coin: { denom: "denom", amount: "amount" },
+};
+const METADATA = "BASE base, DISPLAY display, SYMBOL symbol, NAME name";
+
+const PRICE = {
+  columns: "DENOM denom, PRICE amount",
+  coin: { denom: "denom", amount: "amount" },
+};
+
+const SIGNING = `CONSENSUS ADDRESS address, SINCE start_height, MISSED missed_blocks_counter,
+      JAILED UNTIL jailed_until, TOMBSTONED tombstoned`;
+
+const PROPOSAL = `PROPOSAL id, TITLE title, STATUS status, DEPOSITS UNTIL deposit_end_time,
+      VOTES UNTIL voting_end_time`;
+const VOTE = "PROPOSAL proposal_id, VOTER voter, OPTIONS options";
+const DEPOSIT = "PROPOSAL proposal_id, DEPOSITOR depositor, AMOUNT amount";
+const TALLY = "YES yes_count, ABSTAIN abstain_count, NO no_count, NO WITH VETO no_with_veto_count";
+
+const TRACE = "PATH path, DENOM base_denom";
+
+const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
+
+/** `relaywatch query MODULE` for modules whose queries are rows only. Names and arguments are those of a Cosmos SDK binary. */
+export const MODULE_QUERIES = {
+  auth: {
+    service: "cosmos.auth.v1beta1.Query",
+    fields: { name: "<name> name of the module account" },
+    queries: {
+      params: query("Params", "print the module's parameters"),
+      "account|account-info": query(
+        "AccountInfo",
+        "print number and sequence of an account",
+        "ADDRESS address, NUMBER account_number, SEQUENCE sequence",
+      ),
+      "module-accounts": query("ModuleAccounts", "list the accounts of modules", MODULE_ACCOUNT),
+      "module-account": query("ModuleAccountByName", "print the account of a module", MODULE_ACCOUNT),
+    },
+  },
+  bank: {
+    service: "cosmos.bank.v1beta1.Query",
+    queries: {
+      params: query("Params", "print the module's parameters"),
+      balances: query("AllBalances", "list the coins of an account", COINS),
+      balance: query("Balance", "print an account's coins of one denomination", COINS),
+      "spendable-balances": query("SpendableBalances", "list the coins that an account can spend", COINS),
+      "total-supply|total": query("TotalSupply", "list the supply of all denominations", COINS),
+      "total-supply-of": query("SupplyOf", "print the supply of one denomination", COINS),
+      "denoms-metadata": query("DenomsMetadata", "list what denominations are called", METADATA),
+      "denom-metadata": query("DenomMetadataByQueryString", "print what a denomination is called", METADATA),
+      "denom-owners": query("DenomOwnersByQuery", "list who owns a denomination", {
+        columns: "ADDRESS address, AMOUNT balance.amount",
+        coin: { denom: "balance.denom", amount: "balance.amount" },
+      }),
+    },
+  },
+  feemarket: {
+    service: "feemarket.feemarket.v1.Query",
+    fields: { denom: "<denom> denomination of the fee" },
+    queries: {
+      params: query("Params", "print the market's parameters"),
+      state: query("State", "print the base price of gas and how fast it moves", {
+        columns: "BASE GAS PRICE base_gas_price, LEARNING RATE learning_rate",
+      }),
+      "gas-price": query("GasPrice", "print the price of a unit of gas in one denomination", PRICE),
+      "gas-prices": query("GasPrices", "list the prices of a unit of gas", PRICE),
+    },
+  },
+  slashing: {
+    service: "cosmos.slashing.v1beta1.Query",
+    fields: { cons_address: "<consensus-address> address of the validator's consensus key" },
+    queries: {
+      params: query("Params", "print the module's parameters"),
+      "signing-info": query(
+        "SigningInfo",
+        "print what a validator missed, and how long it is jailed",
+        SIGNING,
+      ),
+      "signing-infos": query(
+        "SigningInfos",
+        "list what the validators missed, and how long they are jailed",
+        {
+          columns: SIGNING,
+        },
+      ),
+    },
+  },
+  gov: {
+    service: "cosmos.gov.v1.Query",
+    fields: {
+      proposal_id: ["<proposal-id> number of the proposal", unchecked],
+      voter: "<voter> address of the voter",
+      depositor: "<depositor> address of the depositor",
+    },
+    queries: {
+      params: query("Params", "print deposits, periods and shares of votes", { takes: [] }),
+      proposal: query("Proposal", "print a proposal", PROPOSAL),
+      proposals: query("Proposals", "list the proposals", { columns: PROPOSAL, takes: [] }),
+      vote: query("Vote", "print a vote", VOTE),
+      votes: query("Votes", "list the votes for a proposal; when they end, they are deleted", VOTE),
+      deposit: query("Deposit", "print a deposit", DEPOSIT),
+      deposits: query("Deposits", "list the deposits of a proposal", DEPOSIT),
+      tally: query("TallyResult", "print the result of a vote, or its result so far", TALLY),
+    },
+  },
+  upgrade: {
+    service: "cosmos.upgrade.v1beta1.Query",
+    fields: { name: "<name> name of the upgrade" },
+    queries: {
+      plan: query("CurrentPlan", "print the planned upgrade", "NAME name, HEIGHT height, INFO info"),
+      applied: query("AppliedPlan", "print the height of an upgrade", "HEIGHT"),
+      authority: query("Authority", "print the account that plans upgrades", "ADDRESS"),
+    },
+  },
+  adminmodule: {
+    service: "cosmos.adminmodule.adminmodule.Query",
+    queries: {
+      admins: query("Admins", "list the accounts that may submit proposals", "ADMIN"),
+      archivedproposals: query("ArchivedProposals", "list the executed proposals", {
+        columns: "PROPOSAL id, TIME submit_time, MESSAGES messages",
+      }),
+    },
+  },
+  /** chain-extension-modules.md, "Interchain queries module: queries" */
+  interchainqueries: {
+    service: "neutron.interchainqueries.Query",
+    fields: {
+      query_id: queryIdArgument,
+      connection_id: "<connection-id> IBC connection to the remote chain",
+    },
+    queries: {
+      params: query("Params", "print the module's parameters", { isYaml: true }),
+      "registered-queries": query("RegisteredQueries", "list registered queries", {
+        options: {
+          owners: () =>
+            new Option("--owners <address>", "only queries of this owner; repeat for several")
+              .default([], "all")
+              .argParser((owner: string, owners: readonly string[]) => [...owners, owner]),
+          connection_id: () =>
+            new Option("--connection_id <id>", "only queries over this connection").default("", "all"),
+        },
+      }),
+      "registered-query": query("RegisteredQuery", "print one registered query"),
+      "query-result": query("QueryResult", "print the last result of a KV query"),
+      "query-last-remote-height": query(
+        "LastRemoteHeight",
+        "print the latest remote height that the light client of a connection knows",
+      ),
+    },
+  },
+  /** chain-extension-modules.md, "Hook subscription module" */
+  harpoon: {
+    service: "neutron.harpoon.Query",
+    fields: { hook_type: ["<hook-type> name or number of a hook type", parseHookType] },
+    queries: {
+      "subscribed-contracts": query(
+        "SubscribedContracts",
+        "list the contracts of a hook type in the order of the calls",
+        "CONTRACT",
+      ),
+    },
+  },
+  /** Names as in ibc-go. */
+  "ibc-transfer": {
+    service: "ibc.applications.transfer.v1.Query",
+    fields: {
+      hash: "<denom> denomination of a voucher (ibc/…), or its hash",
+      trace: "<trace> path and denomination, e.g. transfer/channel-0/uatom",
+    },
+    queries: {
+      params: query("Params", "print the module's parameters"),
+      "denom-traces": query("DenomTraces", "list where the vouchers come from", TRACE),
+      "denom-trace": query("DenomTrace", "print where a voucher comes from", TRACE),
+      "denom-hash": query("DenomHash", "print the hash of a known path and denomination", "HASH"),
+      "escrow-address": query(
+        "EscrowAddress",
+        "print the account that holds what was sent through a channel",
+        {
+          columns: "ADDRESS",
+        },
+      ),
+      "total-escrow": query(
+        "TotalEscrowForDenom",
+        "print how much of a denomination was sent to other chains",
+        "AMOUNT amount, DENOM denom",
+      ),
+    },
+  },
+  contractmanager: {
+    service: "neutron.contractmanager.Query",
+    fields: {
+      address: "<address> address of the contract",
+      failure_id: ["<failure-id> number of the failure", unchecked],
+    },
+    queries: {
+      params: query("Params", "print the gas that a sudo call may use"),
+      failures: query("Failures", "list the failed calls of all contracts", { ...FAILURES, takes: [] }),
+      "contract-failures": query("AddressFailures", "list the failed calls of a contract", FAILURES),
+      "failure-details": query("AddressFailure", "print a failed call", FAILURES),
+    },
+  },
+  consensus: {
+    service: "cosmos.consensus.v1.Query",
+    queries: { params: query("Params", "print the limits of blocks and evidence") },
+  },
+  "ibc-rate-limit": {
+    service: "neutron.ibcratelimit.v1beta1.Query",
+    queries: { params: query("Params", "print the contract that decides which transfers pass") },
+  },
+} as const satisfies Readonly<Record<string, QueryGroup>>;
+
+/** Returns what creates `relaywatch query NAME`. */
+export function moduleQueries(name: keyof typeof MODULE_QUERIES): (context: CliContext) => Command {
+  return queryCommands(MODULE_QUERIES[name]);
+}
+
+/** Parses a hook type: a name as `HOOK_TYPE_AFTER_VALIDATOR_CREATED`, or its number. The chain checks the number. */
+export function parseHookType(text: string): number {
+  const known = Object.entries(HookType).find(([name]) => name === text);
+  if (known !== undefined) return known[1];
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  const names = Object.keys(HookType).slice(1).join(", ");
+  throw new InvalidArgumentError(`a whole number from 0 to 999999999, or one of ${names} was expected`);
+}
+
+/** The payload of a failed call is JSON in base64. */
+function callText(failure: JsonValue): string {
+  const payload = fieldAt(failure, "sudo_payload");
+  return cellText(typeof payload === "string" ? Buffer.from(payload, "base64").toString("utf8") : null);
+}

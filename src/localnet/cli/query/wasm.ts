@@ -1,0 +1,159 @@
+import { writeFileSync } from "node:fs";
+import { Argument, Command, InvalidArgumentError } from "commander";
+import {
+  QueryCodeRequest,
+  QueryCodeResponse,
+  QuerySmartContractStateRequest,
+} from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/query.ts";
+import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { EXIT, errorMessage } from "../../../platform/base/errors.ts";
+import { stringifyJson } from "../../../platform/base/json.ts";
+import type { CliContext } from "../../../platform/cli/cli-context.ts";
+import { CliError } from "../../../platform/cli/cli-error.ts";
+import { parseUint64 } from "../../../platform/cli/options.ts";
+import { withChain } from "../chain-connection.ts";
+import { addConnectionOptions, type ConnectionOptions } from "../connection-options.ts";
+import { addProfileOptions, gasReportsOf, type ProfileOptions } from "../gas-reports.ts";
+import { type QueryGroup, query, queryCommand, queryCommands } from "../module-query.ts";
+
+const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,
+      HASH data_hash`;
+
+const WASM = {
+  service: "cosmwasm.wasm.v1.Query",
+  fields: {
+    address: "<contract> address of the contract",
+    creator_address: "<creator> address of the account",
+    code_hash: "<code-hash> hash of the code, hex",
+    salt: "<salt> hex",
+    query_data: ["<json> query of the contract", parseQuery],
+  },
+} as const;
+
+/** Returns a key in base64, as the request has it. */
+function parseKey(text: string): string {
+  try {
+    return toBase64(fromHex(text));
+  } catch {
+    throw new InvalidArgumentError("hex was expected.");
+  }
+}
+
+/** Returns JSON text in base64, as the request has it. */
+function parseQuery(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
+  }
+  return toBase64(utf8(text));
+}
+
+const ALL = query(
+  "AllContractState",
+  "list the entries of a contract: key in hex, value in base64",
+  "KEY key, VALUE value",
+);
+const SMART = query("SmartContractState", "ask a contract", "RESPONSE");
+
+const QUERIES: QueryGroup = {
+  ...WASM,
+  queries: {
+    params: query("Params", "print who may upload and instantiate code", {
+      columns: "UPLOAD code_upload_access.permission, INSTANTIATE instantiate_default_permission",
+    }),
+    "list-code": query("Codes", "list the stored codes", CODE),
+    "code-info": query("Code", "print creator, permission and hash of a code", CODE),
+    "build-address": query("BuildAddress", "print the address that instantiate2 gives a contract", {
+      columns: "CONTRACT",
+      options: {
+        init_args: [
+          "--fix-msg <json>",
+          "message of the instantiation, if it is part of the address",
+          parseQuery,
+        ],
+      },
+    }),
+    pinned: query("PinnedCodes", "list the pinned codes", "CODE"),
+    "list-contract-by-code": query("ContractsByCode", "list the contracts of a code", "CONTRACT"),
+    "list-contracts-by-creator": query("ContractsByCreator", "list the contracts that an account created", {
+      columns: "CONTRACT",
+    }),
+    contract: query("ContractInfo", "print code, label, creator and admin of a contract", {
+      path: "contract_info",
+      columns: "CODE code_id, LABEL label, CREATOR creator, ADMIN admin, HEIGHT created.block_height",
+    }),
+    "contract-history": query("ContractHistory", "list the codes that a contract had", {
+      columns: "OPERATION operation, CODE code_id, HEIGHT updated.block_height, MESSAGE msg",
+    }),
+    state: ALL,
+    smart: SMART,
+  },
+};
+
+const STATE_QUERIES: QueryGroup = { ...WASM, queries: { all: ALL, smart: SMART } };
+
+const RAW_QUERIES: QueryGroup = {
+  service: WASM.service,
+  fields: { ...WASM.fields, query_data: ["<key> key in hex", parseKey] },
+  queries: { raw: query("RawContractState", "print the value of an entry, base64", "VALUE") },
+};
+
+/** `relaywatch query wasm`. Names are those of wasmd. `smart` and `state` are short for `contract-state smart` and `contract-state all`. */
+export function queryWasmCommand(context: CliContext): Command {
+  const state = queryCommands(STATE_QUERIES)(context).addCommand(queryCommand(RAW_QUERIES, "raw", context));
+  const short = queryCommands(QUERIES)(context);
+  withProfile(state.commands, context);
+  withProfile(short.commands, context);
+  return short
+    .addCommand(state.name("contract-state").description("a contract's entries, and its answers to queries"))
+    .addCommand(downloadCommand(context))
+    .addCommand(vmVersionCommand(context));
+}
+
+/** Lets the smart queries write a profile. */
+function withProfile(commands: readonly Command[], context: CliContext): void {
+  const smart = commands.find((one) => one.name() === "smart");
+  if (smart === undefined) return;
+  addProfileOptions(smart).hook("postAction", async (command) => {
+    const options = command.opts<ProfileOptions & ConnectionOptions>();
+    if (options.profile === undefined) return;
+    const [address = "", queryData = ""] = command.processedArgs.map(String);
+    const request = QuerySmartContractStateRequest.encode({ address, queryData: fromBase64(queryData) });
+    const path = "/cosmwasm.wasm.v1.Query/SmartContractState";
+    const subject = { kind: "query", path, request: toBase64(request.finish()) } as const;
+    await withChain(options, context, async (client) =>
+      gasReportsOf(context)?.save(client, subject, options, context),
+    );
+  });
+}
+
+/** `query wasm code`. */
+function downloadCommand(context: CliContext): Command {
+  return addConnectionOptions(new Command("code").description("save the bytes of a code"))
+    .addArgument(new Argument("<code-id>", "number of the code").argParser(parseUint64))
+    .argument("<file>", "file for the code, unpacked")
+    .action((codeId: bigint, file: string, options: ConnectionOptions) =>
+      withChain(options, context, async (client) => {
+        const request = QueryCodeRequest.encode({ codeId }).finish();
+        const response = await client.grpcQuery("/cosmwasm.wasm.v1.Query/Code", request, context.signal, 0n);
+        const { data } = QueryCodeResponse.decode(response);
+        if (data.length === 0)
+          throw new CliError(EXIT.fatal, `code ${codeId} is built into the localnet: it has no WebAssembly`);
+        writeFileSync(file, data);
+        context.print(`${data.length} bytes in ${file}`);
+      }),
+    );
+}
+
+/** `query wasm libwasmvm-version`: of the chain that this program implements. */
+function vmVersionCommand(context: CliContext): Command {
+  return new Command("libwasmvm-version")
+    .description("print the version of the virtual machine that local chains are exact to")
+    .option("--json", "print JSON")
+    .action(({ json }: { readonly json?: true }) =>
+      context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),
+    );
+}
+
+const DEPLOYED_VM = "2.1.5";

@@ -1,0 +1,232 @@
+import { Argument, Option } from "commander";
+import { timestampToText } from "../../../cosmos/proto/field-formats.ts";
+import { LimitOrderType } from "../../../cosmos/proto/gen/neutron/dex/tx.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
+import { isRecord, type JsonValue } from "../../../platform/base/json.ts";
+import { CliError } from "../../../platform/cli/cli-error.ts";
+import { cellText, column, fieldAt, formatTable, listAt } from "../../../platform/cli/table.ts";
+import type { Fields } from "../command-inputs.ts";
+import { message, messageCommands } from "../module-tx.ts";
+import * as parse from "../dex-arguments.ts";
+
+/** `relaywatch tx dex` (dex.md, "CLI"). */
+export const txDexCommand = messageCommands({
+  service: "neutron.dex.Msg",
+  fields: {
+    receiver: "<receiver> address that receives the coins",
+    token_a: "<token-a> denomination",
+    token_b: "<token-b> denomination",
+    amounts_a: ["<amounts-a> amounts of token-a, comma-separated", parse.parseAmounts],
+    amounts_b: ["<amounts-b> amounts of token-b, comma-separated", parse.parseAmounts],
+    shares_to_remove: ["<shares-to-remove> amounts of shares, comma-separated", parse.parseAmounts],
+    tick_indexes_a_to_b: [
+      "<tick-indexes> centres from a to b, [-5] for -5, comma-separated",
+      parse.parseTicks,
+    ],
+    fees: ["<fees> fees in basis points, comma-separated", parse.parseFees],
+    disable_autoswap: ["<disable-autoswap> true or false, comma-separated", parse.parseBooleans],
+    fail_tx_on_bel: ["<fail-tx-on-bel> true or false, comma-separated", parse.parseBooleans],
+    token_in: "<token-in> denomination to sell",
+    token_out: "<token-out> denomination to buy",
+    tick_index_in_to_out: ["<tick-index> tick from in to out, [-5] for -5; 0 with --price", parse.parseTick],
+    amount_in: ["<amount-in> amount to sell", parse.parseAmount],
+    order_type: orderTypeArgument,
+    expiration_time: [
+      '[expiration-time] UTC, "MM/DD/YYYY HH:MM:SS"; only for GOOD_TIL_TIME',
+      (text) => timestampToText(parse.parseExpiration(text)),
+    ],
+    tranche_key: "<tranche-key> key of the order's tranche",
+    routes: ['<routes> "A,B,C;A,D,C"', parse.parseRoutes],
+    exit_limit_price: ["<exit-limit-price> minimum of amount out / amount in", price],
+    pick_best_route: [
+      "<pick-best-route> true: the best route; false: the first that succeeds",
+      parse.parseBoolean,
+    ],
+  },
+  messages: {
+    deposit: dexMessage("Deposit", "deposit liquidity into pools; list arguments have one entry per pool", {
+      fields: { receiver: "<receiver> address that receives the shares" },
+      takes: [
+        "receiver",
+        "token_a",
+        "token_b",
+        "amounts_a",
+        "amounts_b",
+        "tick_indexes_a_to_b",
+        "fees",
+        "disable_autoswap",
+        "fail_tx_on_bel",
+      ],
+      options: {
+        swap_on_deposit: ["--swap-on-deposit", "swap against better liquidity of the other side first"],
+      },
+      complete: withDepositOptions,
+    }),
+    withdrawal: dexMessage(
+      "Withdrawal",
+      "withdraw liquidity from pools; list arguments have one entry per pool",
+    ),
+    "place-limit-order": dexMessage("PlaceLimitOrder", "place a limit order", {
+      fields: { receiver: "<receiver> address that receives the proceeds and owns the order" },
+      options: {
+        max_amount_out: [
+          "--max-amount-out <amount>",
+          "maximum amount to buy; only for taker orders",
+          parse.parseAmount,
+        ],
+        max_amout_out: () =>
+          new Option("--max-amout-out <amount>", "same as --max-amount-out")
+            .argParser(parse.parseAmount)
+            .hideHelp(),
+        limit_sell_price: ["--price <decimal>", "minimum price, token-out for one token-in", price],
+        min_average_sell_price: [
+          "--min-average-sell-price <decimal>",
+          "minimum average price of the whole trade",
+          price,
+        ],
+      },
+      complete: withOneMaximum,
+    }),
+    "withdraw-filled-limit-order": dexMessage(
+      "WithdrawFilledLimitOrder",
+      "withdraw the proceeds of a limit order",
+    ),
+    "cancel-limit-order": dexMessage(
+      "CancelLimitOrder",
+      "cancel a limit order; returns what is not sold and the proceeds",
+    ),
+    "multi-hop-swap": dexMessage("MultiHopSwap", "swap across several pairs", {
+      takes: ["receiver", "routes", "amount_in", "exit_limit_price", "pick_best_route"],
+    }),
+  },
+});
+
+/** Describes `Msg<name>`, whose response is printed. With `--dry-run`, the query `Simulate<name>` tells what the message would return. */
+function dexMessage(name: DexMessageName, description: string, more: Parameters<typeof message>[2] = {}) {
+  return message(name, description, {
+    ...more,
+    sending: {
+      response: {
+        type: `neutron.dex.Msg${name}Response`,
+        format: (response) => formatDexResponse(name, response),
+      },
+      simulation: {
+        path: `/neutron.dex.Query/Simulate${name}`,
+        responseType: `neutron.dex.QuerySimulate${name}Response`,
+      },
+    },
+  });
+}
+
+function orderTypeArgument(): Argument {
+  return new Argument("[order-type]", `one of ${Object.keys(LimitOrderType).join(", ")}`)
+    .default(LimitOrderType.GOOD_TIL_CANCELLED, "GOOD_TIL_CANCELLED")
+    .argParser(parse.parseOrderType);
+}
+
+/** Checks a price, and leaves it as it is. */
+function price(text: string): string {
+  parse.parsePrice(text);
+  return text;
+}
+
+/** Joins two lists of flags to the options of the positions. */
+function withDepositOptions({ disable_autoswap, fail_tx_on_bel, swap_on_deposit, ...given }: Fields): Fields {
+  const [autoswaps, fails] = [disable_autoswap, fail_tx_on_bel].map((flags) =>
+    Array.isArray(flags) ? flags : [],
+  );
+  if (autoswaps?.length !== fails?.length)
+    throw new CliError(EXIT.usage, "the lists disable-autoswap and fail-tx-on-bel have different lengths");
+  const options = autoswaps?.map((disabled, index) => ({
+    disable_autoswap: disabled,
+    fail_tx_on_bel: fails?.[index] ?? false,
+    swap_on_deposit: swap_on_deposit ?? false,
+  }));
+  return { ...given, options };
+}
+
+function withOneMaximum({ max_amout_out: misspelt, ...given }: Fields): Fields {
+  if (misspelt === undefined) return given;
+  if (given["max_amount_out"] === undefined) return { ...given, max_amount_out: misspelt };
+  throw new CliError(EXIT.usage, "give only one of --max-amount-out and --max-amout-out");
+}
+
+/** A line of a response: its words, and the path of its field. */
+type Line = readonly [words: string, path: string];
+
+const PROCEEDS: readonly Line[] = [
+  ["proceeds", "taker_coin_out"],
+  ["not sold", "maker_coin_out"],
+];
+
+/** Lines of the responses with one value for each field. */
+const LINES = {
+  Withdrawal: [
+    ["token0 withdrawn", "reserve0_withdrawn"],
+    ["token1 withdrawn", "reserve1_withdrawn"],
+    ["shares burned", "shares_burned"],
+  ],
+  PlaceLimitOrder: [
+    ["tranche key", "trancheKey"],
+    ["paid in all", "coin_in"],
+    ["paid to the book", "taker_coin_in"],
+    ["bought from the book", "taker_coin_out"],
+  ],
+  WithdrawFilledLimitOrder: PROCEEDS,
+  CancelLimitOrder: PROCEEDS,
+  MultiHopSwap: [
+    ["amount out", "coin_out"],
+    ["route", "route.hops"],
+    ["dust", "dust"],
+  ],
+} as const satisfies Readonly<Record<string, readonly Line[]>>;
+
+/** Messages of the dex without `Msg`. */
+type DexMessageName = "Deposit" | keyof typeof LINES;
+
+/** Formats the response of a message for people. */
+export function formatDexResponse(name: DexMessageName, response: JsonValue): string {
+  return name === "Deposit" ? depositTable(response) : valueTable(LINES[name], response);
+}
+
+const VALUE_COLUMNS = [column("RESULT", "words"), column("VALUE", "value")];
+
+function valueTable(lines: readonly Line[], response: JsonValue): string {
+  return formatTable(
+    VALUE_COLUMNS,
+    lines.map(([words, path]) => ({ words, value: valueText(fieldAt(response, path)) })),
+  );
+}
+
+const POSITION_COLUMNS = [
+  column("POSITION", "position"),
+  column("TOKEN0 IN", "in0"),
+  column("TOKEN1 IN", "in1"),
+  column("ERROR", "error"),
+];
+
+/** One row for each position, and the shares of all. */
+function depositTable(response: JsonValue): string {
+  const [in0, in1, failed] = ["reserve0_deposited", "reserve1_deposited", "failed_deposits"].map((name) =>
+    listAt(response, name),
+  );
+  const errors = new Map(
+    failed?.map((each) => [cellText(fieldAt(each, "deposit_idx")), fieldAt(each, "error")]),
+  );
+  const rows = in0?.map((amount, index) => ({
+    position: String(index),
+    in0: amount,
+    in1: in1?.[index] ?? null,
+    error: errors.get(String(index)) ?? null,
+  }));
+  const shares = valueText(fieldAt(response, "shares_issued"));
+  return `${formatTable(POSITION_COLUMNS, rows ?? [])}\nshares issued: ${shares}`;
+}
+
+/** Coins as "5untrn"; without a denomination there is no coin. */
+function valueText(value: JsonValue): string {
+  if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(valueText).join(", ");
+  if (!isRecord(value)) return cellText(value);
+  const { denom, amount } = value;
+  return typeof denom === "string" && denom !== "" ? `${cellText(amount ?? null)}${denom}` : "-";
+}

@@ -1,0 +1,74 @@
+import { Argument, type Command, InvalidArgumentError } from "commander";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import type { CliContext } from "../../../platform/cli/cli-context.ts";
+import { parseCoin, requiredOption, textOf } from "../command-inputs.ts";
+import { message, messageCommands } from "../module-tx.ts";
+
+/** Names of votes on the command line. */
+const OPTIONS: Readonly<Record<string, string>> = {
+  yes: "VOTE_OPTION_YES",
+  abstain: "VOTE_OPTION_ABSTAIN",
+  no: "VOTE_OPTION_NO",
+  no_with_veto: "VOTE_OPTION_NO_WITH_VETO",
+};
+
+const legacyCommands = messageCommands({
+  service: "cosmos.gov.v1beta1.Msg",
+  messages: {
+    "submit-legacy-proposal": message("SubmitProposal", "propose a text", {
+      takes: [],
+      options: {
+        "content.title": requiredOption("--title <text>", "up to 140 bytes"),
+        "content.description": requiredOption("--description <text>", "up to 10,000 bytes"),
+        initial_deposit: requiredOption(
+          "--deposit <coin>",
+          "first deposit, such as 10000000uatom",
+          parseOneCoin,
+        ),
+      },
+      complete: (given) => ({ ...given, "content.@type": "/cosmos.gov.v1beta1.TextProposal" }),
+      prints: { proposal: "proposal_id" },
+    }),
+  },
+});
+
+const govCommands = messageCommands({
+  service: "cosmos.gov.v1.Msg",
+  fields: {
+    proposal_id: "<proposal-id> number of the proposal",
+    amount: ["<amount> amount with its denomination: 1000000untrn", parseOneCoin],
+    option: () => new Argument("<option>", "the vote").choices(Object.keys(OPTIONS)),
+    options: ["<options> options with their weights, such as yes=0.6,no=0.4", parseWeights],
+  },
+  messages: {
+    deposit: message("Deposit", "add to the deposit of a proposal; enough of it starts the vote"),
+    vote: message("Vote", "vote for or against a proposal; replaces an earlier vote", {
+      takes: ["proposal_id", "option"],
+      complete: (given) => ({ ...given, option: OPTIONS[textOf(given["option"])] }),
+    }),
+    "weighted-vote": message("VoteWeighted", "split a vote", { takes: ["proposal_id", "options"] }),
+    "cancel-proposal": message("CancelProposal", "withdraw your proposal; a part of its deposit is lost"),
+  },
+});
+
+/** `relaywatch tx gov`. Names are those of a Cosmos SDK binary. */
+export function txGovCommand(context: CliContext): Command {
+  const group = legacyCommands(context);
+  for (const command of govCommands(context).commands) group.addCommand(command);
+  return group;
+}
+
+function parseOneCoin(text: string): readonly JsonObject[] {
+  return [parseCoin(text)];
+}
+
+function parseWeights(text: string): readonly JsonObject[] {
+  return text.split(",").map((part) => {
+    const [name = "", weight = ""] = part.split("=");
+    const option = OPTIONS[name];
+    if (option !== undefined && /^\d+(\.\d{1,18})?$/.test(weight)) return { option, weight };
+    throw new InvalidArgumentError(
+      `${JSON.stringify(part)} is not an option with its weight, such as yes=0.5 (options: ${Object.keys(OPTIONS).join(", ")})`,
+    );
+  });
+}

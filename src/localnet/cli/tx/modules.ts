@@ -1,0 +1,133 @@
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { messageFromJson } from "../../../cosmos/proto/json.ts";
+import { EXIT } from "../../../platform/base/errors.ts";
+import type { JsonObject } from "../../../platform/base/json.ts";
+import { readTextFile } from "../../../platform/base/read-text.ts";
+import type { CliContext } from "../../../platform/cli/cli-context.ts";
+import { CliError } from "../../../platform/cli/cli-error.ts";
+import { queryIdArgument } from "../../../platform/cli/options.ts";
+import { type Fields, isJsonObject, textOf, unchecked } from "../command-inputs.ts";
+import { type MessageGroup, message, messageCommands } from "../module-tx.ts";
+import { parseHookType } from "../query/modules.ts";
+
+const CONTRACT = "params.contract_address";
+
+/** Upper bound against a wrong file; no chain accepts a transaction of this size. */
+const MAX_RESULT_FILE_BYTES = 64 * 1024 * 1024;
+
+/** `relaywatch tx MODULE` for modules with few messages. Names and arguments as in a Cosmos SDK binary. */
+const MODULE_MESSAGES = {
+  bank: {
+    service: "cosmos.bank.v1beta1.Msg",
+    fields: {
+      to_address: "<to> bech32 address that receives the coins",
+      amount: "<coins> coins: 1000untrn, or 5uatom,1000untrn",
+    },
+    messages: { send: message("Send", "send coins") },
+  },
+  slashing: {
+    service: "cosmos.slashing.v1beta1.Msg",
+    messages: { unjail: message("Unjail", "release the validator of the signing account") },
+  },
+  upgrade: {
+    service: "cosmos.upgrade.v1beta1.Msg",
+    fields: {
+      name: "<name> name of the upgrade",
+      height: ["<height> height of the upgrade", parseHeight],
+    },
+    messages: {
+      "software-upgrade": message("SoftwareUpgrade", "plan an upgrade; replaces the plan before", {
+        takes: ["plan.name", "plan.height"],
+        options: { "plan.info": () => new Option("--info <text>", "anything about the upgrade").default("") },
+      }),
+      "cancel-software-upgrade": message("CancelUpgrade", "drop the planned upgrade"),
+    },
+  },
+  harpoon: {
+    service: "neutron.harpoon.Msg",
+    fields: { hooks: ["[hook-type...] names or numbers of hook types", parseHookType] },
+    messages: {
+      "manage-hook-subscription": message(
+        "ManageHookSubscription",
+        "replace the hook types for which a contract is called",
+        {
+          takes: ["hook_subscription.contract_address", "hook_subscription.hooks"],
+          note: "Without hook types, the contract is called no more.",
+        },
+      ),
+    },
+  },
+  "ibc-rate-limit": {
+    service: "neutron.ibcratelimit.v1beta1.Msg",
+    messages: {
+      "update-params": message("UpdateParams", "choose the contract that decides which transfers pass", {
+        takes: [CONTRACT],
+        fields: { [CONTRACT]: "[contract] address of the contract" },
+        options: { none: ["--none", "no contract: nothing limits transfers"] },
+        complete: checkedContract,
+      }),
+    },
+  },
+  /** chain-extension-modules.md, "Interchain queries module: queries" */
+  interchainqueries: {
+    service: "neutron.interchainqueries.Msg",
+    fields: {
+      query_id: queryIdArgument,
+      result: ["<result-file> QueryResult in proto JSON, with its proofs", unchecked],
+    },
+    messages: {
+      "submit-query-result|submit|s": message("SubmitQueryResult", "submit the result of a query", {
+        takes: ["query_id", "result"],
+        complete: ({ query_id, result }, { chainName }) => ({
+          query_id,
+          result: readResult(textOf(result), chainName),
+        }),
+      }),
+      "remove-interchain-query|remove|r": message(
+        "RemoveInterchainQuery",
+        "remove a query; its deposit goes to the sender",
+      ),
+    },
+  },
+} as const satisfies Readonly<Record<string, MessageGroup>>;
+
+/** Returns what creates `relaywatch tx NAME`. */
+export function moduleMessages(name: keyof typeof MODULE_MESSAGES): (context: CliContext) => Command {
+  return messageCommands(MODULE_MESSAGES[name]);
+}
+
+function parseHeight(text: string): string {
+  if (/^[1-9]\d{0,17}$/.test(text)) return text;
+  throw new InvalidArgumentError("a height above zero was expected");
+}
+
+/** The chain accepts any address, and rejects every transfer when it is not a contract. So an empty one must be explicit. */
+function checkedContract({ [CONTRACT]: contract, none }: Fields): Fields {
+  if ((contract === undefined) !== (none === true))
+    throw new CliError(EXIT.usage, "give the address of a contract, or --none");
+  return { [CONTRACT]: contract ?? "" };
+}
+
+function readResult(file: string, chainName: string): JsonObject {
+  const json = readJson(file);
+  try {
+    messageFromJson("neutron.interchainqueries.QueryResult", json, chainName);
+  } catch (cause) {
+    throw unusable(file, cause);
+  }
+  if (isJsonObject(json)) return json;
+  throw unusable(file, undefined);
+}
+
+function readJson(file: string): unknown {
+  try {
+    return JSON.parse(readTextFile(file, MAX_RESULT_FILE_BYTES));
+  } catch (cause) {
+    if (cause instanceof SyntaxError) throw unusable(file, cause);
+    throw new CliError(EXIT.fatal, `failed to read query result file: ${file}`, { cause });
+  }
+}
+
+function unusable(file: string, cause: unknown): CliError {
+  return new CliError(EXIT.fatal, `failed to unmarshal query result: ${file}`, { cause });
+}

@@ -1,0 +1,181 @@
+import { gzipSync } from "node:zlib";
+import { InvalidArgumentError, Option } from "commander";
+import * as wire from "../../../cosmos/proto/gen/cosmwasm/wasm/v1/tx.ts";
+import { messageFromJson } from "../../../cosmos/proto/json.ts";
+import { fromBase64, fromHex, toBase64, utf8 } from "../../../platform/base/bytes.ts";
+import { EXIT, errorMessage } from "../../../platform/base/errors.ts";
+import type { JsonObject, JsonValue } from "../../../platform/base/json.ts";
+import { CliError } from "../../../platform/cli/cli-error.ts";
+import { type Fields, parseCoins, requiredOption, textOf } from "../command-inputs.ts";
+import { readContract } from "../contract-code.ts";
+import { PROFILE_OPTIONS } from "../gas-reports.ts";
+import { message, messageCommands } from "../module-tx.ts";
+
+/** Who may create contracts of a code. */
+const PERMISSION = {
+  everybody: () =>
+    new Option("--instantiate-everybody", "everybody may create contracts of it").conflicts([
+      "instantiateNobody",
+      "instantiateAnyofAddresses",
+    ]),
+  nobody: () =>
+    new Option("--instantiate-nobody", "only the chain's authority may").conflicts(
+      "instantiateAnyofAddresses",
+    ),
+  addresses: [
+    "--instantiate-anyof-addresses <addresses>",
+    "only these accounts may; separated by commas",
+    (text: string) => text.split(","),
+  ],
+} as const;
+
+const AMOUNT = ["--amount <coins>", "coins to send along: 5untrn, or 1uibcatom,5untrn", parseCoins] as const;
+
+const CREATE = {
+  fields: messageWords("message of the instantiation"),
+  options: {
+    funds: AMOUNT,
+    ...PROFILE_OPTIONS,
+    label: requiredOption("--label <text>", "name of the contract"),
+    admin: ["--admin <address>", "account that may migrate the contract"],
+    "--no-admin": ["--no-admin", "nobody may migrate the contract"],
+  },
+  prints: { contract: "address" },
+} as const;
+
+/** `relaywatch tx wasm`. Names and arguments are those of wasmd. */
+export const txWasmCommand = messageCommands({
+  service: "cosmwasm.wasm.v1.Msg",
+  sending: { callsContract: true },
+  fields: {
+    wasm_byte_code: "<file> WebAssembly, plain or compressed with gzip",
+    code_ids: "<code-id...> numbers of the codes",
+    new_admin: "<new-admin> address",
+    new_label: "<new-label> name of the contract",
+    salt: "<salt> 1 to 64 bytes in hex, or as --ascii or --b64 says",
+  },
+  messages: {
+    "store|upload": message("StoreCode", "upload a contract's code; the code is checked before it is sent", {
+      takes: ["wasm_byte_code"],
+      options: PERMISSION,
+      complete: ({ wasm_byte_code: file, ...choice }) => ({
+        wasm_byte_code: toBase64(new Uint8Array(gzipSync(readContract(textOf(file))))),
+        instantiate_permission: permissionOf(choice),
+      }),
+      prints: { code: "code_id" },
+    }),
+    "instantiate|init": message("InstantiateContract", "create a contract from a stored code", {
+      ...CREATE,
+      takes: ["code_id", "msg"],
+      complete: withAdmin,
+      encode: asWritten("MsgInstantiateContract", wire.MsgInstantiateContract),
+    }),
+    instantiate2: message(
+      "InstantiateContract2",
+      "create a contract whose address is known before; see query build-address",
+      {
+        ...CREATE,
+        takes: ["code_id", "msg", "salt"],
+        options: {
+          ...CREATE.options,
+          ascii: ["--ascii", "the salt is text"],
+          b64: ["--b64", "the salt is base64"],
+          fix_msg: ["--fix-msg", "the message is part of the address"],
+        },
+        complete: ({ salt, ascii, b64, ...given }) => ({
+          ...withAdmin(given),
+          salt: toBase64(saltOf(textOf(salt), { ascii, b64 })),
+        }),
+        encode: asWritten("MsgInstantiateContract2", wire.MsgInstantiateContract2),
+      },
+    ),
+    execute: message("ExecuteContract", "call a contract", {
+      fields: messageWords("message of the call"),
+      options: { funds: AMOUNT, ...PROFILE_OPTIONS },
+      encode: asWritten("MsgExecuteContract", wire.MsgExecuteContract),
+      prints: { data: "data" },
+    }),
+    migrate: message("MigrateContract", "replace the code of a contract", {
+      fields: messageWords("message of the migration"),
+      options: PROFILE_OPTIONS,
+      encode: asWritten("MsgMigrateContract", wire.MsgMigrateContract),
+    }),
+    "set-contract-admin": message("UpdateAdmin", "choose the account that may migrate a contract", {
+      takes: ["contract", "new_admin"],
+    }),
+    "clear-contract-admin": message("ClearAdmin", "let nobody migrate a contract any more"),
+    "set-contract-label": message("UpdateContractLabel", "rename a contract", {
+      takes: ["contract", "new_label"],
+    }),
+    "update-instantiate-config": message(
+      "UpdateInstantiateConfig",
+      "choose who may create contracts of a code",
+      { takes: ["code_id"], options: PERMISSION, complete: withNewPermission },
+    ),
+    // Pinned code needs 2,000 gas for a call instead of 60,000.
+    pin: message("PinCodes", "pin codes: a call of a pinned code costs less gas"),
+    unpin: message("UnpinCodes", "unpin codes: a call of a pinned code costs less gas"),
+  },
+});
+
+/** Undefined: the chain's default. */
+function permissionOf({ everybody, nobody, addresses }: Fields): JsonValue | undefined {
+  if (addresses !== undefined) return { permission: "ACCESS_TYPE_ANY_OF_ADDRESSES", addresses };
+  if (everybody === true) return { permission: "ACCESS_TYPE_EVERYBODY" };
+  return nobody === true ? { permission: "ACCESS_TYPE_NOBODY" } : undefined;
+}
+
+function withNewPermission({ code_id, ...choice }: Fields): Fields {
+  const permission = permissionOf(choice);
+  if (permission !== undefined) return { code_id, new_instantiate_permission: permission };
+  throw new CliError(
+    EXIT.usage,
+    "--instantiate-everybody, --instantiate-nobody or --instantiate-anyof-addresses was expected",
+  );
+}
+
+/** As with wasmd, one of `--admin` and `--no-admin` must be given: a contract without an admin can never be migrated. */
+function withAdmin({ admin, ...given }: Fields): Fields {
+  if (admin !== undefined) return { ...given, admin: admin === false ? "" : admin };
+  throw new CliError(EXIT.usage, "--admin ADDRESS, who may migrate the contract, or --no-admin was expected");
+}
+
+function saltOf(text: string, formats: Fields): Uint8Array {
+  const [salt, format] = decodeSalt(text, formats);
+  if (salt !== undefined && salt.length > 0 && salt.length <= 64) return salt;
+  throw new CliError(EXIT.usage, `salt ${text}: 1 to 64 bytes of ${format} were expected`);
+}
+
+function decodeSalt(text: string, { ascii, b64 }: Fields): readonly [Uint8Array | undefined, string] {
+  if (ascii === true) return [utf8(text), "text"];
+  const format = b64 === true ? "base64" : "hex (see --ascii and --b64)";
+  try {
+    return [b64 === true ? fromBase64(text) : fromHex(text), format];
+  } catch {
+    return [undefined, format];
+  }
+}
+
+function messageWords(description: string) {
+  return { msg: [`<json> ${description}`, parseMessage] } as const;
+}
+
+function parseMessage(text: string): string {
+  try {
+    JSON.parse(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`JSON was expected: ${errorMessage(error)}.`);
+  }
+  return text;
+}
+
+/** Encodes a message for a contract, which is sent as it is written: proto JSON loses spaces and the digits of long numbers. */
+function asWritten<T extends { readonly msg: Uint8Array }>(
+  name: string,
+  type: { decode(bytes: Uint8Array): T; encode(message: T): { finish(): Uint8Array } },
+): (fields: JsonObject) => Uint8Array {
+  return ({ msg, ...fields }) => {
+    const known = type.decode(messageFromJson(`cosmwasm.wasm.v1.${name}`, fields));
+    return type.encode({ ...known, msg: utf8(textOf(msg)) }).finish();
+  };
+}

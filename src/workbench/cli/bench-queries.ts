@@ -1,0 +1,90 @@
+import type { Command } from "commander";
+import { unchecked } from "../../localnet/cli/command-inputs.ts";
+import { type QueryGroup, query, queryCommands } from "../../localnet/cli/module-query.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { benchCommand } from "./bench-command.ts";
+
+/** `relaywatch query MODULE` for the workbench's modules. */
+const BENCH_QUERIES = {
+  tokenfactory: {
+    service: "osmosis.tokenfactory.v1beta1.Query",
+    fields: {
+      creator: "<creator> address of the denomination's creator",
+      subdenom: "<subdenom> last part of the denomination",
+    },
+    queries: {
+      params: query("Params", "print fee and gas of a new denomination, and allowed hooks"),
+      "denom-authority-metadata": query("DenomAuthorityMetadata", "print the admin of a denomination", {
+        columns: "ADMIN Admin",
+      }),
+      "denoms-from-creator": query("DenomsFromCreator", "list the denominations that an account created", {
+        columns: "DENOM",
+      }),
+      "before-send-hook": query(
+        "BeforeSendHookAddress",
+        "print the contract that is called before payments of a denomination",
+        "CONTRACT",
+      ),
+      "full-denom": query("FullDenom", "print the full name of a denomination", "DENOM"),
+    },
+  },
+  feerefunder: {
+    service: "neutron.feerefunder.Query",
+    fields: {
+      port_id: "<port-id> port of the packet, such as transfer",
+      channel_id: "<channel-id> channel of the packet",
+      sequence: ["<sequence> number of the packet", unchecked],
+    },
+    queries: {
+      params: query("Params", "print the least fee of a contract's packet"),
+      "fee-info": query("FeeInfo", "print the locked fee of a packet without a reply", {
+        takes: ["port_id", "channel_id", "sequence"],
+        columns: "PAYER payer, ACKNOWLEDGEMENT fee.ack_fee, TIMEOUT fee.timeout_fee",
+      }),
+    },
+  },
+  feeburner: {
+    service: "neutron.feeburner.Query",
+    queries: {
+      params: query("Params", "print the burned denomination and the treasury"),
+      "total-burned-neutrons-amount": query("TotalBurnedNeutronsAmount", "print the fees that were burned", {
+        columns: "AMOUNT coin.amount, DENOM coin.denom",
+      }),
+    },
+  },
+  interchaintxs: {
+    service: "neutron.interchaintxs.v1.Query",
+    fields: {
+      owner_address: "<owner> address of the contract",
+      connection_id: "<connection-id> connection of the account",
+      interchain_account_id: "<interchain-account-id> name of the account",
+    },
+    queries: {
+      params: query("Params", "print the limit of messages and the fee of an account"),
+      "interchain-account": query(
+        "InterchainAccountAddress",
+        "print the address of an account on another chain",
+        { columns: "ADDRESS", takes: ["owner_address", "connection_id", "interchain_account_id"] },
+      ),
+    },
+  },
+  globalfee: params(
+    "gaia.globalfee.v1beta1.Query",
+    "print the prices and exceptions for a chain without a fee market",
+  ),
+  dynamicfees: params("neutron.dynamicfees.v1.Query", "print the prices of other denominations"),
+  /** the side that executes transactions of other chains */
+  "interchain-accounts": params(
+    "ibc.applications.interchain_accounts.host.v1.Query",
+    "print whether other chains may control accounts, and which messages they may send",
+  ),
+} as const satisfies Readonly<Record<string, QueryGroup>>;
+
+/** Returns what creates `relaywatch query NAME`. Its error says how a local chain gets the module. */
+export function benchQueries(name: keyof typeof BENCH_QUERIES): (context: CliContext) => Command {
+  return benchCommand(queryCommands(BENCH_QUERIES[name]));
+}
+
+function params(service: string, description: string): QueryGroup {
+  return { service, queries: { params: query("Params", description) } };
+}
