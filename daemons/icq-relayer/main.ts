@@ -50,7 +50,8 @@ export async function runIcqRelayer(
       // A failed listener ends its service, whose error is thrown below.
       () => {},
     );
-    return { services: relayer.services, ready, close: relayer.close };
+    const worked = ready.then(() => firstWork(relayer, context));
+    return { services: relayer.services, ready: worked, close: relayer.close };
   };
   try {
     await withServiceManager(context.serviceManager, state, context, () =>
@@ -61,6 +62,19 @@ export async function runIcqRelayer(
     await server.close();
     await store.close();
   }
+}
+
+/** A relayer whose endpoints do not respond never ends its first reads; it may run nevertheless. */
+const FIRST_WORK_MS = 20_000;
+
+/** Resolves when the relayer has read its chains for the first time. */
+async function firstWork(
+  relayer: Pick<Relayer, "status">,
+  { clock, signal }: Pick<DaemonContext, "clock" | "signal">,
+): Promise<void> {
+  const untilMs = clock.monotonicMs() + FIRST_WORK_MS;
+  while (!serviceStateOf(relayer.status()).isStarted && clock.monotonicMs() < untilMs)
+    await clock.sleep(100, signal);
 }
 
 /** Maximum wait for the last writes of a relayer whose state is in memory. */

@@ -71,7 +71,8 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
       mail: sendSmtp,
       validators: reports.validators,
     });
-    return { services: [watchdog, schedule], ready, close: reports.close };
+    const worked = Promise.all([ready, publicReady, watchdog.polled]);
+    return { services: [watchdog, schedule], ready: worked, close: reports.close };
   };
   try {
     await withServiceManager(context.serviceManager, state, context, () =>

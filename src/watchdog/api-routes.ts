@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
+import { z } from "zod";
 import { counted } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { stringifyJson } from "../platform/base/json.ts";
@@ -19,6 +20,7 @@ import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
 import { acknowledgementJson, alertJson, type AlertStatus, alertStatuses } from "./alerts/alert-status.ts";
 import { type AcknowledgeResult, acknowledgeAlerts, withdrawAcknowledgements } from "./alerts/acknowledge.ts";
+import { deadLetters, reviveDeadLetters } from "./alerts/outbox.ts";
 import type { Escalation } from "./alerts/notifications.ts";
 import type { AlertingState } from "./alerts/plan-alerts.ts";
 import type { AlertRule } from "./conditions/condition.ts";
@@ -107,7 +109,7 @@ interface AlertRoutesDeps {
 
 /**
  * Creates the routes of alerts and silences: `GET /api/alerts`, `GET /api/silences`; with the token
- * `POST /api/alerts/ack`, `POST /api/alerts/unack`, `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
+ * `POST /api/alerts/ack`, `POST /api/alerts/unack`, `POST /api/alerts/dead-letters/{resend,discard}`, `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
  */
 export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
   const alertsText = createAlertsText(deps);
@@ -136,6 +138,14 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
       handle: ({ body }) =>
         changeAcknowledged(withdrawAcknowledgements(deps.alerting().alerts, parseBody(body)), deps),
     },
+    ...(["resend", "discard"] as const).map(
+      (what): HttpRoute => ({
+        method: "POST",
+        path: `/api/alerts/dead-letters/${what}`,
+        guarded: true,
+        handle: (request) => changeDeadLetters(what, request, deps),
+      }),
+    ),
     { method: "GET", path: "/api/silences", handle: () => jsonReply(200, { silences: silencesJson(deps) }) },
     {
       method: "POST",
@@ -202,23 +212,38 @@ function jsonTextReply(text: string): HttpReply {
 
 /** Notifications that were never delivered, oldest first. */
 function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
-  return outbox.flatMap(({ channel, event, dead }) =>
-    dead === undefined
-      ? []
-      : [
-          {
-            channel,
-            id: event.id,
-            alert: event.alert,
-            validator: event.validator,
-            kind: event.kind,
-            at: isoTime(event.atMs),
-            reason: event.reason,
-            failed_at: isoTime(dead.atMs),
-            error: dead.reason,
-          },
-        ],
-  );
+  return deadLetters(outbox).map(({ channel, event, dead }) => ({
+    channel,
+    id: event.id,
+    alert: event.alert,
+    validator: event.validator,
+    kind: event.kind,
+    at: isoTime(event.atMs),
+    reason: event.reason,
+    failed_at: isoTime(dead.atMs),
+    error: dead.reason,
+  }));
+}
+
+const deadLetterChoice = z.strictObject({
+  ids: z.array(z.string()).max(1000).optional(),
+  channels: z.array(z.string()).max(100).optional(),
+});
+
+function changeDeadLetters(
+  what: "resend" | "discard",
+  { body }: RouteRequest,
+  { alerting, change, logger }: AlertRoutesDeps,
+): HttpReply {
+  const choice = deadLetterChoice.safeParse(parseBody(body));
+  if (!choice.success)
+    return errorReply(400, "bad-choice", "expected an object with ids, channels, both or neither");
+  const state = alerting();
+  const { outbox, count } = reviveDeadLetters(state.outbox, choice.data, what);
+  const problem = change({ ...state, outbox });
+  if (problem !== undefined) return notStored(`the dead letters are not changed`, problem);
+  logger.info(`dead letters: ${what}`, { count });
+  return jsonReply(200, { [what === "resend" ? "resent" : "discarded"]: count });
 }
 
 function silencesJson({ alerting, clock }: AlertRoutesDeps): readonly unknown[] {

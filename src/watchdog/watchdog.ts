@@ -27,6 +27,7 @@ import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
 import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
 import { longestPollMs } from "./polling/freshness.ts";
+import { createBelievedClock } from "./polling/believed-clock.ts";
 import { countingOptions, createPollLoop, type PollLoop, type Backfiller } from "./polling/poll-loop.ts";
 import { createPoller, type StoredPages } from "./polling/poller.ts";
 import type { WatchdogStatus } from "./polling/watchdog-status.ts";
@@ -85,6 +86,8 @@ export interface Watchdog extends Service {
   readonly ready: Promise<ListenAddress>;
   /** The bound address of the public status page; undefined without one. Rejects when it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
+  /** Resolves after the first poll of every validator. */
+  readonly polled: Promise<void>;
   /** One for each validator, in the order of the configuration. */
   readonly statuses: () => readonly WatchdogStatus[];
   /** Status of the first validator. */
@@ -101,8 +104,10 @@ export interface Watchdog extends Service {
  * Creates the watchdog. While it runs it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run`
  * throws `WatchdogError`, or the listening error when the server cannot listen.
  */
-export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watchdog {
+export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Watchdog {
+  const deps = { ...given, clock: createBelievedClock(given.clock) };
   const ready = createDeferred<ListenAddress>();
+  const polled = createDeferred<void>();
   const keeper = createStateKeeper(deps);
   const metrics = createWatchdogMetrics(
     deps.registry,
@@ -126,6 +131,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     ledger,
     storedLedger: deps.storedLedger ?? ledger,
     alerting: () => keeper.current().alerting,
+    channels: () => notifier.channels(),
     reloadStatus: () => deps.reloader?.status(),
   });
   const publicPage =
@@ -162,6 +168,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
       metrics,
       peersOf,
       onPoll: (status) => {
+        if (statuses().every(({ polledAtMs }) => polledAtMs !== undefined)) polled.resolve();
         page.render(status);
         publicPage?.update(status);
       },
@@ -201,6 +208,7 @@ export function createWatchdog(config: WatchdogConfig, deps: WatchdogDeps): Watc
     name: "oracle-watchdog",
     run,
     ready: ready.promise,
+    polled: polled.promise,
     publicReady: publicServer?.ready ?? Promise.resolve(undefined),
     statuses,
     status: () => firstOf(statuses()),

@@ -1,4 +1,5 @@
-import { rmSync, statSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { copyFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { stringify } from "yaml";
@@ -226,6 +227,60 @@ describe("reload of a watchdog whose state is in memory", () => {
         (await fetch(`${watchdogUrl}/readyz`)).status === 200 ? true : undefined,
       );
       expect(await metric(watchdogUrl, "oracle_watchdog_config_last_reload_successful")).toBe(0);
+      watchdog.kill("SIGTERM");
+      expect(await watchdog.exited).toBe(0);
+    },
+    TIMEOUT_MS,
+  );
+});
+
+describe("the answer to a reload of a watchdog", () => {
+  it(
+    "comes after a round with the new settings, and refuses files that lose what is running",
+    async () => {
+      const url = join(home.directory, "hook");
+      writeFileSync(url, "http://127.0.0.1:9/hook");
+      const channels = [{ kind: "webhook", name: "hook", url: { file: url } }];
+      // Where the watchdog is, for those who ask it.
+      const asking = join(home.directory, "asking.yaml");
+      writeWatchdog({});
+      copyFileSync(watchdogFile, asking);
+      writeWatchdog({ notify: { channels } });
+      const watchdog = home.start("watchdog", "start", "--config", watchdogFile);
+      await watchdog.printed(/oracle-watchdog/);
+      const reload = (...more: readonly string[]) =>
+        home.run("watchdog", "reload", "--config", asking, ...more);
+      // Another chain shows in the first poll only, a port in use when it is bound.
+      writeWatchdog({ notify: { channels }, chain_id: "other-1" });
+      expect(await reload()).toMatchObject({ code: 1, stderr: expect.stringContaining("not on other-1") });
+      const busy = `127.0.0.1:${ports.localMetrics}`;
+      writeWatchdog({ notify: { channels }, status_page: { listen: busy, validators: ["default"] } });
+      const inUse = await reload();
+      expect([inUse.code, inUse.stderr]).toEqual([1, expect.stringContaining("the settings are as before")]);
+      writeFileSync(watchdogFile, "");
+      expect(await reload()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(
+          "the configuration is empty, and the running one is not; if that is meant",
+        ),
+      });
+      writeWatchdog({});
+      expect(await reload()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(
+          "no notify.channels, and the running one has 1: nobody would be notified",
+        ),
+      });
+      expect(await (await fetch(watchdogUrl)).text()).toContain("hook");
+      rmSync(watchdogFile);
+      execFileSync("mkfifo", [watchdogFile]);
+      expect(await reload()).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("is a pipe or a device"),
+      });
+      rmSync(watchdogFile);
+      writeWatchdog({ interval: "2s" });
+      expect(await reload("--force")).toMatchObject({ code: 0, stdout: expect.stringContaining("interval") });
       watchdog.kill("SIGTERM");
       expect(await watchdog.exited).toBe(0);
     },

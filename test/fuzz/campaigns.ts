@@ -4,6 +4,7 @@ import { fuzzModules } from "./contracts/modules.ts";
 import { fuzzPointers } from "./contracts/pointers.ts";
 import { fuzzRelayer, fuzzRelayerBesideAnother, fuzzRelayerSkipping } from "./relayer/campaign.ts";
 import { SERVER_CAMPAIGNS } from "./servers/campaigns.ts";
+import { fuzzMixedPages } from "./watchdog/mixed-pages.ts";
 import { fuzzPages } from "./watchdog/pages.ts";
 
 const atLeast =
@@ -18,6 +19,7 @@ const stream = atLeast(1_000);
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
   contracts: stream(fuzzModules),
   "contract-pointers": atLeast(2_000)(fuzzPointers),
+  "mixed-pages": atLeast(200)(fuzzMixedPages),
   pages: atLeast(500)(fuzzPages),
   relayer: simulation(fuzzRelayer),
   "relayer-beside-another": simulation(fuzzRelayerBesideAnother),

@@ -27,7 +27,7 @@ beforeEach(async () => {
   const read: PageReader = async (url, signal) => {
     const page = await world.read(url, signal);
     return nodePage !== undefined && new URL(url).port === "26660"
-      ? { status: 200, body: bodyOf(nodePage) }
+      ? { status: 200, body: bodyOf(`${nodePage}\n`) }
       : page;
   };
   rig = await startRig(rigConfig({ stateDir: folder }), clock, { ...world, read }, createReceiver());
@@ -58,9 +58,6 @@ const storedGood = (): bigint | undefined => {
 
 describe("a node's page with a bad value", () => {
   it.each([
-    ["a start before 1970", `${START} -1e15`, START],
-    ["a start that no date can hold", `${START} 1e20`, START],
-    ["an endless start", `${START} +Inf`, START],
     ["a count that no chain reaches", `${SUCCESS} 1e308`, "app_oracle_responses"],
     ["a count above 64 bits", `${SUCCESS} 1e20`, "app_oracle_responses"],
     ["a negative count", `${SUCCESS} -1`, "app_oracle_responses"],
@@ -98,6 +95,35 @@ describe("a node's page with a bad value", () => {
   });
 });
 
+describe("a node's page without metrics of the oracle", () => {
+  it("is cannot see, and neither a counter that fell nor votes that are missing", async () => {
+    const power = `cometbft_consensus_validator_power{${CHAIN},validator_address="AB"} 10`;
+    for (let blocks = 26; blocks < 200; blocks++) {
+      nodePage = [`${HEIGHT} ${blocks}`, `${START} ${NOON / 1000}`, power].join("\n");
+      await clock.advance(5_000);
+    }
+    expect(nodeSource()).toMatchObject({
+      up: false,
+      error: expect.stringMatching(
+        /no app_oracle_responses .* metrics_enabled in the node's app\.toml, .* collector/,
+      ),
+    });
+    const states = new Map(
+      rig.watchdog
+        .status()
+        .alerts.map(({ rule, state }) => [rule.condition.name, state?.phase ?? "inactive"]),
+    );
+    expect(states.get("cannot-see-votes")).toBe("firing");
+    for (const name of ["node-not-voting", "node-halted", "chain-halted"])
+      expect([name, states.get(name)]).toEqual([name, "inactive"]);
+    expect(rig.watchdog.status().current.counts).toEqual({ good: 20n, bad: 0n, unknown: 0n });
+    // The same process again, with its counter: what it counted in the meantime.
+    nodePage = [`${SUCCESS} 200`, `${HEIGHT} 200`, `${START} ${NOON / 1000}`, power].join("\n");
+    await clock.advance(5_000);
+    expect(rig.watchdog.status().current.counts).toEqual({ good: 200n, bad: 0n, unknown: 0n });
+  });
+});
+
 describe("a chain id that is none", () => {
   it.each([
     ["a control character", "test\\n1"],
@@ -129,9 +155,19 @@ describe("a chain id that is none", () => {
   });
 });
 
+describe("a start time that is none", () => {
+  it.each(["-1e15", "0", "259200", "1e20", "+Inf", "NaN"])("is not used: %s", async (start) => {
+    nodePage = [`${SUCCESS} 25`, `${HEIGHT} 25`, `${START} ${start}`].join("\n");
+    await clock.advance(5_000);
+    expect(nodeSource()).toMatchObject({ up: true });
+    expect(rig.watchdog.status().current.counts).toEqual({ good: 25n, bad: 0n, unknown: 0n });
+    expect(rig.watchdog.status().months).toHaveLength(1);
+  });
+});
+
 describe("two nodes behind one URL", () => {
   it("are an error of the node, and neither is counted", async () => {
-    const other = [`${SUCCESS} 900`, `${HEIGHT} 905`, `${START} ${NOON / 1000 - 3_600}`].join("\n");
+    const other = [`${SUCCESS} 900`, `${HEIGHT} 26`, `${START} ${NOON / 1000 - 3_600}`].join("\n");
     for (let turn = 0; turn < 10; turn++) {
       nodePage = turn % 2 === 0 ? other : undefined;
       await clock.advance(5_000);

@@ -113,7 +113,8 @@ describe("two nodes behind one URL", () => {
   ])("are not counted %s", (_case, readings) => {
     const first = readings[0]?.success;
     expect(countAll(readings)).toEqual(
-      readings.map((_reading, index) => [first, 0n, 0n, index === 0 ? "counted" : "refused"]),
+      // One change alone can be a node that replaced the first one.
+      readings.map((_reading, index) => [first, 0n, 0n, index < 2 ? "counted" : "refused"]),
     );
   });
 
@@ -121,20 +122,100 @@ describe("two nodes behind one URL", () => {
     const steps = [old(1000n), young(110n), ...[2n, 3n, 4n, 5n, 6n, 7n, 8n].map((add) => old(1000n + add))];
     expect(countAll(steps).map(([good, , , kind]) => [good, kind])).toEqual([
       [1000n, "counted"],
-      ...Array.from({ length: 6 }, () => [1000n, "refused"]),
+      [1000n, "counted"],
+      ...Array.from({ length: 5 }, () => [1000n, "refused"]),
       [1007n, "counted"],
       [1008n, "counted"],
     ]);
   });
 
-  it("become one node when only the second one stays; the blocks of the change are unknown", () => {
-    const steps = [old(1000n), ...[1n, 2n, 3n, 4n, 5n, 6n, 7n].map((add) => young(110n + add))];
-    expect(countAll(steps).slice(-2)).toEqual([
-      // The heights are 1010 at the last counted reading and 1016 at this one.
-      [1000n, 0n, 6n, "counted"],
-      [1001n, 0n, 6n, "counted"],
+  it("are one node that replaced the first one when it stays; the blocks of the change are unknown", () => {
+    expect(countAll([old(1000n), young(111n), young(112n), young(113n)])).toEqual([
+      [1000n, 0n, 0n, "counted"],
+      [1000n, 0n, 0n, "counted"],
+      // The heights are 1010 at the last counted reading, and 1011 at the first one of the other node.
+      [1001n, 0n, 1n, "counted"],
+      [1002n, 0n, 1n, "counted"],
     ]);
   });
+
+  it("are two nodes also when each answers several times in turn; later only the first one's change is unknown", () => {
+    const steps = [old(1000n), young(111n), young(112n), old(1003n), old(1004n), young(115n)];
+    const quiet = [6n, 7n, 8n, 9n, 10n, 11n].map((add) => young(110n + add));
+    expect(countAll([...steps, ...quiet]).map(([good, , unknown, kind]) => [good, unknown, kind])).toEqual([
+      [1000n, 0n, "counted"],
+      [1000n, 0n, "counted"],
+      [1001n, 1n, "counted"],
+      ...Array.from({ length: 7 }, () => [1001n, 1n, "refused"]),
+      [1009n, 1n, "counted"],
+      [1010n, 1n, "counted"],
+    ]);
+  });
+});
+
+describe("a start time that is wrong", () => {
+  const MINUTE = 60_000;
+  const at = (index: number, start: number | undefined) =>
+    reading(BigInt(1000 + 30 * index), 5n, BigInt(2000 + 30 * index), start);
+  const START = NOV_21 - DAY;
+
+  it.each([
+    ["moves by 3 s", [START, START + 3000, START + 3000, START]],
+    ["moves by an hour", [START, START + 3_600_000, START + 3_600_000]],
+    ["moves by more than the time since the start", [START, START + 3 * DAY, START + 3 * DAY]],
+    ["moves back by 30 days", [START, START - 30 * DAY, START - 30 * DAY]],
+    ["jitters by a second", [START, START + 990, START, START + 1000, START - 10]],
+    ["is there sometimes", [START, undefined, START, undefined]],
+    ["is in the future", [NOV_21 + DAY, NOV_21 + DAY, NOV_21 + DAY + 5000]],
+  ])("changes no count when it %s", (_case, starts) => {
+    let ledger = EMPTY_LEDGER;
+    const counts = starts.map((start, index) => {
+      const observation = observationOf(NOV_21 + index * MINUTE, [{ metrics: up(at(index, start)) }]);
+      ledger = countObservation(ledger, observation, { intervalMs: MINUTE }).ledger;
+      return countsOf(ledger, "2026-11");
+    });
+    const last = counts.at(-1);
+    expect([last && last.good - (counts[0]?.good ?? 0n), last?.unknown]).toEqual([
+      BigInt(30 * (starts.length - 1)),
+      0n,
+    ]);
+    const kinds = new Set(ledger.events.recent.map(({ kind }) => kind));
+    expect([kinds.has("node-restart"), kinds.has("two-nodes")]).toEqual([false, false]);
+  });
+
+  it("is one event when the clock of the node's machine is set", () => {
+    const ledger = [START, START + 30_000, START + 30_000].reduce(
+      (sum, start, index) =>
+        countObservation(sum, observationOf(NOV_21 + index * MINUTE, [{ metrics: up(at(index, start)) }]), {
+          intervalMs: MINUTE,
+        }).ledger,
+      EMPTY_LEDGER,
+    );
+    expect(ledger.events.recent.filter(({ kind }) => kind === "clock-jump")).toMatchObject([
+      { node: "node", text: "the clock of the node's machine was set forward by 30 s" },
+    ]);
+  });
+
+  it("hides no restart: the counters and the height show it", () => {
+    const before = baseline(reading(1000n, 5n, 2000n, START));
+    for (const start of [undefined, START, START - DAY, START + 3 * DAY]) {
+      const { counts, restarted } = advance(before, reading(7n, 1n, 2010n, start), NOV_21 + MINUTE);
+      expect([counts, restarted]).toEqual([{ good: 7n, bad: 1n, unknown: 2n }, true]);
+    }
+  });
+
+  it.each([40, 400])(
+    "a first reading puts at most its share into the present month, without a rounded block (%d days)",
+    (days) => {
+      const first = reading(100_000n, 3000n, 200_000n, NOV_21 - days * DAY);
+      const { ledger } = countObservation(EMPTY_LEDGER, observationOf(NOV_21, [{ metrics: up(first) }]), {
+        intervalMs: MINUTE,
+      });
+      const of = (count: number): bigint => BigInt(Math.floor((count * 20) / days));
+      expect([...ledger.sources.calls.rollups.months.keys()]).toEqual(["2026-11"]);
+      expect(countsOf(ledger, "2026-11")).toEqual({ good: of(100_000), bad: of(3000), unknown: 0n });
+    },
+  );
 });
 
 describe("splitByMonth", () => {

@@ -27,7 +27,7 @@ it("the samples of a page do not keep its text in memory", async () => {
     const options = {
       url: "http://node/",
       maxBytes: 2 * PAGE_BYTES,
-      wants: ({ name }: { name: string }) => name === "wanted",
+      needs: (metric: string) => metric === "wanted",
     };
     return readMetricsPage(
       options,

@@ -108,7 +108,12 @@ describe("the months", () => {
       NOON,
       NOON + 1000,
     );
-    const { rollups, closed } = finalizeMonths(both, "2026-11", { chainId: "c", source: "calls" }, edge);
+    const { rollups, closed } = finalizeMonths(
+      both,
+      (month) => month < "2026-11",
+      { chainId: "c", source: "calls" },
+      edge,
+    );
     expect(closed.map(({ month }) => month)).toEqual(["2026-09", "2026-10"]);
     for (const atMs of [NOON, Date.UTC(2026, 8, 20)]) {
       const late = book(rollups, atMs, atMs + 1000);

@@ -48,7 +48,14 @@ const LEDGER: Ledger = {
   sources: {
     calls: {
       counterStates: new Map([
-        ["a", { baseline: BASELINE, conflict: { last: BASELINE, changedAtMs: 7 } }],
+        [
+          "a",
+          {
+            baseline: BASELINE,
+            conflict: { first: BASELINE, last: BASELINE, alternates: true },
+            replacedAtMs: 7,
+          },
+        ],
         ["b", { baseline: { chainId: "c-1", success: 0n, failure: 0n, atMs: 5 } }],
       ]),
       checkpoint: { atMs: 3, timeMs: 4, height: 9_007_199_254_740_993n, node: "a" },

@@ -8,7 +8,7 @@ import {
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
 function only(line: string): unknown {
-  const { samples } = parsePrometheusText(bytes(line));
+  const { samples } = parsePrometheusText(bytes(`${line}\n`));
   expect(samples).toHaveLength(1);
   const [sample] = samples;
   return { ...sample, labels: Object.fromEntries(sample?.labels ?? []) };
@@ -37,8 +37,15 @@ describe("samples", () => {
     ["x Nan", { name: "x", labels: {}, value: Number.NaN }],
     ["x +Inf", { name: "x", labels: {}, value: Number.POSITIVE_INFINITY }],
     ["x -Inf", { name: "x", labels: {}, value: Number.NEGATIVE_INFINITY }],
-    ["x 1 1395066363000", { name: "x", labels: {}, value: 1, timestampMs: 1_395_066_363_000 }],
-    ["x 1 -62135596800000", { name: "x", labels: {}, value: 1, timestampMs: -62_135_596_800_000 }],
+    ["x 1 1395066363000", { name: "x", labels: {}, value: 1 }],
+    ["x 1 -62135596800000", { name: "x", labels: {}, value: 1 }],
+    ["x 1 1700000000.123", { name: "x", labels: {}, value: 1 }],
+    ['x{le="1"} 3 # {trace_id="a b"} 0.4 1700000000.123', { name: "x", labels: { le: "1" }, value: 3 }],
+    ["x 3 1.7e9 # {} 1", { name: "x", labels: {}, value: 3 }],
+    ['{"x"} 1', { name: "x", labels: {}, value: 1 }],
+    ['{"http.server",path="/"} 1', { name: "http.server", labels: { path: "/" }, value: 1 }],
+    ['x{"label.with.dots"="v",b="c"} 1', { name: "x", labels: { "label.with.dots": "v", b: "c" }, value: 1 }],
+    [String.raw`{a="b" , "x\"y" } 1`, { name: 'x"y', labels: { a: "b" }, value: 1 }],
     ['x{a="b",} 1', { name: "x", labels: { a: "b" }, value: 1 }],
     ['x { a = "b" , c = "d" } 1', { name: "x", labels: { a: "b", c: "d" }, value: 1 }],
     ['x{le="+Inf"}7', { name: "x", labels: { le: "+Inf" }, value: 7 }],
@@ -50,29 +57,58 @@ describe("samples", () => {
     expect(only(line)).toEqual(expected);
   });
 
-  it("reads CRLF, blank lines, other comments and a last line without line feed", () => {
-    const page = parsePrometheusText(bytes("# a comment\r\n\r\n#HELP is one too\r\na 1\r\nb 2"));
+  it("reads CRLF, and skips blank lines and comments, whatever they say", () => {
+    const page = parsePrometheusText(
+      bytes("# a comment\r\n\r\n#HELP is one too\r\na 1\r\n# TYPE a info\n# UNIT a s\nb 2\n# EOF\n"),
+    );
     expect(page.samples.map(({ name, value }) => [name, value])).toEqual([
       ["a", 1],
       ["b", 2],
     ]);
+    expect(page.skipped).toBe(0);
+  });
+});
+
+describe("lines of metrics that nobody needs", () => {
+  const needs = (metric: string): boolean => metric === "wanted";
+  const parse = (text: string | Uint8Array, limits = {}) =>
+    parsePrometheusText(typeof text === "string" ? bytes(text) : text, limits, needs);
+
+  it.each([
+    "h {count:24,sum:100.5,schema:0,zero_threshold:0.001,positive_buckets:[1,2]}",
+    '{"h"} {count:1,sum:2}',
+    'x{a="b" 1',
+    "x 1 2 3",
+    "}{",
+    "x",
+    `x${"y".repeat(100)} 1`,
+  ])("are skipped and counted: %s", (line) => {
+    const page = parse(`wanted 1\n${line}\nwanted{a="2"} 2\nother 3\n`, { lineLength: 90 });
+    expect(page.samples.map(({ value }) => value)).toEqual([1, 2]);
+    expect(page.skipped).toBe(1);
   });
 
-  it("reads HELP and TYPE", () => {
-    const page = parsePrometheusText(
-      bytes(
-        String.raw`# HELP a It \"counts\" with \\ and \n here` +
-          "\n# TYPE a histogram\n#   TYPE b gauge\n# HELP c\n",
-      ),
-    );
-    expect([...page.help]).toEqual([
-      ["a", 'It \\"counts\\" with \\ and \n here'],
-      ["c", ""],
-    ]);
-    expect([...page.types]).toEqual([
-      ["a", "histogram"],
-      ["b", "gauge"],
-    ]);
+  it("are skipped with bytes that are not UTF-8, and in parts longer than a line may be", () => {
+    const odd = new Uint8Array([...bytes('x{a="'), 0xff, 0xfe, ...bytes('"} 1\nwanted 1\n')]);
+    expect(parse(odd)).toMatchObject({ samples: [{ name: "wanted", value: 1 }], skipped: 1 });
+    const read: number[] = [];
+    const sink = { needs, sample: ({ value }: { value: number }) => read.push(value) };
+    const parser = createPrometheusTextParser(sink, { lineLength: 20 });
+    parser.push(bytes("long"));
+    for (let part = 0; part < 100; part++) parser.push(bytes("y".repeat(30)));
+    parser.push(bytes(" 1\nwanted 7\n"));
+    expect([parser.end(), read]).toEqual([1, [7]]);
+  });
+
+  it.each([
+    "wanted",
+    "wanted one",
+    "wanted-not 1",
+    'wanted{a="b 1',
+    '{"wanted"} {count:1}',
+    '{"wanted",a=b} 1',
+  ])("differ from a metric that is needed: %s", (line) => {
+    expect(() => parse(`x 1\n${line}\n`)).toThrow(/^line 2: /);
   });
 });
 
@@ -87,7 +123,7 @@ describe("invalid pages", () => {
     ["x 1_000", '"1_000" is not a number'],
     ["x 1e", '"1e" is not a number'],
     ["x 1 2 3", "unexpected text after the timestamp"],
-    ["x 1 2.5", '"2.5" is not a timestamp in milliseconds'],
+    ["x 1 2x", '"2x" is not a timestamp'],
     ['x{a="b" 1', 'expected "," or "}" after a label'],
     ['x{a="b} 1', "the value of label a has no closing quote"],
     [String.raw`x{a="b\"} 1`, "the value of label a has no closing quote"],
@@ -97,9 +133,10 @@ describe("invalid pages", () => {
     ["x{,} 1", "expected a label name"],
     ['x{a="1",a="2"} 1', "duplicate label a"],
     ['x{a="b"} ', "the value is missing"],
-    ["# TYPE x countr", '"countr" is not a metric type'],
-    ["# TYPE", "expected a metric name after TYPE"],
-    ["# HELP 9 x", "expected a metric name after HELP"],
+    ['x{"y"} 1', '"x" has a second name'],
+    ['{"x","y"} 1', 'expected "=" after label y'],
+    ['{a="1"} 1', "expected a metric name"],
+    ["{", "expected a label name"],
   ])("%s", (line, text) => {
     const error = errorOf(`good 1\n${line}\nafter 1\n`);
     expect(error.message).toBe(`line 2: ${text}`);
@@ -127,8 +164,16 @@ describe("invalid pages", () => {
     expect(() => parser.push(chunk)).toThrow("line 1 is longer than 1000 characters");
   });
 
-  it("rejects invalid UTF-8, also a cut character at the end", () => {
-    expect(errorOf(new Uint8Array([0x61, 0x20, 0x31, 0x0a, 0xff])).facts.code).toBe("not-utf8");
-    expect(errorOf(bytes('x{a="ž"} 1').subarray(0, 6)).facts.code).toBe("not-utf8");
+  it("rejects invalid UTF-8, with the line", () => {
+    const page = new Uint8Array([...bytes('a 1\nx{a="'), 0xff, ...bytes('"} 1\n')]);
+    expect(errorOf(page).message).toBe("line 2: invalid UTF-8");
   });
+
+  it.each(["a 1\nb 2", "a 1\n# EO", 'a 1\nx{a="ž', `a 1\n${"#".repeat(70_000)}`])(
+    "rejects a page that ends within a line: %#",
+    (page) => {
+      expect(errorOf(page).message).toBe("the page is incomplete: it ends within line 2");
+      expect(errorOf(page).facts).toEqual({ code: "cut-off", line: 2 });
+    },
+  );
 });

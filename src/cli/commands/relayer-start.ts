@@ -3,6 +3,7 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { requireFile } from "../../platform/config/config.ts";
 import { createConfigReloads } from "../../platform/config/config-reloads.ts";
 import { ownProcess, printOnce } from "../../platform/cli/process-context.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
@@ -56,7 +57,10 @@ export async function startRelayer(options: Options, context: CliContext): Promi
   const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
   const reloads = createConfigReloads(
     selected,
-    select,
+    () => {
+      requireFile(options.config);
+      return select();
+    },
     ({ log }: RelayerConfig) => options.logLevel ?? log.level,
   );
   await runIcqRelayer(selected.config, daemon, printOnce(context), reloads);

@@ -3,7 +3,7 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext, ownProcess, printOnce } from "../../platform/cli/process-context.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
-import { readConfigText } from "../../platform/config/config.ts";
+import { readConfigText, requireFile } from "../../platform/config/config.ts";
 import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";
 import { givesVariables, readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
@@ -11,14 +11,15 @@ import {
   levelArgument,
   levelText,
   RELOAD_HELP,
-  RELOAD_REQUEST,
+  forceOption,
+  reloadRequest,
   reloadText,
 } from "../../platform/cli/control-output.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { askWatchdog, type OracleOptions, placeOptions } from "../../watchdog/cli/oracle-source.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
-import { type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
+import { lossOf, type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
 
 interface Options {
   readonly config?: string;
@@ -54,9 +55,10 @@ function controlCommand(name: string, description: string): Command {
 
 function reloadCommand(context: CliContext): Command {
   return controlCommand("reload", "make a running watchdog load its configuration again, as SIGHUP does")
+    .addOption(forceOption())
     .addHelpText("after", RELOAD_HELP)
-    .action(async (options: ControlOptions) => {
-      const reply = await askWatchdog(RELOAD_REQUEST, options, context);
+    .action(async (options: ControlOptions & { readonly force?: true }) => {
+      const reply = await askWatchdog(reloadRequest(options), options, context);
       context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
     });
 }
@@ -79,8 +81,12 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
   const daemon = ownProcess(await daemonContext(context, options.logLevel ?? config.log.level, config.log));
   const reloads = createConfigReloads(
     selected,
-    () => selectConfig(options),
+    () => {
+      requireFile(options.config);
+      return selectConfig(options);
+    },
     ({ log }: WatchdogDaemonConfig) => options.logLevel ?? log.level,
+    lossOf,
   );
   await runOracleWatchdog(config, { ...daemon, ...selected.names }, printOnce(context), reloads);
 }

@@ -10,6 +10,21 @@ export function enumName(values: Readonly<Record<string, number>>, value: number
   return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
 }
 
+const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
+
+/** The first characters of a text, at most `limit` UTF-16 units: the cut is between two characters, never in an emoji. */
+export function cutText(text: string, limit: number): string {
+  if (text.length <= limit) return text;
+  // What follows the cut decides whether a character goes on there; no character that people write is longer.
+  const end = GRAPHEMES.segment(text.slice(0, limit + 100)).containing(Math.max(0, limit))?.index ?? 0;
+  return text.slice(0, end);
+}
+
+/** Replaces each half of a surrogate pair: such a text has no UTF-8. */
+export function wellFormed(text: string): string {
+  return text.replaceAll(/\p{Cs}/gu, "\uFFFD");
+}
+
 /** Removes the white space that Go's `strings.TrimSpace` removes: U+0085, and not U+FEFF, unlike `trim` here. */
 export function trimGoSpace(text: string): string {
   let [start, end] = [0, text.length];
@@ -66,6 +81,11 @@ export function formatDuration(ms: number): string {
 /** Formats a duration in at most two units, rounded to the smaller one: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
 export function formatRoundedDuration(durationMs: number): string {
   return inUnits(durationMs, Math.round);
+}
+
+/** Formats a step of a clock: "forward by 30 s", "back by 1 h". */
+export function stepText(ms: number): string {
+  return `${ms < 0 ? "back" : "forward"} by ${formatRoundedDuration(Math.abs(ms))}`;
 }
 
 /** As {@link formatRoundedDuration}, rounded down. */

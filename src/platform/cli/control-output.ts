@@ -1,4 +1,4 @@
-import { Argument } from "commander";
+import { Argument, Option } from "commander";
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/logger.ts";
 
@@ -14,8 +14,18 @@ export function levelText(reply: unknown): string {
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
-/** A reload takes as long as a stop and a start of the services. */
-export const RELOAD_REQUEST = { path: "/-/reload", method: "POST", deadlineMs: 60_000 } as const;
+/** A reload takes as long as a stop and a start of the services, and their first round. */
+export function reloadRequest({ force }: { readonly force?: true }) {
+  return { path: `/-/reload${force ? "?force=1" : ""}`, method: "POST", deadlineMs: 60_000 } as const;
+}
+
+/** `--force` of the commands that reload. */
+export function forceOption(): Option {
+  return new Option(
+    "--force",
+    "also a configuration that is empty, or has no channels or validators any more",
+  );
+}
 
 /** Formats the reply of `/-/reload`. */
 export function reloadText(reply: unknown): string {
@@ -27,5 +37,5 @@ export function reloadText(reply: unknown): string {
 
 /** Help of the commands that load a daemon's configuration again. */
 export const RELOAD_HELP = `
-Prints the changed keys that are applied, and those that need a restart of the process. Exits 1 when the configuration cannot
-be used: the settings are then as before.`;
+Waits until the daemon has worked with the new settings once. Prints the changed keys that are applied, and those that need a restart
+of the process. Exits 1 when the configuration cannot be used: the settings are then as before.`;

@@ -3,6 +3,7 @@ import { Writable } from "node:stream";
 import { type Command, CommanderError } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
+import { isDiskProblem } from "../storage/sqlite-errors.ts";
 import { CheckExit, CliError } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
@@ -96,6 +97,9 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
+/** Error codes of what can be well again when the process starts again. */
+const TRY_AGAIN: ReadonlySet<string> = new Set(["signer"]);
+
 /** Maps a command's error to the process exit code and the message for stderr, if any. */
 export function toExit(
   error: unknown,
@@ -113,8 +117,8 @@ export function toExit(
   if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG)) {
     return { exitCode: EXIT.badConfig, message: error.message };
   }
-  // An external signer that fails may work later.
-  const isLater = error instanceof CodedError && hasCode(error.facts, new Set(["signer"]));
+  // An external signer that fails may work later, and so may a disk.
+  const isLater = isDiskProblem(error) || (error instanceof CodedError && hasCode(error.facts, TRY_AGAIN));
   return { exitCode: isLater ? EXIT.tryAgain : EXIT.fatal, message: errorText(error) };
 }
 

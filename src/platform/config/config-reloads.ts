@@ -22,8 +22,11 @@ export interface ReloadPlan<Config> {
 
 /** Reads the configuration of a running daemon again. */
 export interface ConfigReloads<Config> {
-  /** Throws `ConfigError` and other errors of the configuration. */
-  readonly plan: () => Promise<ReloadPlan<Config>>;
+  /**
+   * Throws `ConfigError` and other errors of the configuration. Unless `isForced`, also for settings that an editor's half-written
+   * file would have: none at all, or without what the running ones have.
+   */
+  readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
   /** The level that holds with a configuration: an option of the command line takes precedence. */
   readonly levelOf: (config: Config) => LogLevel;
 }
@@ -35,20 +38,29 @@ export interface ReadConfig<Config> {
 }
 
 /** The settings that a daemon runs with, for comparison. */
-interface Present {
+interface Present<Config> {
+  readonly config: Config;
   readonly input: ParsedConfig<unknown>["input"];
   readonly fingerprints: ReadonlyMap<string, string>;
 }
 
-/** `first` are the settings of the start, and `readAgain` reads them again. */
+/**
+ * `first` are the settings of the start, and `readAgain` reads them again. `lossOf` says what a reload would lose that an operator
+ * hardly means, for people; undefined: nothing.
+ */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,
   readAgain: () => ReadConfig<Config> | Promise<ReadConfig<Config>>,
   levelOf: (config: Config) => LogLevel,
+  lossOf: (before: Config, after: Config) => string | undefined = () => undefined,
 ): ConfigReloads<Config> {
   let present = toPresent(first);
-  const plan = async (): Promise<ReloadPlan<Config>> => {
+  const plan = async (isForced = false): Promise<ReloadPlan<Config>> => {
     const given = await readAgain();
+    const lost = isForced
+      ? undefined
+      : (emptinessOf(present.input, given.parsed.input) ?? lossOf(present.config, given.parsed.config));
+    if (lost !== undefined) throw new Error(`${lost}; if that is meant, reload with --force`);
     // Now, and not when the services run: until then, a file with a secret can change again.
     const read = toPresent(given);
     const changed = changedLeaves(present, read, given.kind);
@@ -72,13 +84,18 @@ export function createConfigReloads<Config>(
   return { plan, levelOf };
 }
 
-function toPresent<Config>({ kind, parsed }: ReadConfig<Config>): Present {
-  return { input: parsed.input, fingerprints: keyFingerprints(kind, parsed) };
+function emptinessOf(before: object, after: object): string | undefined {
+  const isLost = Object.keys(after).length === 0 && Object.keys(before).length > 0;
+  return isLost ? "the configuration is empty, and the running one is not" : undefined;
+}
+
+function toPresent<Config>({ kind, parsed }: ReadConfig<Config>): Present<Config> {
+  return { config: parsed.config, input: parsed.input, fingerprints: keyFingerprints(kind, parsed) };
 }
 
 function changedLeaves(
-  present: Present,
-  next: Present,
+  present: Present<unknown>,
+  next: Present<unknown>,
   kind: Pick<ConfigKind<unknown>, "schema">,
 ): readonly KeyLeaf[] {
   const schema = keySchema(kind.schema);
@@ -91,7 +108,7 @@ function changedLeaves(
 
 /** The new settings with the present values of keys that need a new process. */
 function withPresent<Config>(
-  present: Present,
+  present: Present<Config>,
   { kind, parsed }: ReadConfig<Config>,
   fixed: readonly KeyLeaf[],
 ): ReadConfig<Config> {

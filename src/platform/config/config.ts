@@ -1,3 +1,4 @@
+import { existsSync, statSync } from "node:fs";
 import {
   type Document,
   isMap,
@@ -327,4 +328,11 @@ function limitText(issue: z.core.$ZodRawIssue, key: "minimum" | "maximum"): stri
 
 function listText(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
+}
+
+/** Throws for a configuration that cannot be read a second time: a pipe or a device. Undefined is no file. */
+export function requireFile(file: string | undefined): void {
+  if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
+  const text = issueText("is a pipe or a device, and was read at the start", "a file");
+  throw new ConfigError([{ file, line: 0, column: 0, path: "", text }]);
 }

@@ -12,14 +12,21 @@ export interface ControlDeps {
 }
 
 /**
- * Creates the routes that control a daemon: `POST /-/reload`, `GET` and `POST /-/log-level`. Those that change something need the
+ * Creates the routes that control a daemon: `POST /-/reload`, `POST /-/reload?force=1`, `GET` and `POST /-/log-level`. Those that change something need the
  * token, on a loopback address too: every program and every user of the machine can reach it.
  */
 export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly HttpRoute[] {
   return [
     ...(reloader === undefined
       ? []
-      : [{ method: "POST", path: "/-/reload", guarded: true, handle: () => reload(reloader) } as const]),
+      : [
+          {
+            method: "POST",
+            path: "/-/reload",
+            guarded: true,
+            handle: ({ query }) => reload(reloader, query.get("force") === "1"),
+          } satisfies HttpRoute,
+        ]),
     ...(logLevel === undefined
       ? []
       : [
@@ -34,8 +41,8 @@ export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly Htt
   ];
 }
 
-async function reload(reloader: Reloader): Promise<HttpReply> {
-  const result = await reloader.reload("POST /-/reload");
+async function reload(reloader: Reloader, isForced: boolean): Promise<HttpReply> {
+  const result = await reloader.reload("POST /-/reload", isForced);
   if (!result.ok) return errorReply(500, "reload-failed", `the settings are as before: ${result.error}`);
   const { services, live, needRestart } = result;
   return jsonReply(200, { applied: [...services, ...live], need_restart: needRestart });

@@ -26,14 +26,17 @@ type ReloadResult =
 /** Reloads a daemon's configuration. */
 export interface Reloader {
   readonly status: () => ReloadStatus;
-  /** Resolves when the services run with the new settings, or again with the old ones. `by` is who asked, for the log. */
-  readonly reload: (by: string) => Promise<ReloadResult>;
+  /**
+   * Resolves when the services have worked with the new settings, or run again with the old ones. `by` is who asked, for the log.
+   * `isForced`: also settings that lose what the running ones have.
+   */
+  readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
 
 /** The services of a daemon with one configuration. */
 export interface Generation {
   readonly services: readonly Service[];
-  /** Resolves when the services have begun their work. */
+  /** Resolves when the services have done their work once: a reload that they fail with is refused until then. */
   readonly ready: Promise<unknown>;
   /** Called after the services have ended. */
   readonly close: () => Promise<void> | void;
@@ -171,9 +174,9 @@ function createReloader<Config>(
     logger.error("the configuration is not loaded; the settings are as before", { reason: text });
     return { ok: false, error: text };
   };
-  const reloadOnce = async (by: string): Promise<ReloadResult> => {
+  const reloadOnce = async (by: string, isForced: boolean): Promise<ReloadResult> => {
     try {
-      const plan = await reloads.plan();
+      const plan = await reloads.plan(isForced);
       const { services, live, needRestart } = plan;
       if (services.length > 0) await restart(plan.config);
       logLevel?.set(reloads.levelOf(plan.config));
@@ -188,13 +191,17 @@ function createReloader<Config>(
   };
   let last: Promise<unknown> = Promise.resolve();
   let waiting: Promise<ReloadResult> | undefined;
+  let isWaitingForced = false;
   return {
     status: () => status,
     // At most one waits: it reads the file after all requests until then.
-    reload: (by) => {
+    reload: (by, isForced = false) => {
+      isWaitingForced ||= isForced;
       waiting ??= last.then(() => {
+        const forced = isWaitingForced;
         waiting = undefined;
-        return reloadOnce(by);
+        isWaitingForced = false;
+        return reloadOnce(by, forced);
       });
       last = waiting;
       return waiting;

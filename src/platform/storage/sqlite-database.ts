@@ -1,5 +1,8 @@
-import type Database from "libsql";
+import { existsSync, renameSync, rmSync, statSync } from "node:fs";
+import Database from "libsql";
 import { isRecord } from "../base/json.ts";
+import { createPrivateFile } from "../process/private-file.ts";
+import { EmptyDatabaseError } from "./sqlite-errors.ts";
 import {
   createTurns,
   requireSupported,
@@ -9,12 +12,26 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** Returns true if a file is damaged or is no database: SQLite's error, or one that it caused. */
-export function isDamaged(error: unknown): boolean {
-  if (!(error instanceof Error)) return false;
-  const isOwn =
-    "code" in error && typeof error.code === "string" && /^SQLITE_(?:CORRUPT|NOTADB)/.test(error.code);
-  return isOwn || isDamaged(error.cause);
+/**
+ * Creates a database file without tables and with mode 0600 unless it exists. It appears with its first page, so an empty file is
+ * never one that is being created: a copy or a disk has lost its content, and SQLite would treat it as a new database. Throws for it.
+ */
+export function createDatabaseFile(path: string): void {
+  if (existsSync(path)) {
+    if (statSync(path).size > 0) return;
+    throw new EmptyDatabaseError("the file is empty (0 bytes)");
+  }
+  const unfinished = `${path}.new`;
+  rmSync(unfinished, { force: true });
+  createPrivateFile(unfinished);
+  const database = new Database(unfinished);
+  try {
+    // Writes the first page.
+    database.exec("PRAGMA user_version = 0");
+  } finally {
+    database.close();
+  }
+  renameSync(unfinished, path);
 }
 
 /** Maximum number of compiled statements. The daemons use fewer. */
@@ -30,7 +47,7 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const inTurn = createTurns();
   return {
     run: (sql, values) => inTurn(() => session.run(sql, values)),
-    transaction: (work) => inTurn(() => inTransaction(database, () => work(session))),
+    transaction: (work) => inTurn(() => inAsyncTransaction(database, () => work(session))),
     close: () =>
       inTurn(async () => {
         database.close();
@@ -38,17 +55,36 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   };
 }
 
-async function inTransaction<T>(database: Database.Database, work: () => Promise<T>): Promise<T> {
+/**
+ * Runs `work` in a transaction that writes. The driver's own `transaction` replaces the error of a full disk by the error of its
+ * rollback: SQLite has rolled back itself then.
+ */
+export function inTransaction<T>(database: Database.Database, work: () => T): T {
+  database.exec("BEGIN IMMEDIATE");
+  try {
+    const result = work();
+    database.exec("COMMIT");
+    return result;
+  } catch (error) {
+    throw rolledBack(database, error);
+  }
+}
+
+/** {@link inTransaction} for work that waits. */
+async function inAsyncTransaction<T>(database: Database.Database, work: () => Promise<T>): Promise<T> {
   database.exec("BEGIN IMMEDIATE");
   try {
     const result = await work();
     database.exec("COMMIT");
     return result;
   } catch (error) {
-    // After a full disk SQLite has rolled back itself.
-    if (database.inTransaction) database.exec("ROLLBACK");
-    throw error;
+    throw rolledBack(database, error);
   }
+}
+
+function rolledBack(database: Database.Database, error: unknown): unknown {
+  if (database.inTransaction) database.exec("ROLLBACK");
+  return error;
 }
 
 function createRunner(database: Database.Database): SqlSession["run"] {
@@ -91,17 +127,13 @@ export function prepared(database: Database.Database, sql: string): Database.Sta
 export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {
   // Most files are up to date. Reading the version first avoids the write lock for them.
   if (checkedVersion(database, migrations) === migrations.length) return;
-  database.exec("BEGIN IMMEDIATE");
-  try {
+  inTransaction(database, () => {
     // Another process may have upgraded the file since the first read.
     const version = checkedVersion(database, migrations);
     for (const sql of migrations.slice(version)) database.exec(sql);
     // The version is part of the transaction: after a crash, tables and version are either both old or both new.
-    database.exec(`PRAGMA user_version = ${migrations.length}; COMMIT`);
-  } catch (error) {
-    database.exec("ROLLBACK");
-    throw error;
-  }
+    database.exec(`PRAGMA user_version = ${migrations.length}`);
+  });
 }
 
 function checkedVersion(database: Database.Database, migrations: readonly string[]): number {

@@ -11,7 +11,8 @@ import {
   levelArgument,
   levelText,
   RELOAD_HELP,
-  RELOAD_REQUEST,
+  forceOption,
+  reloadRequest,
   reloadText,
 } from "../../platform/cli/control-output.ts";
 import { readTokenFile } from "../../platform/cli/state-home.ts";
@@ -89,9 +90,10 @@ interface ResubmitOptions extends RelayerApiOptions {
 /** `relaywatch relayer reload`. */
 export function reloadCommand(context: CliContext): Command {
   return addRelayerControlOptions(new Command())
+    .addOption(forceOption())
     .addHelpText("after", RELOAD_HELP)
-    .action(async (options: RelayerControlOptions) => {
-      const reply = await askRelayer(RELOAD_REQUEST, options, context.signal);
+    .action(async (options: RelayerControlOptions & { readonly force?: true }) => {
+      const reply = await askRelayer(reloadRequest(options), options, context.signal);
       context.print(options.json ? stringifyJson(reply, 2) : reloadText(reply));
     });
 }

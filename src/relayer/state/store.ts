@@ -6,12 +6,16 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { FolderInUseError, type FolderLock, lockFolder } from "../../platform/process/folder-lock.ts";
-import { createPrivateFile } from "../../platform/process/private-file.ts";
 import { LeaseLostError } from "../../platform/storage/lease.ts";
 import { createPostgresDatabase, migratePostgres } from "../../platform/storage/postgres-database.ts";
 import type { PostgresAddress } from "../../platform/storage/postgres-url.ts";
 import { NewerSchemaError, type SqlDatabase, type SqlSession } from "../../platform/storage/sql-database.ts";
-import { createSqliteDatabase, isDamaged, migrateSchema } from "../../platform/storage/sqlite-database.ts";
+import {
+  createDatabaseFile,
+  createSqliteDatabase,
+  migrateSchema,
+} from "../../platform/storage/sqlite-database.ts";
+import { isDamaged } from "../../platform/storage/sqlite-errors.ts";
 import { createWriteQueue, type WriteQueue } from "../../platform/storage/write-queue.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
@@ -167,7 +171,7 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
     // Two relayers on one state would both send every result. SQLite's own locks last only for a transaction.
     lock = lockFolder(stateDir);
     const path = join(stateDir, STORE_FILE);
-    createPrivateFile(path);
+    createDatabaseFile(path);
     return openSqlite(path, lock.release);
   } catch (cause) {
     lock?.release();

@@ -29,6 +29,34 @@ export interface DeadLetter {
   readonly reason: string;
 }
 
+/** A notification that was never delivered. */
+export type LostDelivery = Delivery & { readonly dead: DeadLetter };
+
+/** Dead letters, oldest first. */
+export function deadLetters(outbox: readonly Delivery[]): readonly LostDelivery[] {
+  return outbox.flatMap((one) => (one.dead === undefined ? [] : [{ ...one, dead: one.dead }]));
+}
+
+/** Dead letters that are chosen by id of their event and by channel; absent: all. */
+export interface DeadLetterChoice {
+  readonly ids?: readonly string[] | undefined;
+  readonly channels?: readonly string[] | undefined;
+}
+
+/** Sends dead letters again, or drops them. Returns the outbox, and how many there were. */
+export function reviveDeadLetters(
+  outbox: readonly Delivery[],
+  { ids, channels }: DeadLetterChoice,
+  what: "resend" | "discard",
+): { readonly outbox: readonly Delivery[]; readonly count: number } {
+  const chosen = deadLetters(outbox).filter(
+    ({ channel, event }) => (channels?.includes(channel) ?? true) && (ids?.includes(event.id) ?? true),
+  );
+  const rest = withoutDeliveries(outbox, chosen);
+  const again = chosen.map(({ channel, event }): Delivery => ({ channel, event }));
+  return { outbox: what === "resend" ? [...again, ...rest] : rest, count: chosen.length };
+}
+
 /** Deliveries of one channel; at most this many wait. */
 const MAX_DELIVERIES = 200;
 

@@ -1,12 +1,13 @@
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
-import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
+import { isAboutWatchdog, NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
 import { causesByAlert } from "../conditions/consequences.ts";
 import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { AlertCost, AlertEvent } from "./alert-event.ts";
-import { type Delivery, enqueue } from "./outbox.ts";
+import { deadLetters, type Delivery, enqueue } from "./outbox.ts";
 import { type Assessment, rewardCents } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
 import { type Silence, silences, withoutExpired } from "./silence.ts";
@@ -283,6 +284,11 @@ export function alertOnPoll(
     payments: poll.payments,
     upgrade: countdownTo(pollHistory, headSeenMs(observation), poll.blockTime),
     lateMs: poll.lateMs,
+    lost: deadLetters(state.outbox)
+      .filter(
+        ({ event, dead }) => event.alert !== NOTIFICATIONS_LOST && observation.atMs - dead.atMs < DAY_MS,
+      )
+      .map(({ channel, dead }) => ({ channel, reason: dead.reason })),
   });
   const plan = planAlerts(
     state,

@@ -7,7 +7,7 @@ import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
-import { formatMinute } from "../../platform/base/text.ts";
+import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
@@ -27,6 +27,7 @@ export function alertsCommand(context: CliContext): Command {
   return new Command()
     .addCommand(listCommand(context))
     .addCommand(testCommand(context))
+    .addCommand(deadLettersCommand(context))
     .addCommand(ackCommand(context))
     .addCommand(unackCommand(context))
     .addCommand(silenceCommand(context))
@@ -104,14 +105,64 @@ function listCommand(context: CliContext): Command {
           for (const line of alertLines(group)) context.print(line);
         if (shown.length === 0) context.print("no alert is pending, firing or recently resolved");
         for (const silence of silences) context.print(silenceLine(silence));
-        for (const { channel, alert, validator, kind, at, error } of letters.filter(isOwn))
-          context.print(
-            `never delivered to ${channel}: ${validator}  ${alert}  ${kind} at ${formatMinute(Date.parse(at))} UTC: ${error}`,
-          );
+        for (const letter of letters.filter(isOwn)) context.print(deadLetterLine(letter));
       }
       if (own.some(({ state }) => state === "firing")) throw new CheckExit(EXIT.fatal);
     });
 }
+
+function deadLetterLine({
+  channel,
+  alert,
+  validator,
+  kind,
+  at,
+  error,
+}: z.output<typeof listReply>["dead_letters"][number]): string {
+  return `never delivered to ${channel}: ${validator}  ${alert}  ${kind} at ${utcMinute(at)}: ${error}`;
+}
+
+interface DeadLetterOptions extends Options {
+  readonly resend?: true;
+  readonly discard?: true;
+}
+
+function deadLettersCommand(context: CliContext): Command {
+  return alertCommand(
+    "dead-letters",
+    "list notifications that were never delivered, send them again, or drop them; exits 1 when it lists some",
+  )
+    .argument("[channel...]", "names of channels; without one, all")
+    .addOption(new Option("--resend", "send them again").conflicts("discard"))
+    .option("--discard", "drop them, which ends the alert about them")
+    .action(async (channels: readonly string[], options: DeadLetterOptions) => {
+      const isOwn = ({ channel }: { readonly channel: string }): boolean =>
+        channels.length === 0 || channels.includes(channel);
+      if (options.resend === undefined && options.discard === undefined) {
+        const { dead_letters: all } = listReply.parse(
+          await askWatchdog({ path: "/api/alerts" }, options, context),
+        );
+        const own = all.filter(isOwn);
+        if (options.json) context.print(stringifyJson({ dead_letters: own }, 2));
+        else for (const letter of own) context.print(deadLetterLine(letter));
+        if (own.length > 0) throw new CheckExit(EXIT.fatal);
+        if (!options.json) context.print("every notification was delivered, or is still tried");
+        return;
+      }
+      const what = options.resend === undefined ? "discard" : "resend";
+      const path = `/api/alerts/dead-letters/${what}`;
+      const body = channels.length === 0 ? {} : { channels };
+      const reply = await askWatchdog({ path, method: "POST", body }, options, context);
+      const { resent, discarded = 0 } = changedLetters.parse(reply);
+      context.print(
+        options.json
+          ? stringifyJson(reply, 2)
+          : `${counted(resent ?? discarded, "notification")} ${resent === undefined ? "dropped" : "sent again; relaywatch alerts dead-letters shows whether it is refused again"}`,
+      );
+    });
+}
+
+const changedLetters = z.object({ resent: z.number().optional(), discarded: z.number().optional() });
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
 

@@ -28,8 +28,17 @@ export interface ConditionInput {
   readonly payments?: readonly Payment[] | undefined;
   /** The planned upgrade of the chain. Absent: none is known. */
   readonly upgrade?: UpgradeCountdown | undefined;
+  /** Notifications of the last day that were never delivered. Absent: none. */
+  readonly lost?: readonly LostNotification[];
   /** How much later than planned the poll began, ms. Grows when the watchdog has more work than time. Absent: not measured. */
   readonly lateMs?: number | undefined;
+}
+
+/** A notification that a channel never delivered. */
+interface LostNotification {
+  readonly channel: string;
+  /** Error of the last attempt, in the receiver's words. */
+  readonly reason: string;
 }
 
 /** Result of one evaluation. `unknown`: the poll does not show whether the condition holds. */

@@ -1,4 +1,10 @@
-import type { ChainObservation, NodeObservation, Observation, Seen } from "../sources/observation.ts";
+import {
+  type ChainObservation,
+  type NodeObservation,
+  type Observation,
+  type Seen,
+  votesSeen,
+} from "../sources/observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
 import { evaluateNodes, secondsText, resultOf } from "./evaluate-nodes.ts";
 import type { PollHistory } from "./poll-history.ts";
@@ -71,10 +77,11 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     name: "cannot-see-votes",
     severity: "critical",
     title: "Cannot see whether the validator votes",
-    when: "neither the page of any node nor the validator's place on the chain can be read",
+    when: "neither the page of any node nor the validator's place on the chain can be read, or the pages have no metrics of the oracle",
     description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. It counts the blocks of this time when a node's page is back.`,
     impact: "Unknown: none, or every block if the node's machine is down.",
-    action: "Log in to the node's machine. If the node runs, check the network between it and the watchdog.",
+    action:
+      "Log in to the node's machine. If the node runs, check the network between it and the watchdog, or the setting that the alert names.",
     for: "5m",
     resolveFor: "1m",
     thresholds: {},
@@ -92,12 +99,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     source: "node",
     page: "node metrics",
     action: "Check sources.node, the node's [instrumentation] prometheus setting, and the network.",
-    evaluate: ({ nodes }, history) =>
-      withUpgrade(
-        evaluateSources(nodes, ({ metrics }) => metrics),
-        nodes,
-        history,
-      ),
+    evaluate: ({ nodes }, history) => withUpgrade(evaluateSources(nodes, votesSeen), nodes, history),
   }),
   cannotSeeSource({
     source: "prices",
@@ -188,7 +190,11 @@ function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): 
 }
 
 function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
-  if (nodes.some(({ metrics }) => metrics.state === "up")) return clear("a node's page can be read");
+  if (nodes.some((node) => votesSeen(node).state === "up")) return clear("a node's page can be read");
+  const [unseen] = nodes.flatMap(({ metrics }) =>
+    metrics.state === "up" ? (metrics.value.votesUnseen ?? []) : [],
+  );
+  if (unseen !== undefined) return active(unseen);
   if (chain.validator.state === "up") return clear("the validator's place on the chain can be read");
   return active("neither a node nor the chain can be read");
 }

@@ -121,7 +121,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
           `and max ${VALIDATOR} (cometbft_consensus_validator_power) > 0`,
           `unless max ${VALIDATOR} (increase(app_oracle_responses[${times("1m")}])) > 0`,
         ].join("\n"),
-      value: "It has new blocks, but makes no oracle call.",
+      value: "It has new blocks, but app_oracle_responses does not grow, or is not collected.",
       example: {
         fires: [
           { series: POWER, from: 10 },
@@ -174,7 +174,8 @@ function evaluateVoting(
 ): ConditionResult {
   const { metrics } = node;
   if (metrics.state !== "up") return cannotSee("the node's page cannot be read");
-  const { votingPower, success, failure, isSyncing } = metrics.value;
+  const { votingPower, success, failure, isSyncing, votesUnseen } = metrics.value;
+  if (votesUnseen !== undefined) return cannotSee(votesUnseen);
   const { validator } = input.observation.chain;
   const isInSet = validator.state === "up" ? validator.value.isInSet : undefined;
   if (isSyncing === true || isInSet === false) return cannotSee("the node does not take part now");

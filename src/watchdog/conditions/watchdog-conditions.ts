@@ -1,5 +1,9 @@
+import { counted } from "../../platform/base/text.ts";
 import { active, cannotSee, clear, type Condition, condition } from "./condition.ts";
 import { secondsText } from "./evaluate-nodes.ts";
+
+/** Name of the alert about notifications. A notification of it that is lost is not counted again. */
+export const NOTIFICATIONS_LOST = "notifications-lost";
 
 /** Conditions of the watchdog itself. They hold for all of its validators: the first one for which they fire notifies. */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
@@ -36,6 +40,28 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       if (lateMs === undefined) return cannotSee("the lateness of polls was not measured");
       const text = `the last poll began ${secondsText(lateMs)} late`;
       return lateMs > limit("max_late") ? active(text, lateMs) : clear(text);
+    },
+  }),
+  condition({
+    name: NOTIFICATIONS_LOST,
+    severity: "critical",
+    title: "Notifications were not delivered",
+    when: "a channel has refused a notification for good, or did not accept it for a day",
+    description:
+      "A receiver does not exist any more, refuses the watchdog's account or a message, or was down for a day. The channels that work send this alert.",
+    impact: "The alerts of that channel reach nobody until its receiver accepts them.",
+    action:
+      "Correct the channel as the receiver's words say, run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for what is no longer of use.",
+    for: "0s",
+    resolveFor: "30s",
+    thresholds: {},
+    inhibits: [],
+    past: { notStored: "notifications" },
+    evaluate: ({ lost = [] }) => {
+      if (lost.length === 0) return clear("all notifications of the last day were delivered");
+      const reasons = new Map(lost.map(({ channel, reason }) => [channel, reason]));
+      const text = [...reasons].map(([channel, reason]) => `${channel}: ${reason}`).join("; ");
+      return active(`${counted(lost.length, "notification")} not delivered; ${text}`, lost.length);
     },
   }),
 ];

@@ -163,6 +163,17 @@ export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   schema: watchdogConfigSchema,
 };
 
+/** What a reload would lose: all channels, or all validators. Undefined: neither. */
+export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
+  const count = before.notify.channels.length;
+  if (count > 0 && after.notify.channels.length === 0)
+    return `the configuration has no notify.channels, and the running one has ${count}: nobody would be notified`;
+  const namesOf = (config: WatchdogDaemonConfig) => config.validators.map(({ target }) => target.name);
+  const kept = namesOf(after);
+  if (namesOf(before).some((name) => kept.includes(name))) return undefined;
+  return `the configuration has none of the running validators: ${namesOf(before).slice(0, 5).join(", ")}`;
+}
+
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConfig {
   const { state_dir: stateDir, status_page: page } = file;
   const all = toValidators(file);

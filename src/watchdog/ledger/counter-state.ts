@@ -22,6 +22,8 @@ export interface LedgerStep {
   readonly fromMs: number;
   /** The node restarted since the baseline, so its counters began again at zero. */
   readonly restarted: boolean;
+  /** Present: another node that was running already has replaced the first one at this URL. */
+  readonly isReplaced?: true;
   /** The reading had no baseline: its blocks were made before it, and only their number is known. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
@@ -30,22 +32,25 @@ export interface LedgerStep {
 /** The last readings of one node. */
 export interface CounterState {
   readonly baseline: Baseline;
-  /** Present while two nodes respond alternately at the URL of this one. */
+  /** Present while the readings may be of several nodes. Nothing is counted then. */
   readonly conflict?: Conflict;
+  /** Time at which another node took the place of the first one at this URL. Absent: never. */
+  readonly replacedAtMs?: number;
 }
 
-/** Two nodes that respond alternately at one URL. */
+/** Readings of another process at the same URL. */
 interface Conflict {
-  /** The last reading. */
+  /** The first reading after the last change of the process, and the last one. */
+  readonly first: Baseline;
   readonly last: Baseline;
-  /** Last time at which the other node responded. */
-  readonly changedAtMs: number;
+  /** The first process responded again. One change alone can be a node that has replaced the first one. */
+  readonly alternates: boolean;
 }
 
 /** Result of one reading of one node. */
 interface CounterStep {
   readonly state: CounterState;
-  /** Undefined while two nodes respond alternately: neither is counted. */
+  /** Undefined while the readings may be of several nodes: none of them is counted. */
   readonly step: LedgerStep | undefined;
 }
 
@@ -70,23 +75,55 @@ export function advanceCounter(
   reading: CounterReading,
   atMs: number,
 ): CounterStep {
-  const conflict = state && nextConflict(state, reading, atMs);
-  if (state !== undefined && conflict !== undefined)
-    return { state: { ...state, conflict }, step: undefined };
-  const step = advance(state?.baseline, reading, atMs);
-  return { state: { baseline: step.baseline }, step };
+  if (state === undefined) {
+    const step = advance(undefined, reading, atMs);
+    return { state: { baseline: step.baseline }, step };
+  }
+  const conflict = nextConflict(state, reading, atMs);
+  if (conflict !== undefined) return { state: { ...state, conflict }, step: undefined };
+  const { baseline, conflict: before, replacedAtMs } = state;
+  const isReplaced = before !== undefined && relationOf(baseline, reading) !== "same";
+  const step = isReplaced
+    ? replacement(baseline, before.first, reading, atMs)
+    : advance(baseline, reading, atMs);
+  const replacedMs = isReplaced ? before.first.atMs : replacedAtMs;
+  return {
+    state: { baseline: step.baseline, ...(replacedMs === undefined ? {} : { replacedAtMs: replacedMs }) },
+    step,
+  };
 }
 
-/** Returns the conflict after a reading; undefined without one, or when one node alone has responded for long enough. */
+/** Returns the conflict after a reading; undefined without one, and when one node alone responds now. */
 function nextConflict(
-  { baseline, conflict }: CounterState,
+  { baseline, conflict, replacedAtMs }: CounterState,
   reading: CounterReading,
   atMs: number,
 ): Conflict | undefined {
   const last = { ...reading, atMs };
-  if (relationOf(conflict?.last ?? baseline, reading) === "other") return { last, changedAtMs: atMs };
-  if (conflict === undefined || atMs - conflict.changedAtMs >= CONFLICT_END_MS) return undefined;
-  return { last, changedAtMs: conflict.changedAtMs };
+  const relation = relationOf(conflict?.last ?? baseline, reading);
+  if (conflict === undefined) {
+    if (relation !== "other") return undefined;
+    const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
+    return { first: last, last, alternates: isRecent };
+  }
+  // During a conflict, counters that fall are the other node's. Those of two nodes that started together can also grow.
+  const isBack = !conflict.alternates && relationOf(baseline, reading) === "same";
+  if (relation !== "same" || isBack) return { first: last, last, alternates: true };
+  const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;
+  return isOver ? undefined : { ...conflict, last };
+}
+
+/** Counts the blocks after a change to another node: those between the two nodes' readings are unknown. */
+function replacement(baseline: Baseline, first: Baseline, reading: CounterReading, atMs: number): LedgerStep {
+  const step = advance(first, reading, atMs);
+  const unknown = step.counts.unknown + uncounted(baseline, first, 0n);
+  return {
+    ...step,
+    fromMs: baseline.atMs,
+    restarted: true,
+    isReplaced: true,
+    counts: { ...step.counts, unknown },
+  };
 }
 
 /**
@@ -138,17 +175,46 @@ function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
  */
 type Relation = "same" | "restarted" | "other";
 
-/** Compares a reading with the baseline. Without start times, only a counter that falls shows another process. */
+/**
+ * Compares a reading with the baseline. Counters and heights are the evidence: a process makes one call for each block, so
+ * neither the growth of its counters nor the counters of a new process can be much greater than the growth of the height.
+ * The start time is a hint. It moves by the whole step when the clock of the node's machine is set.
+ */
 function relationOf(baseline: Baseline, reading: CounterReading): Relation {
-  const before = baseline.processStartMs;
-  const start = reading.processStartMs;
   const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
-  if (before === undefined || start === undefined) return hasFallen ? "restarted" : "same";
-  // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. Only the start time shows
-  // such a restart.
   if (!hasFallen && isSameStart(baseline, reading)) return "same";
-  const isLater = start >= before - START_TOLERANCE_MS && start >= baseline.atMs - CLOCK_TOLERANCE_MS;
-  return isLater ? "restarted" : "other";
+  const isLater = startedLater(baseline, reading);
+  const blocks = growthOf(baseline, reading);
+  const calls = reading.success + reading.failure;
+  const growth = calls - baseline.success - baseline.failure;
+  // Without heights, and when the chain itself began again at a lower height.
+  if (blocks === undefined) {
+    if (!hasFallen && baseline.height !== undefined && reading.height !== undefined) return "other";
+    if (isLater !== undefined && (hasFallen || isLater)) return isLater ? "restarted" : "other";
+    return hasFallen ? "restarted" : "same";
+  }
+  const most = blocks + EXTRA_CALLS + blocks / 10n;
+  const isNew = calls <= most;
+  if (hasFallen) return isNew ? "restarted" : "other";
+  if (growth > most) return "other";
+  // After a long gap in polling, the new counters can exceed the old ones in spite of a restart.
+  return isNew && isLater === true && growth < blocks ? "restarted" : "same";
+}
+
+/** A height that takes several rounds has a call in each, and a page can be older than its height. */
+const EXTRA_CALLS = 20n;
+
+/** Blocks between two readings; undefined when a height is not known or fell. */
+function growthOf(baseline: Baseline, { height }: CounterReading): bigint | undefined {
+  if (baseline.height === undefined || height === undefined || height < baseline.height) return undefined;
+  return height - baseline.height;
+}
+
+/** Whether the process started after the baseline, by its start time; undefined when a start is not known. */
+function startedLater(baseline: Baseline, { processStartMs: start }: CounterReading): boolean | undefined {
+  const before = baseline.processStartMs;
+  if (before === undefined || start === undefined) return undefined;
+  return start >= before - START_TOLERANCE_MS && start >= baseline.atMs - CLOCK_TOLERANCE_MS;
 }
 
 /** Returns true if two readings are known to be of one process. */
@@ -159,8 +225,6 @@ export function isSameStart(a: CounterReading, b: CounterReading): boolean {
 
 /** Blocks between the two heights that the new run of the node did not count; 0 when a height is not known. */
 function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint): bigint {
-  if (baseline.height === undefined || reading.height === undefined) return 0n;
-  const missing = reading.height - baseline.height - counted;
-  // Negative when the chain itself was reset to a lower height.
+  const missing = (growthOf(baseline, reading) ?? 0n) - counted;
   return missing > 0n ? missing : 0n;
 }

@@ -1,10 +1,10 @@
 import type { Month } from "../../platform/base/month.ts";
 import { isRecord } from "../../platform/base/json.ts";
-import { counted } from "../../platform/base/text.ts";
+import { counted, stepText } from "../../platform/base/text.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import { MAX_VERSION } from "../sources/node-reading.ts";
-import { CLOCK_TOLERANCE_MS, START_TOLERANCE_MS } from "./counter-state.ts";
+import { type Baseline, CLOCK_TOLERANCE_MS, START_TOLERANCE_MS } from "./counter-state.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
@@ -57,8 +57,9 @@ export interface CountedPoll {
   /** The source "calls" before the poll. */
   readonly before: SourceLedger;
   readonly calls: SourceCounting;
-  /** Months that the poll closed. */
+  /** Months that the poll closed, and those that a wrong clock had closed. */
   readonly closed: readonly Month[];
+  readonly reopened: readonly Month[];
   readonly intervalMs: number;
   /** Time between two readings above which it is a gap. Default: three intervals, at least a minute. */
   readonly gapMs?: number | undefined;
@@ -66,19 +67,29 @@ export interface CountedPoll {
 
 /** Adds the events of a poll: what its counts, processes, parameters and height say, and the months that it closed. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
-  const { observation, closed } = poll;
-  const { atMs } = observation;
+  const { observation, closed, reopened } = poll;
+  const { atMs, clock } = observation;
   const { processes, events } = followProcesses(ledger.processes, observation);
   const { params, changes } = followParams(ledger.params, observation);
   const { progress, events: followed } = followProgress(
     ledger.progress,
-    addEvents(ledger.events, [...countingEvents(poll), ...events, ...changes]),
+    addEvents(ledger.events, [
+      ...(clock?.change === undefined ? [] : [eventAt("clock-jump", atMs, clock.change)]),
+      ...countingEvents(poll),
+      ...events,
+      ...changes,
+    ]),
     heightOf(observation),
     atMs,
   );
-  const sealed = closed.map((month) => eventAt("month-sealed", atMs, `${month} is closed`));
+  const changed = [
+    ...reopened.map((month) =>
+      eventAt("month-reopened", atMs, `${month} is open again; it was closed by a wrong clock`),
+    ),
+    ...closed.map((month) => eventAt("month-sealed", atMs, `${month} is closed`)),
+  ];
   return {
-    events: addEvents(followed, sealed),
+    events: addEvents(followed, changed),
     processes,
     ...(progress === undefined ? {} : { progress }),
     ...(params === undefined ? {} : { params }),
@@ -109,13 +120,14 @@ function heightOf({ nodes }: Observation): bigint | undefined {
 function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
-  const restarts = calls.steps.flatMap(({ node, step, before: last }) =>
-    step.restarted
-      ? [nodeRestart(node, step.counts.unknown, last?.atMs ?? atMs, step.baseline.processStartMs ?? atMs)]
-      : [],
-  );
+  const restarts = calls.steps.flatMap(({ node, step, before: last }) => {
+    if (!step.restarted) return nodeClock(node, last?.processStartMs, step.baseline);
+    const { isReplaced, counts, baseline } = step;
+    const startMs = isReplaced ? atMs : (baseline.processStartMs ?? atMs);
+    return [nodeRestart(node, counts.unknown, last?.atMs ?? atMs, startMs, isReplaced)];
+  });
   const conflicts = calls.conflicts
-    .filter((node) => before.counterStates.get(node)?.conflict === undefined)
+    .filter((node) => before.counterStates.get(node)?.conflict?.alternates !== true)
     .map((node) => ({ ...eventAt("two-nodes", atMs, "two nodes answer in turn at one URL"), node }));
   return [...readingEvents(poll), ...restarts, ...conflicts];
 }
@@ -134,18 +146,7 @@ function readingEvents({
     const first = steps.find(({ node }) => node === checkpoint.node)?.step;
     return first === undefined ? [] : [firstReading(first.fromMs, first.counts, atMs, checkpoint.node)];
   }
-  const silentMs = checkpoint.atMs - last.atMs;
-  // Samples from Prometheus have their own times, so a change of the node can step back without a clock jump.
-  if (silentMs < 0 && checkpoint.atMs === atMs)
-    return [
-      {
-        kind: "clock-jump",
-        fromMs: atMs,
-        toMs: last.atMs,
-        text: "the clock of this machine was set back",
-      },
-    ];
-  return silentMs > gapMs
+  return checkpoint.atMs - last.atMs > gapMs
     ? [{ kind: "gap", fromMs: last.atMs, toMs: checkpoint.atMs, text: "no node could be read" }]
     : [];
 }
@@ -173,10 +174,28 @@ function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, 
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
+/** The start of a process moves with the clock of its machine. */
+function nodeClock(
+  node: string,
+  before: number | undefined,
+  { processStartMs: now, atMs }: Baseline,
+): readonly LedgerEvent[] {
+  if (before === undefined || now === undefined || Math.abs(now - before) <= START_TOLERANCE_MS) return [];
+  const text = `the clock of the node's machine was set ${stepText(now - before)}`;
+  return [{ ...eventAt("clock-jump", atMs, text), node }];
+}
+
 /** Creates the event of a node's restart, from its last reading to its new start. */
-export function nodeRestart(node: string, unknown: bigint, fromMs: number, toMs: number): LedgerEvent {
+export function nodeRestart(
+  node: string,
+  unknown: bigint,
+  fromMs: number,
+  toMs: number,
+  isReplaced = false,
+): LedgerEvent {
   const lost = unknown === 1n ? "the result of 1 block is" : `the results of ${unknown} blocks are`;
-  const text = unknown === 0n ? "the node restarted" : `the node restarted; ${lost} not known`;
+  const what = isReplaced ? "another node answers at this URL" : "the node restarted";
+  const text = unknown === 0n ? what : `${what}; ${lost} not known`;
   return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
 

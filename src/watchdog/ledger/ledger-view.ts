@@ -96,9 +96,10 @@ interface Finalization {
  * its sidecar shows another version.
  * "watchdog-start": the watchdog began to run. "first-reading": counting began; blocks from `fromMs` on are estimated.
  * "gap": no reading of any node. "backfill": the part of a gap that was filled from Prometheus.
- * "halt": the chain made no block while its nodes could be read. "clock-jump": this machine's clock was set back.
+ * "halt": the chain made no block while its nodes could be read. "clock-jump": the clock of this machine was set or is wrong; with `node`: the clock of the node's machine was set.
  * "two-nodes": two nodes answered at one URL, so that neither was counted.
- * "parameter-change": the chain's reward parameters changed. "month-sealed": a month was closed.
+ * "parameter-change": the chain's reward parameters changed. "month-sealed": a month was closed. "month-reopened": it was
+ * closed by a wrong clock, and is open again.
  */
 export const LEDGER_EVENT_KINDS = [
   "node-restart",
@@ -113,6 +114,7 @@ export const LEDGER_EVENT_KINDS = [
   "two-nodes",
   "parameter-change",
   "month-sealed",
+  "month-reopened",
 ] as const;
 
 /** One of {@link LEDGER_EVENT_KINDS}. */

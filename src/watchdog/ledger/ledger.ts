@@ -1,12 +1,13 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { type Month, monthOf } from "../../platform/base/month.ts";
+import { type LedgerTime, ledgerTime } from "./ledger-time.ts";
 import type { ChainHead, NodePage, Observation, Seen } from "../sources/observation.ts";
 import type { CounterReading } from "./counter-state.ts";
 import type { BlockCounts } from "./block-counts.ts";
-import { finalizeMonths, rollupsWithin } from "./rollups.ts";
+import { correctRollups, finalizeMonths, rollupsWithin } from "./rollups.ts";
 import { type EventLedger, followPoll, NO_EVENTS } from "./ledger-events.ts";
 import type { LedgerSource, LedgerView } from "./ledger-view.ts";
-import { addMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
+import { addMisses, correctMisses, type MissRange, missesWithin } from "./miss-ranges.ts";
 import {
   type CountOptions,
   countPoll,
@@ -78,20 +79,25 @@ const MIN_BLOCKS = 30n;
 const HALT_FACTOR = 1.25;
 
 /** Counts one observation in all sources. A source that was not seen changes nothing: its next reading covers the time. */
-export function countObservation(ledger: Ledger, observation: Observation, options: LedgerOptions): Counting {
+export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs, chain } = observation;
+  const { ledger, reopened } = corrected(given, observation);
   const pages = observation.nodes.flatMap(({ name, metrics }) =>
     metrics.state === "up" ? [{ node: name, page: metrics.value }] : [],
   );
   const head = valueOf(chain.head);
   const countSource = (name: LedgerSource, readings: readonly NodeReadingOf[]): SourceCounting =>
-    count(ledger.sources[name], name, readings, { ...observation, isBackfill: options.isBackfill });
+    count(ledger.sources[name], name, readings, {
+      ...ledgerTime(ledger.sources[name], observation),
+      atMs,
+      isBackfill: options.isBackfill,
+    });
   const calls = countSource("calls", readingsOfCalls(pages));
   const votes = countSource("votes", readingsOfVotes(pages, options.consensusAddress));
   const revenue = countSource("revenue", readingsOfRevenue(observation, head));
   const chainId = ledger.chainId ?? pages[0]?.page.chainId ?? head?.chainId;
   const counted = { calls: calls.source, votes: votes.source, revenue: revenue.source };
-  const { sources, closed } = closeMonths(counted, chainId, atMs);
+  const { sources, closed } = closeMonths(counted, chainId, observation);
   const { steps, counts, conflicts } = calls;
   return {
     ledger: {
@@ -100,12 +106,52 @@ export function countObservation(ledger: Ledger, observation: Observation, optio
       sources,
       misses: addMisses(ledger.misses, counts, ledger.sources.calls.checkpoint, calls.source.checkpoint),
       anchors: anchorsOf(ledger, calls),
-      ...followPoll(ledger, { before: ledger.sources.calls, calls, observation, closed, ...options }),
+      ...followPoll(ledger, {
+        before: ledger.sources.calls,
+        calls,
+        observation,
+        closed,
+        reopened,
+        ...options,
+      }),
     },
     steps,
     counts,
     observation: withConflicts(observation, conflicts),
   };
+}
+
+/** Moves what a wrong clock counted in the future to the present, as soon as that is proven. */
+function corrected(
+  ledger: Ledger,
+  observation: Observation,
+): { readonly ledger: Ledger; readonly reopened: readonly Month[] } {
+  const correct = (source: SourceLedger): SourceCorrection => {
+    const { checkpoint } = source;
+    const { timeMs, isProven } = ledgerTime(source, observation);
+    if (checkpoint === undefined || !isProven || timeMs >= checkpoint.timeMs) return { source, reopened: [] };
+    const { rollups, reopened } = correctRollups(source.rollups, timeMs);
+    return { source: { ...source, checkpoint: { ...checkpoint, timeMs }, rollups }, reopened };
+  };
+  const { calls, votes, revenue } = ledger.sources;
+  const own = correct(calls);
+  const timeMs = own.source.checkpoint?.timeMs;
+  if (own.source === calls || timeMs === undefined) return { ledger, reopened: [] };
+  return {
+    ledger: {
+      ...ledger,
+      sources: { calls: own.source, votes: correct(votes).source, revenue },
+      anchors: ledger.anchors.filter((anchor) => anchor.timeMs <= timeMs),
+      misses: correctMisses(ledger.misses, timeMs),
+    },
+    reopened: own.reopened,
+  };
+}
+
+interface SourceCorrection {
+  readonly source: SourceLedger;
+  /** Months that are open again. */
+  readonly reopened: readonly Month[];
 }
 
 /** Makes the page of a node with a conflict an error. */
@@ -137,22 +183,20 @@ function count(
   source: SourceLedger,
   name: LedgerSource,
   readings: readonly NodeReadingOf[],
-  { atMs, chain, isBackfill }: Observation & Pick<CountOptions, "isBackfill">,
+  time: LedgerTime & Pick<CountOptions, "atMs" | "isBackfill">,
 ): SourceCounting {
-  const head = valueOf(chain.head);
   return countPoll(source, readings, {
-    atMs,
-    isBackfill,
-    // The chain pays by the time of its blocks. Without it, the time of the poll is at most one poll later.
-    timeMs: head?.blockTimeMs ?? atMs,
-    edge: head?.monthEdge,
+    ...time,
     spans: name === "calls" ? ["minute", "hour", "day"] : ["day"],
     firstCovers: name === "revenue" ? "period" : "process",
   });
 }
 
+/** A page without metrics of the oracle says nothing about calls: its counts of 0 are no counter that fell. */
 function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
-  return pages.map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
+  return pages
+    .filter(({ page }) => page.votesUnseen === undefined)
+    .map(({ node, page }) => ({ node, reading: page, sampledAtMs: page.sampledAtMs }));
 }
 
 function readingsOfVotes(
@@ -203,16 +247,19 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
 function closeMonths(
   sources: Sources,
   chainId: string | undefined,
-  atMs: number,
+  observation: Observation,
 ): { readonly sources: Sources; readonly closed: readonly Month[] } {
   if (chainId === undefined) return { sources, closed: [] };
+  const { atMs } = observation;
   const close = (
     source: LedgerSource,
   ): { readonly source: SourceLedger; readonly closed: readonly Month[] } => {
     const current = sources[source];
     if (current.checkpoint === undefined) return { source: current, closed: [] };
-    const month = monthOf(current.checkpoint.timeMs);
-    const { rollups, closed } = finalizeMonths(current.rollups, month, { chainId, source }, atMs);
+    const present = monthOf(current.checkpoint.timeMs);
+    const { closes } = ledgerTime(current, observation);
+    const isOver = (month: Month): boolean => month < present && closes(month);
+    const { rollups, closed } = finalizeMonths(current.rollups, isOver, { chainId, source }, atMs);
     if (closed.length === 0) return { source: current, closed: [] };
     return { source: { ...current, rollups }, closed: closed.map((record) => record.month) };
   };

@@ -58,6 +58,14 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
+/** Moves the ranges that a wrong clock dated after `timeMs` to it. Their starts stay different: they identify them. */
+export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
+  const later = ranges.filter(({ toMs }) => toMs > timeMs).length;
+  return ranges.map((range, index) =>
+    range.toMs <= timeMs ? range : { ...range, fromMs: timeMs - later + index, toMs: timeMs },
+  );
+}
+
 function continues(last: MissRange, next: MissRange): boolean {
   const isSameMinute = Math.floor(last.toMs / MINUTE_MS) === Math.floor(next.toMs / MINUTE_MS);
   const hasNext =

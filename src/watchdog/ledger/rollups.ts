@@ -65,6 +65,56 @@ export interface Entry extends Segment {
   readonly spans: readonly Span[];
 }
 
+/**
+ * Moves the blocks that a wrong clock dated after `timeMs` to it, and opens the months again that are not over. Returns the months that
+ * were closed. `rollups` is the same when nothing was later.
+ */
+export function correctRollups(rollups: Rollups, timeMs: number) {
+  const month = monthOf(timeMs);
+  const later = [...rollups.months.values()].filter((record) => record.month >= month);
+  const reopened = later.filter(({ finalized }) => finalized !== undefined).map((record) => record.month);
+  if (
+    reopened.length === 0 &&
+    later.every((record) => record.month === month) &&
+    !isAnyLater(rollups, timeMs)
+  )
+    return { rollups, reopened };
+  const months = new Map([...rollups.months].filter(([name]) => name < month));
+  const [first, ...others] = later;
+  if (first !== undefined) {
+    const { finalized: _, ...record } = others.reduce(
+      (sum, one) => ({ ...sum, ...addTally(sum, one) }),
+      first,
+    );
+    months.set(month, { ...record, month, coveredFromMs: Math.min(record.coveredFromMs, timeMs) });
+  }
+  const corrected = (span: Span): SpanRollups => {
+    const startMs = startOf(timeMs, SPANS[span]);
+    const index = firstFrom(rollups[span], startMs);
+    const [same, ...rest] = rollups[span].slice(index);
+    if (same === undefined) return rollups[span];
+    return [...rollups[span].slice(0, index), { ...rest.reduce<Rollup>(addTally, same), startMs }];
+  };
+  return {
+    rollups: { months, minute: corrected("minute"), hour: corrected("hour"), day: corrected("day") },
+    reopened,
+  };
+}
+
+function isAnyLater(rollups: Rollups, timeMs: number): boolean {
+  return (["minute", "hour", "day"] as const).some((span) => (rollups[span].at(-1)?.startMs ?? 0) > timeMs);
+}
+
+function addTally<T extends Tally>(a: T, b: Tally): T {
+  const backfilled = addCounts(a.backfilled ?? NO_BLOCKS, b.backfilled ?? NO_BLOCKS);
+  return {
+    ...a,
+    counts: addCounts(a.counts, b.counts),
+    estimated: addCounts(a.estimated, b.estimated),
+    ...(isNoBlocks(backfilled) ? {} : { backfilled }),
+  };
+}
+
 /** Adds blocks to their month and to the shorter rollups. Rollups that are too old are dropped from memory. */
 export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   const months = new Map(rollups.months);
@@ -221,10 +271,15 @@ interface RecordIdentity {
   readonly source: LedgerSource;
 }
 
-/** Finalizes all months before `month`: their records get a hash and never change. Returns the rollups and those months. */
-export function finalizeMonths(rollups: Rollups, month: Month, as: RecordIdentity, atMs: number) {
+/** Finalizes the months that `isOver` selects: their records get a hash and never change. Returns the rollups and those months. */
+export function finalizeMonths(
+  rollups: Rollups,
+  isOver: (month: Month) => boolean,
+  as: RecordIdentity,
+  atMs: number,
+) {
   const closed = [...rollups.months.values()].filter(
-    (record) => record.month < month && record.finalized === undefined,
+    (record) => record.finalized === undefined && isOver(record.month),
   );
   if (closed.length === 0) return { rollups, closed };
   const months = new Map(rollups.months);

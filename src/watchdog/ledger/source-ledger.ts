@@ -1,5 +1,4 @@
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
-import type { MonthEdge } from "../sources/observation.ts";
 import {
   type Baseline,
   type CounterReading,
@@ -16,6 +15,7 @@ import {
   partOfCounts,
   subtractCounts,
 } from "./block-counts.ts";
+import type { LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 
 /** Counts of one source of one validator. */
@@ -50,10 +50,8 @@ export interface NodeReadingOf {
 }
 
 /** Time of a poll, and how to count it. */
-export interface CountOptions {
+export interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
-  readonly timeMs: number;
-  readonly edge?: MonthEdge | undefined;
   /** Spans to count in, besides the months. */
   readonly spans: readonly Span[];
   /**
@@ -103,8 +101,8 @@ export function countPoll(
     const before = counterStates.get(node)?.baseline;
     const { state, step } = advanceCounter(counterStates.get(node), reading, sampledAtMs ?? options.atMs);
     counterStates.set(node, state);
-    if (step === undefined) conflicts.push(node);
-    else steps.push({ node, step, before });
+    if (step !== undefined) steps.push({ node, step, before });
+    else if (state.conflict?.alternates === true) conflicts.push(node);
   }
   const chosen = chooseStep(steps, source.checkpoint);
   if (chosen === undefined)
@@ -121,10 +119,12 @@ export function countPoll(
   };
   const heights =
     fromHeight === undefined || height === undefined ? undefined : { from: fromHeight, to: height };
-  const rollups = isNoBlocks(counts)
+  const times = timesOf(source.checkpoint, step, timed);
+  const own = times.isEstimated ? inMonth(counts, step.fromMs, times) : counts;
+  const rollups = isNoBlocks(own)
     ? source.rollups
-    : addToRollups(source.rollups, { counts, heights, ...timesOf(source.checkpoint, step, timed) });
-  return { source: { counterStates, checkpoint, rollups }, steps, counts, conflicts };
+    : addToRollups(source.rollups, { counts: own, heights, ...times });
+  return { source: { counterStates, checkpoint, rollups }, steps, counts: own, conflicts };
 }
 
 /**
@@ -228,5 +228,19 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
     return { ...common, fromMs: monthStartMs(monthOf(toMs)), spans: [], isEstimated: false };
   // Minutes and hours of an estimate would only repeat its mean.
   const days = spans.filter((span) => span === "day");
-  return { ...common, fromMs: Math.min(step.fromMs, toMs), spans: days, isEstimated: true };
+  const fromMs = Math.min(Math.max(step.fromMs, monthStartMs(monthOf(toMs))), toMs);
+  return { ...common, fromMs, spans: days, isEstimated: true };
+}
+
+/**
+ * Returns the blocks of a first reading that are in its month. Only their number is known, so they get the mean of the time since the start of
+ * the process, rounded down: no block of an earlier month is counted in this one.
+ */
+function inMonth(
+  counts: BlockCounts,
+  startMs: number,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): BlockCounts {
+  if (startMs >= fromMs) return counts;
+  return partOfCounts(counts, BigInt(Math.floor(toMs - fromMs)), BigInt(Math.ceil(toMs - startMs)));
 }

@@ -165,9 +165,14 @@ export const FLEET: DashboardSpec = {
               'sum by (source) (rate(oracle_watchdog_scrapes_total{job=~"$job",outcome="failure"}[$__rate_interval]))',
               "{{source}}",
             ),
+            query(
+              'sum by (source) (rate(oracle_watchdog_skipped_lines_total{job=~"$job"}[$__rate_interval])) > 0',
+              "{{source}}, skipped lines",
+            ),
           ],
           {
-            description: "Failed scrapes per second by source. A refused oracle-metrics page is normal.",
+            description:
+              "Failed scrapes per second by source, and lines that could not be read. A refused oracle-metrics page is normal.",
             unit: "ops",
           },
         ),

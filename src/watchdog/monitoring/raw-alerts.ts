@@ -144,6 +144,32 @@ function endingWithCauses(condition: Condition, expr: string, times: Times): str
   return `(${expr})\nunless on (chain_id, validator) (max ${VALIDATOR} (${fired}) unless max ${VALIDATOR} (${fires}))`;
 }
 
+/** Without the label, the better of two validators would hide the other one. One node alone needs no label. */
+const LABEL_MISSING: AlertSpec = {
+  name: "validator-label-missing",
+  alert: "OracleValidatorLabelMissing",
+  component: "oracle-raw",
+  severity: "critical",
+  summary: "Nodes without the label validator.",
+  description:
+    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the label validator. The rules take them for nodes of one validator, and compare them by their best.",
+  impact: "When one of them loses its votes, no alert fires as long as another one votes.",
+  expr: () => 'count by (chain_id) (count by (chain_id, instance) (app_oracle_responses{validator=""})) > 1',
+  for: "5m",
+  dashboard: DASHBOARDS.paidRaw,
+  inhibits: [],
+  scope: ["chain_id"],
+  example: {
+    fires: ["a", "b"].map((instance) => ({
+      series: `app_oracle_responses{$,validator="",instance="${instance}",status="Success"}`,
+      step: 30,
+      ...(instance === "b" ? { ends: 15 } : {}),
+    })),
+    clears: [],
+    onlyPromtool: "the label belongs to the target, and the test's targets have it",
+  },
+};
+
 /** The conditions that the metrics of node and sidecar alone show, for an installation without the watchdog. */
 export const RAW_GROUPS: readonly GroupSpec[] = [
   { name: "oracle-raw.calls", records: CALL_RECORDS, alerts: [] },
@@ -151,26 +177,29 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
   {
     name: "oracle-raw.alerts",
     records: [],
-    alerts: RAW_CONDITIONS.flatMap((condition): readonly AlertSpec[] => {
-      const { name, severity, title, description, impact, inhibits, raw } = condition;
-      if (raw === undefined) return [];
-      return [
-        {
-          name,
-          alert: alertName(name),
-          component: "oracle-raw",
-          severity,
-          summary: `${title}.`,
-          description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${raw.value} ${description}`,
-          impact,
-          expr: (times: Times) => endingWithCauses(condition, raw.expr(times), times),
-          for: raw.for ?? condition.for,
-          dashboard: DASHBOARDS.paidRaw,
-          inhibits,
-          scope: ["chain_id", "validator"],
-          example: raw.example,
-        },
-      ];
-    }),
+    alerts: [
+      LABEL_MISSING,
+      ...RAW_CONDITIONS.flatMap((condition): readonly AlertSpec[] => {
+        const { name, severity, title, description, impact, inhibits, raw } = condition;
+        if (raw === undefined) return [];
+        return [
+          {
+            name,
+            alert: alertName(name),
+            component: "oracle-raw",
+            severity,
+            summary: `${title}.`,
+            description: `{{ $labels.validator }} on {{ $labels.chain_id }}: ${raw.value} ${description}`,
+            impact,
+            expr: (times: Times) => endingWithCauses(condition, raw.expr(times), times),
+            for: raw.for ?? condition.for,
+            dashboard: DASHBOARDS.paidRaw,
+            inhibits,
+            scope: ["chain_id", "validator"],
+            example: raw.example,
+          },
+        ];
+      }),
+    ],
   },
 ];

@@ -32,7 +32,7 @@ export interface DeliveryDeps {
 
 /**
  * Outcomes of one delivery attempt. "failed": it is repeated. "expired": it failed, and is too old for another attempt.
- * "rejected": the receiver refused the content again and again.
+ * "rejected": the receiver refused the content again and again, or does not exist any more.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
@@ -203,8 +203,10 @@ async function deliverOnce(
 
 function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOutcome {
   if (ageMs > EXPIRE_AFTER_MS) return "expired";
-  const isRejection = error instanceof ChannelError && error.facts.code === "rejected";
-  return isRejection && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
+  const code = error instanceof ChannelError ? error.facts.code : undefined;
+  // Repeating changes nothing: the operator learns of it immediately, by the other channels too.
+  if (code === "gone") return "rejected";
+  return code === "rejected" && failures + 1 >= MAX_REJECTIONS ? "rejected" : "failed";
 }
 
 export interface PushDeps {

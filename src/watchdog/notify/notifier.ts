@@ -35,25 +35,46 @@ interface NotifyMetrics {
   readonly recordPing: (atMs: number) => void;
 }
 
+/** What is known of one channel since the services started. */
+export interface ChannelState {
+  readonly name: string;
+  readonly kind: string;
+  /** Last time at which the receiver accepted a notification or a test. Undefined: never. */
+  readonly acceptedAtMs: number | undefined;
+}
+
 /** The services that notify, and a test of all channels. */
 export interface Notifier {
   readonly services: readonly Service[];
+  readonly channels: () => readonly ChannelState[];
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
 /** Creates one service for each channel, so that none delays another, and one for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
   const { clock, post = postJson, mail = sendSmtp } = deps;
-  const all = config.channels.map((one) => createOne(one, config.groupWaitMs, { ...deps, post, mail }));
+  const acceptedAtMs = new Map<string, number>();
+  const count = (channel: string, outcome: DeliveryOutcome): void => {
+    if (outcome === "delivered") acceptedAtMs.set(channel, clock.nowMs());
+    deps.metrics.recordDelivery(channel, outcome);
+  };
+  const all = config.channels.map((one) =>
+    createOne(one, config.groupWaitMs, { ...deps, post, mail, count }),
+  );
   const channels = all.map(({ channel }) => channel);
-  const test = (reason: string, signal: AbortSignal): Promise<readonly ChannelTest[]> =>
-    testChannels(channels, { clock, reason, links: { ...config.links, runbooks: config.runbooks } }, signal);
+  const links = { ...config.links, runbooks: config.runbooks };
+  const test = async (reason: string, signal: AbortSignal): Promise<readonly ChannelTest[]> => {
+    const results = await testChannels(channels, { clock, reason, links }, signal);
+    for (const { channel, error } of results) if (error === null) acceptedAtMs.set(channel, clock.nowMs());
+    return results;
+  };
   return {
     services: [
       ...all.map(({ service }) => service),
       ...deadManServices(config, { ...deps, post }),
       ...(config.testsAtStart === true ? [startTest(test, deps.logger)] : []),
     ],
+    channels: () => channels.map(({ name, kind }) => ({ name, kind, acceptedAtMs: acceptedAtMs.get(name) })),
     test: (signal) => test("somebody tests the channels of the oracle watchdog", signal),
   };
 }
@@ -71,7 +92,11 @@ function startTest(
   return { name: "oracle-watchdog test at the start", run };
 }
 
-type FullDeps = NotifyDeps & { readonly post: PostJson; readonly mail: SendMail };
+type FullDeps = NotifyDeps & {
+  readonly post: PostJson;
+  readonly mail: SendMail;
+  readonly count: (channel: string, outcome: DeliveryOutcome) => void;
+};
 
 function createOne(
   config: ChannelConfig,
@@ -80,11 +105,10 @@ function createOne(
 ): { readonly channel: Channel; readonly service: Service } {
   const channel = createChannel(config, deps);
   const { state } = channel;
-  const all = { ...deps, count: deps.metrics.recordDelivery };
   const run: Service["run"] = (signal) =>
     state === undefined
-      ? runDelivery(channel, groupWaitMs, all, signal)
-      : runPushes(channel, state, all, signal);
+      ? runDelivery(channel, groupWaitMs, deps, signal)
+      : runPushes(channel, state, deps, signal);
   return { channel, service: { name: `oracle-watchdog channel ${config.name}`, run } };
 }
 

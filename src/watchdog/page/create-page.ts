@@ -14,6 +14,7 @@ import { MAX_LAZY } from "../polling/status-gauge.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 import {
   conditionSection,
+  notificationSection,
   silenceSection,
   sourceSection,
   fleetSection,
@@ -27,6 +28,8 @@ import { type Freshness, longestPollMs } from "../polling/freshness.ts";
 import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
+import type { ChannelState } from "../notify/notifier.ts";
+import { deadLetters, type LostDelivery } from "../alerts/outbox.ts";
 
 export interface PageDeps {
   readonly clock: Clock;
@@ -37,7 +40,8 @@ export interface PageDeps {
   readonly ledger: (validator: string) => LedgerView | undefined;
   /** The same with older ones. May throw, for example when the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
-  readonly alerting: () => Pick<AlertingState, "silences" | "history">;
+  readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
+  readonly channels: () => readonly ChannelState[];
   /** undefined when the configuration cannot be loaded again. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
@@ -61,7 +65,7 @@ export interface WatchdogPage {
 
 /** Creates the page. */
 export function createWatchdogPage(config: PageSettings, deps: PageDeps): WatchdogPage {
-  const { clock, version, statuses, ledger, alerting, reloadStatus } = deps;
+  const { clock, version, statuses, ledger, alerting, channels, reloadStatus } = deps;
   const { maintenance, notify } = config;
   const { runbooks, escalation } = notify;
   const details = createDetails(deps, { runbooks, escalation });
@@ -74,6 +78,8 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): Watchd
       detailsOf: details.render,
       silences: alerting().silences,
       history: alerting().history,
+      channels: channels(),
+      lost: deadLetters(alerting().outbox),
       maintenance,
       runbooks,
       escalation,
@@ -136,6 +142,9 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
   /** Returns what is below the headline of a validator. Default: it is rendered. */
   readonly detailsOf?: (status: WatchdogStatus) => Html;
   readonly maintenance: readonly MaintenanceWindow[];
+  readonly channels: readonly ChannelState[];
+  /** Notifications that were never delivered, oldest first. */
+  readonly lost: readonly LostDelivery[];
   /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
   /** Absent: nothing is escalated. */
@@ -173,6 +182,11 @@ export function watchdogPage(input: WatchdogPageInput): PageContent {
       ...(input.reloads === undefined
         ? []
         : [{ id: "configuration", label: "Configuration", content: html`${reloadNotice(input.reloads)}` }]),
+      {
+        id: "notifications",
+        label: "Notifications",
+        content: notificationSection(input.channels, input.lost),
+      },
       { id: "silences", label: "Silences and maintenance", content: silent },
     ],
   };

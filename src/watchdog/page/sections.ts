@@ -14,6 +14,8 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { activeWindow, type MaintenanceWindow } from "../alerts/maintenance.ts";
 import type { Silence } from "../alerts/silence.ts";
+import type { LostDelivery } from "../alerts/outbox.ts";
+import type { ChannelState } from "../notify/notifier.ts";
 import { causesOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
 /** The sources that the last poll read. Ages are those at the poll. */
@@ -93,9 +95,45 @@ export function silenceSection(
   ];
   return html`<h2>Silences and maintenance</h2>${
     open.length === 0
-      ? html`<p>No silence. Every alert notifies.</p>`
+      ? html`<p>No silence.</p>`
       : dataTable({ caption: "Alerts that do not notify; blocks are still counted", columns, rows: open })
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
+}
+
+/** Who is notified, and what was never delivered. */
+export function notificationSection(channels: readonly ChannelState[], lost: readonly LostDelivery[]): Html {
+  const hasAccepted = channels.some(({ acceptedAtMs }) => acceptedAtMs !== undefined);
+  const line =
+    channels.length === 0
+      ? html`<p>${badge("bad", "nobody is notified")} No channel is configured: alerts are on this page and in the log only.</p>`
+      : hasAccepted
+        ? html`<p>Every alert notifies, as far as its severity and the channels below say.</p>`
+        : html`<p>${badge("warn", "not tested")} No channel has accepted anything since the start. <code>relaywatch alerts test</code> sends a test to each.</p>`;
+  const letters = dataTable({
+    caption: "Never delivered. relaywatch alerts dead-letters sends them again or drops them",
+    columns: [
+      { name: "channel", cell: ({ channel }) => channel },
+      {
+        name: "alert",
+        cell: ({ event }) => html`${event.alert}<small>${event.kind}, ${event.validator}</small>`,
+      },
+      { name: "given up", cell: ({ dead }) => timeText(dead.atMs) },
+      { name: "reason", cell: ({ dead }) => dead.reason },
+    ],
+    rows: lost.toReversed(),
+  });
+  const states = dataTable({
+    caption: "Channels",
+    columns: [
+      { name: "channel", cell: ({ name, kind }) => html`${name}<small>${kind}</small>` },
+      {
+        name: "last accepted, since the start",
+        cell: ({ acceptedAtMs }) => (acceptedAtMs === undefined ? "nothing yet" : timeText(acceptedAtMs)),
+      },
+    ],
+    rows: channels,
+  });
+  return html`<h2>Notifications</h2>${line}${channels.length > 0 && states}${lost.length > 0 && letters}`;
 }
 
 /** Input of {@link conditionSection} besides the alerts. */

@@ -1,7 +1,7 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { SourceError } from "../sources/observation.ts";
-import { forEachChunk, type PageReader } from "../sources/page-reader.ts";
+import { type PageReader, readText } from "../sources/page-reader.ts";
 import type { BlockTimeAt } from "../polling/closed-month.ts";
 
 /** An event of a block or of a transaction: its type, and its attributes in order. */
@@ -40,10 +40,8 @@ export function createChainRpc(url: string, read: PageReader): ChainRpc {
     // A trailing slash keeps the path of a URL such as https://host/rpc.
     const base = url.endsWith("/") ? url : `${url}/`;
     const page = await read(new URL(path, base).href, signal);
-    const chunks: Uint8Array[] = [];
     // Errors of the RPC come with HTTP 500 and a JSON body, which says more than the status.
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return resultOf(Buffer.concat(chunks).toString("utf8"), page.status);
+    return resultOf(await readText(page, MAX_BYTES), page.status);
   };
   return {
     header: async (height, signal) => {

@@ -1,7 +1,7 @@
 import { displayUnitOf } from "../../platform/base/display-unit.ts";
 import { responseField } from "../sources/chain-rest.ts";
 import { type RevenueParams, SourceError } from "../sources/observation.ts";
-import { drain, forEachChunk, type PageReader, requireOk } from "../sources/page-reader.ts";
+import { drain, type PageReader, readText, requireOk } from "../sources/page-reader.ts";
 import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts";
 import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
@@ -26,11 +26,7 @@ const MAX_BYTES = 1024 * 1024;
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader): HistoricRest {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
     const headers = height === undefined ? {} : { "x-cosmos-block-height": String(height) };
-    const page = await read(new URL(path, rest).href, signal, headers);
-    await requireOk(page);
-    const chunks: Uint8Array[] = [];
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return Buffer.concat(chunks).toString("utf8");
+    return readText(await requireOk(await read(new URL(path, rest).href, signal, headers)), MAX_BYTES);
   };
   return {
     terms: async (height, signal) => {
@@ -49,10 +45,9 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
         await drain(page);
         return undefined;
       }
-      const chunks: Uint8Array[] = [];
-      await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
+      const text = await readText(page, MAX_BYTES);
       try {
-        return toDisplayUnit(Buffer.concat(chunks).toString("utf8"), denom);
+        return toDisplayUnit(text, denom);
       } catch (error) {
         // The unit is only how the amount is written.
         if (error instanceof SourceError) return undefined;

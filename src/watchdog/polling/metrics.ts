@@ -4,7 +4,7 @@ import type { AlertState } from "../alerts/alert-state.ts";
 import { DELIVERY_OUTCOMES, type DeliveryOutcome } from "../notify/delivery.ts";
 import { ASSESSMENT_GAUGES } from "./assessment-gauges.ts";
 import { TIERS, toRatio } from "../policy/reward-tier.ts";
-import type { EndpointState, Observation } from "../sources/observation.ts";
+import type { EndpointState, NodePage, Observation, Seen, SidecarPage } from "../sources/observation.ts";
 import { seenSources } from "./poller.ts";
 import { SOURCE_NAMES } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
@@ -151,6 +151,12 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     labelNames: ["channel"],
     values: ({ pending }) => [...pending].map(([channel, count]) => series(count, { channel })),
   },
+  {
+    name: "oracle_watchdog_dead_letters",
+    help: "Notifications that the channel never delivered and does not try any more.",
+    labelNames: ["channel"],
+    values: ({ deadLetters }) => [...deadLetters].map(([channel, count]) => series(count, { channel })),
+  },
   ...CHAIN_GAUGES,
   ...ASSESSMENT_GAUGES,
   ...STANDING_GAUGES,
@@ -169,6 +175,12 @@ const SCRAPE_DURATION = {
 } as const;
 
 const SCRAPE_DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5];
+
+const SKIPPED_LINES = {
+  name: "oracle_watchdog_skipped_lines_total",
+  help: "Lines of metrics pages that could not be read, in all scrapes. No metric that the watchdog needs is among them.",
+  labelNames: ["source"],
+} as const;
 
 const NODE_RESTARTS = {
   name: "oracle_watchdog_node_restarts_total",
@@ -236,6 +248,7 @@ export function createWatchdogMetrics(
     zeros: { source: SOURCE_NAMES, outcome: ["success", "failure"] },
   });
   const duration = factory.histogram({ ...SCRAPE_DURATION, buckets: SCRAPE_DURATION_BUCKETS });
+  const skipped = factory.counter({ ...SKIPPED_LINES, zeros: { source: ["node", "sidecar-metrics"] } });
   const restarts = factory.counter(NODE_RESTARTS);
   const ping = factory.gauge(DEAD_MAN_PING);
   const attempts = factory.counter({
@@ -248,6 +261,10 @@ export function createWatchdogMetrics(
         if (seen.state === "error" && seen.isRepeated) continue;
         scrapes.inc({ source, outcome: seen.state === "up" ? "success" : "failure" });
         duration.observe({ source }, seen.durationMs / 1000);
+      }
+      for (const { metrics, sidecar } of observation.nodes) {
+        skipped.inc({ source: "node" }, skippedOf(metrics));
+        skipped.inc({ source: "sidecar-metrics" }, skippedOf(sidecar));
       }
       restarts.inc(restartedNodes);
     },
@@ -269,6 +286,10 @@ export function createWatchdogMetrics(
       return `${(await Promise.all(texts)).join("\n\n")}\n`;
     },
   };
+}
+
+function skippedOf(page: Seen<NodePage | SidecarPage>): number {
+  return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 
 /** Lines of a validator's gauges, by name of the gauge. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../../platform/base/clock.ts";
+import type { BelievedClock } from "./believed-clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { LogFields, Logger } from "../../platform/base/logger.ts";
 import { type Month, monthOf, nextMonthMs } from "../../platform/base/month.ts";
@@ -12,8 +12,9 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import { type SidecarPrices, sidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
+import { shiftTimes } from "../state/shift-times.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
-import { WatchdogError } from "../state/state-store.ts";
+import { WatchdogError, type WatchdogState } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
@@ -78,7 +79,7 @@ export interface PollSettings {
 }
 
 export interface PollLoopDeps {
-  readonly clock: Clock;
+  readonly clock: BelievedClock;
   readonly logger: Logger;
   readonly poll: Poller;
   readonly keeper: StateKeeper;
@@ -134,15 +135,35 @@ export function createPollLoop(
       lateMs,
       storeProblem: keeper.problem(),
     });
+  let changesSeen = 0;
+  /** Compares the clock with what the poll showed. When that moves the clock, everything that lasts is moved with it. */
+  const compareClock = (polled: Observation): Observation => {
+    const state = keeper.current();
+    const lastPollMs = lastPollOf(state);
+    const { head } = polled.chain;
+    const beforeMs = clock.nowMs();
+    const movedMs = clock.compare({
+      dates: polled.dates ?? [],
+      chainMs: head.state === "up" ? head.value.blockTimeMs : undefined,
+      lastPollMs,
+    });
+    if (movedMs !== 0) keeper.replace(shiftTimes(state, movedMs, beforeMs));
+    const { changes, change, ...view } = clock.view();
+    const isNew = changes > changesSeen;
+    changesSeen = changes;
+    return {
+      ...polled,
+      atMs: clock.nowMs(),
+      clock: { ...view, ...(isNew && change !== undefined ? { change } : {}) },
+    };
+  };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
     const known = keeper.current().ledgers.get(name);
     const chainId = validator.target.chainId ?? known?.chainId;
     const closed = (month: Month): ClosedMonth | undefined =>
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
-    const observation = await deps.poll(
-      { chainId, counted: known?.sources.calls.checkpoint, closed },
-      signal,
-    );
+    const polled = await deps.poll({ chainId, counted: known?.sources.calls.checkpoint, closed }, signal);
+    const observation = compareClock(polled);
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
@@ -209,6 +230,12 @@ export function createPollLoop(
     isAlive,
     problem,
   };
+}
+
+/** Time of the last stored poll of any validator. */
+function lastPollOf({ ledgers }: WatchdogState): number | undefined {
+  const times = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
+  return times.length === 0 ? undefined : Math.max(...times);
 }
 
 function encodeStatus(status: WatchdogStatus): string {

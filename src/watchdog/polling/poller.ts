@@ -9,21 +9,24 @@ import {
   type ValidatorTarget,
   type Labels,
 } from "../sources/targets.ts";
-import type {
-  ChainObservation,
-  NodeObservation,
-  NodePage,
-  Observation,
-  PricesPage,
-  Reached,
-  Seen,
-  SourceEndpoints,
-  SidecarPage,
+import {
+  type ChainObservation,
+  type NodeObservation,
+  type NodePage,
+  type Observation,
+  type PricesPage,
+  type Reached,
+  type Seen,
+  type SourceEndpoints,
+  type SidecarPage,
+  votesSeen,
+  type Witness,
 } from "../sources/observation.ts";
 import type { ClosedMonth, PaymentReader, PaymentSearch } from "./closed-month.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { type CountedTo, createChainReader } from "../sources/chain-reader.ts";
 import {
+  type MetricsPageOptions,
   readMetricsPage,
   type PageReader,
   createScrape,
@@ -32,13 +35,13 @@ import {
   type Reach,
 } from "../sources/page-reader.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
-import { bestPairOf, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
+import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
 import { createVoteTracker } from "../sources/shared-misses.ts";
 import {
   priceUrls,
   readPrices,
-  isOracleSample,
-  isSidecarSample,
+  isOracleMetric,
+  isSidecarMetric,
   toOracleReading,
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";
@@ -87,13 +90,21 @@ export interface PollerDeps {
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
-  const failover = createFailoverReader(fallbacksOf(target), { ...given, ...limits });
+  let dates: Witness[] = [];
+  const dated: PageReader = async (url, ...rest) => {
+    const page = await given.read(url, ...rest);
+    if (page.clockMs !== undefined)
+      dates.push({ host: new URL(url).host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
+    return page;
+  };
+  const failover = createFailoverReader(fallbacksOf(target), { ...given, read: dated, ...limits });
   const deps = { ...given, read: failover.read };
   const parts = { target, limits, deps, scrape };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape, deps.clock);
   const payment = given.paymentReaderOf?.(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
+    dates = [];
     const [seen, egress] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
@@ -108,6 +119,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
       chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
+      dates,
       endpoints: endpointsOf(target, failover),
     };
   };
@@ -205,37 +217,43 @@ type NodePages = (
 
 function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits }: PollerParts): NodePages {
   const { consensusAddress } = target;
-  const page = (url: string, wants: (sample: Sample) => boolean, signal: AbortSignal) =>
-    readMetricsPage({ url, maxBytes: limits.maxPageBytes, wants }, deps.read, signal);
+  const page = (url: string, wanted: Pick<MetricsPageOptions, "needs" | "wants">, signal: AbortSignal) =>
+    readMetricsPage({ url, maxBytes: limits.maxPageBytes, ...wanted }, deps.read, signal);
   const prices = createPricesReader(node.prices, deps.read);
   const votes = createVoteReading(consensusAddress);
   return async (chainId, signal) => {
     const [metrics, pricesSeen, oracleMetrics, sidecar] = await Promise.all([
       scrape("the node's metrics page", signal, async (inner) => {
-        const { samples, clockMs } = await page(
+        const { samples, clockMs, skippedLines } = await page(
           node.node,
-          (sample) => isNodeSample(sample, consensusAddress, votes.pair()),
+          { needs: isNodeMetric, wants: (sample) => isNodeSample(sample, consensusAddress, votes.pair()) },
           inner,
         );
         const clockReadAtMs = deps.clock.nowMs();
         const options = { chainId, consensusAddress, pair: votes.pair() };
-        const reading = votes.compare(samples, toNodeReading(samples, options), deps.clock.monotonicMs());
+        const own = withSkipped(toNodeReading(samples, options), skippedLines);
+        const reading = votes.compare(samples, own, deps.clock.monotonicMs());
         return clockMs === undefined ? reading : { ...reading, clockMs, clockReadAtMs };
       }),
       prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
       ifConfigured(node.oracleMetrics, (url) =>
         scrape("the metrics page", signal, async (inner) =>
-          toOracleReading((await page(url, isOracleSample, inner)).samples),
+          toOracleReading((await page(url, { needs: isOracleMetric }, inner)).samples),
         ),
       ),
       ifConfigured(node.sidecarMetrics, (url) =>
-        scrape("the metrics page", signal, async (inner) =>
-          toSidecarReading((await page(url, isSidecarSample, inner)).samples),
-        ),
+        scrape("the metrics page", signal, async (inner) => {
+          const { samples, skippedLines } = await page(url, { needs: isSidecarMetric }, inner);
+          return withSkipped(toSidecarReading(samples), skippedLines);
+        }),
       ),
     ]);
     return { metrics, prices: pricesSeen, oracleMetrics, sidecar };
   };
+}
+
+function withSkipped<T>(page: T, skippedLines: number | undefined): T {
+  return skippedLines === undefined ? page : { ...page, skippedLines };
 }
 
 /** Compares the votes of all validators on the pages of one node. */
@@ -329,7 +347,7 @@ export function seenSources({ nodes, chain }: Observation): readonly SeenSource[
   const ofNode = nodes.flatMap((node) =>
     toSeen(
       [
-        ["node", node.metrics],
+        ["node", votesSeen(node)],
         ["prices", node.prices],
         ["oracle-metrics", node.oracleMetrics],
         ["sidecar-metrics", node.sidecar],

@@ -5,7 +5,7 @@ import type { AlertRule } from "../conditions/condition.ts";
 import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { EMPTY_LEDGER } from "../ledger/ledger.ts";
-import { type Delivery, pendingDeliveries } from "../alerts/outbox.ts";
+import { deadLetters, pendingDeliveries } from "../alerts/outbox.ts";
 import type { Assessment, Forecast, Headroom } from "../policy/assessment.ts";
 import { formatPercent, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
 import {
@@ -97,6 +97,8 @@ export interface WatchdogStatus {
   readonly sources: readonly SourceStatus[];
   /** Deliveries that are not accepted yet, by channel; of all validators. */
   readonly pending: ReadonlyMap<string, number>;
+  /** Deliveries that are not tried any more, by channel; of all validators. */
+  readonly deadLetters: ReadonlyMap<string, number>;
   /** Silences that have begun and not ended. */
   readonly activeSilences: number;
   /** Since when the state of all validators is not stored, and why; undefined while it is. */
@@ -166,7 +168,11 @@ export function toStatus(input: StatusInput): WatchdogStatus {
       last === undefined
         ? []
         : seenSources(last.observation).map((seen) => toSourceStatus(seen, lastSuccessMs, last.observation)),
-    pending: countByChannel(alerting.outbox, channels),
+    pending: countByChannel(channels, (own) => pendingDeliveries(alerting.outbox, own).length),
+    deadLetters: countByChannel(
+      channels,
+      (own) => deadLetters(alerting.outbox).filter(({ channel }) => channel === own).length,
+    ),
     activeSilences: alerting.silences.filter(
       ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
     ).length,
@@ -317,10 +323,10 @@ function pricesState({ observation }: Pick<Evaluation, "observation">): PricesSt
 }
 
 function countByChannel(
-  outbox: readonly Delivery[],
   channels: readonly string[],
+  count: (channel: string) => number,
 ): ReadonlyMap<string, number> {
-  return new Map(channels.map((name) => [name, pendingDeliveries(outbox, name).length]));
+  return new Map(channels.map((name) => [name, count(name)]));
 }
 
 /** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are seconds. */

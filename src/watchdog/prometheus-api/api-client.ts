@@ -1,8 +1,8 @@
-import type { PrometheusDriver } from "prometheus-query";
 import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { SourceError } from "../sources/observation.ts";
+import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
 /** How to reach a Prometheus-compatible API. */
 export interface PrometheusConnection {
@@ -62,6 +62,9 @@ export type ReadSamples = (
  */
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
+  const { read } = createHttpPageReader();
+  const url = new URL("api/v1/query", connection.url.replace(/\/?$/, "/"));
+  const headers = headersOf(connection);
   return (selector, { atMs, rangeMs, share = 1 }, signal) =>
     withDeadline("the Prometheus query", deadlineMs, signal, async (inner) => {
       const limits = {
@@ -69,64 +72,24 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
         maxSeries: Math.floor(maxSeries * share),
         maxPoints: Math.floor(maxPoints * share),
       };
-      let series: readonly Series[] = [];
-      const driver = await createDriver(connection, inner, async (body) => {
-        series = await readMatrix(body, limits);
-      });
-      await driver
-        .instantQuery(`${selector}[${Math.ceil(rangeMs / 1000)}s]`, atMs)
-        .catch((thrown: unknown) => {
-          throw toError(thrown, inner);
-        });
-      return series;
+      const query = `${selector}[${Math.ceil(rangeMs / 1000)}s]`;
+      try {
+        // A list of many validators is too long for a URL.
+        const form = new URLSearchParams({ query, time: String(atMs / 1000) }).toString();
+        const page = await read(url.href, inner, headers, form);
+        if (page.status !== 200) throw await toStatusError(page);
+        return await readMatrix(page.body, limits);
+      } catch (error) {
+        throw toError(error, inner);
+      }
     });
 }
 
-/** A body that arrives in chunks. Whoever stops to read ends the connection. */
-type Body = AsyncIterable<Uint8Array>;
-
-function isBody(value: unknown): value is Body {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
-}
-
-/**
- * The library has one set of options for a driver, and no signal: each query has a driver of its own. The library would parse
- * a body as a whole and create a `Date` for each sample; here `onBody` gets the chunks, and the library an empty result.
- */
-async function createDriver(
-  { url, credentials, tenant, deadlineMs }: PrometheusConnection,
-  signal: AbortSignal,
-  onBody: (body: Body) => Promise<void>,
-): Promise<PrometheusDriver> {
-  // Only loaded for validators behind such an API: the library is large.
-  const { PrometheusDriver } = await import("prometheus-query");
-  return new PrometheusDriver({
-    endpoint: url,
-    // A list of many validators is too long for a URL.
-    preferPost: true,
-    timeout: deadlineMs,
-    headers: {
-      ...(tenant === undefined ? {} : { "X-Scope-OrgID": tenant }),
-      ...(credentials === undefined ? {} : { Authorization: authorization(credentials) }),
-    },
-    requestInterceptor: {
-      onFulfilled: (config) => ({
-        ...config,
-        signal,
-        responseType: "stream",
-        // A redirect could carry the credentials to another host.
-        maxRedirects: 0,
-        proxy: false,
-      }),
-    },
-    responseInterceptor: {
-      onFulfilled: async <T extends { readonly data: Body }>(response: T) => {
-        await onBody(response.data);
-        return { ...response, data: { status: "success", data: { resultType: "matrix", result: [] } } };
-      },
-      onRejected: rejectStatus,
-    },
-  });
+function headersOf({ credentials, tenant }: PrometheusConnection): Readonly<Record<string, string>> {
+  return {
+    ...(tenant === undefined ? {} : { "x-scope-orgid": tenant }),
+    ...(credentials === undefined ? {} : { authorization: authorization(credentials) }),
+  };
 }
 
 function authorization(credentials: PrometheusCredentials): string {
@@ -158,7 +121,7 @@ const MAX_LABELS = 20;
  * Reads the result of a range selector in chunks. Each sample and each series is parsed when its text is complete, so memory
  * holds what is returned and a few chunks, and a response that exceeds a limit is not read further. Throws {@link SourceError}.
  */
-async function readMatrix(body: Body, limits: ReplyLimits): Promise<readonly Series[]> {
+async function readMatrix(body: Page["body"], limits: ReplyLimits): Promise<readonly Series[]> {
   const decoder = new TextDecoder();
   const all: Series[] = [];
   let points: Point[] = [];
@@ -266,16 +229,20 @@ function toSeries(value: unknown, points: readonly Point[]): Series {
 }
 
 /**
- * Checks a response whose series were taken out. One with warnings is rejected: the store could not read all of its parts, and
- * a missing series would be treated as zero.
+ * Checks a response whose series were taken out. One with warnings, or that VictoriaMetrics calls partial, is rejected: the store
+ * could not read all of its parts, and a missing series would be treated as zero.
  */
 function requireComplete(reply: unknown): void {
   if (!isRecord(reply) || reply["status"] !== "success") throw notPrometheus();
-  const { warnings, data } = reply;
-  if (Array.isArray(warnings) && warnings.length > 0)
+  const { warnings, data, isPartial } = reply;
+  const [warning] = [
+    ...(Array.isArray(warnings) ? warnings : []).map(String),
+    ...(isPartial === true ? ["it is marked as partial, so a storage node does not respond"] : []),
+  ];
+  if (warning !== undefined)
     throw new SourceError(
       { code: "incomplete" },
-      `Prometheus returned an incomplete result: ${clip(String(warnings[0]))}`,
+      `Prometheus returned an incomplete result: ${clip(warning)}`,
     );
   if (!isRecord(data) || data["resultType"] !== "matrix" || !Array.isArray(data["result"])) throw notSeries();
 }
@@ -283,29 +250,20 @@ function requireComplete(reply: unknown): void {
 /** Chunks that are read of the body of an error; each has at most 64 kB. */
 const MAX_ERROR_CHUNKS = 8;
 
-/** Throws an error with the status and Prometheus's own message of a failed request. */
-async function rejectStatus(thrown: unknown): Promise<never> {
-  if (!isRecord(thrown) || !isRecord(thrown["response"])) throw thrown;
-  const { status, data } = thrown["response"];
+/** An error with the status and Prometheus's own message of a failed request. */
+async function toStatusError(page: Page): Promise<SourceError> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of isBody(data) ? data : []) {
-    chunks.push(chunk);
-    if (chunks.length >= MAX_ERROR_CHUNKS) break;
-  }
+  for await (const chunk of page.body) if (chunks.push(chunk) >= MAX_ERROR_CHUNKS) break;
   const body = parseJson(Buffer.concat(chunks).toString("utf8"));
   const reason = isRecord(body) && typeof body["error"] === "string" ? `: ${clip(body["error"])}` : "";
-  throw new SourceError({ code: "http-status" }, `Prometheus answered HTTP ${String(status)}${reason}`);
+  return statusError("Prometheus", page, reason);
 }
 
-/**
- * Converts an error of the library: a plain object without `message`, whose `original` has the request with its credentials.
- * Nothing of it is passed on.
- */
+/** Converts an error without what the connection has: its address and its credentials. */
 function toError(thrown: unknown, signal: AbortSignal): Error {
   if (signal.aborted) return abortReason(signal);
   if (thrown instanceof SourceError) return thrown;
-  const { original, code } = isRecord(thrown) ? thrown : {};
-  if (original instanceof SourceError) return original;
+  const code = thrown instanceof Error && "code" in thrown ? thrown.code : undefined;
   if (code === "ECONNREFUSED")
     return new SourceError({ code: "refused" }, "Prometheus refused the connection");
   const reason = typeof code === "string" ? code : "no response";

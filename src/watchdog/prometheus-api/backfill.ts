@@ -7,6 +7,7 @@ import { addEvents, extendEvent } from "../ledger/ledger-events.ts";
 import { countObservation, type Ledger, type LedgerOptions } from "../ledger/ledger.ts";
 import {
   type ChainObservation,
+  type ClockView,
   type MonthEdge,
   type NodeObservation,
   type NodePage,
@@ -95,7 +96,14 @@ export function createBackfiller(options: BackfillerOptions, deps: BackfillerDep
           failing = undefined;
           const { head } = observation.chain;
           const edge = head.state === "up" ? head.value.monthEdge : undefined;
-          const next = fillLedger(filled, pages, { ...options.counting, validator: name, edge });
+          const { change: _, ...clockNow } = observation.clock ?? { problem: "" };
+          const given = observation.clock && clockNow;
+          const next = fillLedger(filled, pages, {
+            ...options.counting,
+            validator: name,
+            edge,
+            clock: given,
+          });
           if (next !== filled) save(next);
           filled = next;
           searchedToMs = piece.toMs;
@@ -141,6 +149,8 @@ interface FillOptions extends LedgerOptions {
   readonly validator: string;
   /** First block of the month in which the gap ends, when the chain says it. */
   readonly edge?: MonthEdge | undefined;
+  /** The clock at the poll that found the gap. Absent: it is believed. */
+  readonly clock?: Omit<ClockView, "change"> | undefined;
 }
 
 const NOT_CONFIGURED = { state: "not-configured" } as const;
@@ -150,7 +160,7 @@ const NOT_CONFIGURED = { state: "not-configured" } as const;
  * an event has the time that was filled. Pages that are not after the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
-  const { validator, edge, ...counting } = options;
+  const { validator, edge, clock, ...counting } = options;
   let filled = ledger;
   const latest = new Map<string, StoredPage>();
   const sorted = pages.toSorted((a, b) => timeOf(a) - timeOf(b));
@@ -164,7 +174,10 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
     // The first scrapes of the nodes have times of their own too.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
-    const observation = observationOf(validator, atMs, shown, edge);
+    const observation = {
+      ...observationOf(validator, atMs, shown, edge),
+      ...(clock === undefined ? {} : { clock }),
+    };
     filled = countObservation(filled, observation, { ...counting, isBackfill: true }).ledger;
   }
   return withEvent(filled, ledger);

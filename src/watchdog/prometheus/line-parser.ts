@@ -4,26 +4,13 @@ export interface Sample {
   readonly labels: ReadonlyMap<string, string>;
   /** May be NaN or infinite. */
   readonly value: number;
-  /** ms since the Unix epoch. Most pages have no timestamps. */
-  readonly timestampMs?: number;
 }
-
-const METRIC_TYPES = ["counter", "gauge", "histogram", "summary", "untyped", "unknown"] as const;
-
-/** Metric type of a `# TYPE` line. */
-export type MetricType = (typeof METRIC_TYPES)[number];
-
-/** A HELP or TYPE line. */
-export type Comment =
-  | { readonly kind: "help"; readonly name: string; readonly text: string }
-  | { readonly kind: "type"; readonly name: string; readonly type: MetricType };
 
 /** Syntax error in one line. The message has no line number; `createPrometheusTextParser` adds it. */
 export class LineSyntaxError extends Error {}
 
 const NO_LABELS: ReadonlyMap<string, string> = new Map();
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/;
-const TIMESTAMP = /^[+-]?\d{1,15}$/;
 const BRACE = 0x7b;
 const CLOSING_BRACE = 0x7d;
 const COMMA = 0x2c;
@@ -31,46 +18,48 @@ const EQUALS = 0x3d;
 const QUOTE = 0x22;
 const COLON = 0x3a;
 
-/** Parses `name{label="value",…} value [timestamp]`. Throws {@link LineSyntaxError}. */
+/**
+ * Parses `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with names in quotes. Neither
+ * the timestamp nor the exemplar is read. Throws {@link LineSyntaxError}.
+ */
 export function parseSampleLine(line: string): Sample {
   const start = skipBlanks(line, 0);
   const nameEnd = nameEndOf(line, start, true);
-  if (nameEnd === start) throw new LineSyntaxError("expected a metric name");
+  const bare = line.slice(start, nameEnd);
   const brace = skipBlanks(line, nameEnd);
   if (line.charCodeAt(brace) === BRACE) {
-    const labels = new Map<string, string>();
-    const end = parseLabels(line, brace + 1, labels);
-    return finishSample(line.slice(start, nameEnd), labels, line.slice(end));
+    const { quoted, labels, end } = parseBraces(line, brace + 1);
+    if (bare !== "" && quoted !== undefined) throw new LineSyntaxError(`"${clip(bare)}" has a second name`);
+    return { name: requireName(quoted ?? bare), labels, value: parseRest(line.slice(end)) };
   }
-  if (brace === nameEnd)
-    throw new LineSyntaxError(`expected a blank or "{" after "${line.slice(start, nameEnd)}"`);
-  return finishSample(line.slice(start, nameEnd), NO_LABELS, line.slice(brace));
+  requireName(bare);
+  if (brace === nameEnd) throw new LineSyntaxError(`expected a blank or "{" after "${clip(bare)}"`);
+  return { name: bare, labels: NO_LABELS, value: parseRest(line.slice(brace)) };
 }
 
-/**
- * Parses a line that begins with `#`. Returns undefined for other comments than HELP and TYPE. Throws
- * {@link LineSyntaxError}.
- */
-export function parseComment(line: string): Comment | undefined {
-  const match = /^\s*#[ \t]+(HELP|TYPE)(?:[ \t]+([^ \t]+))?(?:[ \t]+(.*))?$/.exec(line);
-  if (match === null) return undefined;
-  const [, word, name = "", rest = ""] = match;
-  if (name === "" || nameEndOf(name, 0, true) !== name.length)
-    throw new LineSyntaxError(`expected a metric name after ${word}`);
-  if (word === "HELP") return { kind: "help", name, text: unescapeText(rest, false) };
-  const type = METRIC_TYPES.find((known) => known === rest.trim());
-  if (type === undefined) throw new LineSyntaxError(`"${clip(rest)}" is not a metric type`);
-  return { kind: "type", name, type };
+/** The metric that a line is about, as far as it begins like a sample; also for a line that {@link parseSampleLine} refuses. */
+export function metricNameOf(line: string): string {
+  const quoted = /^\s*\{\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
+  if (quoted !== undefined) return unescapeText(quoted);
+  const start = skipBlanks(line, 0);
+  return line.slice(start, nameEndOf(line, start, true));
 }
 
-function finishSample(name: string, labels: ReadonlyMap<string, string>, rest: string): Sample {
-  const [valueText = "", timestampText, ...others] = rest.trim().split(/[ \t]+/);
+function requireName(name: string): string {
+  if (name === "") throw new LineSyntaxError("expected a metric name");
+  return name;
+}
+
+/** Parses what follows the labels: the value, and perhaps a timestamp and an exemplar. */
+function parseRest(rest: string): number {
+  const exemplar = rest.indexOf("#");
+  const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
+  const [valueText = "", timestamp, ...others] = own.trim().split(/[ \t]+/);
   if (others.length > 0) throw new LineSyntaxError("unexpected text after the timestamp");
-  const value = parseSampleValue(valueText);
-  if (timestampText === undefined) return { name, labels, value };
-  if (!TIMESTAMP.test(timestampText))
-    throw new LineSyntaxError(`"${clip(timestampText)}" is not a timestamp in milliseconds`);
-  return { name, labels, value, timestampMs: Number(timestampText) };
+  // ms in Prometheus's format, seconds in OpenMetrics.
+  if (timestamp !== undefined && !NUMBER.test(timestamp))
+    throw new LineSyntaxError(`"${clip(timestamp)}" is not a timestamp`);
+  return parseSampleValue(valueText);
 }
 
 function parseSampleValue(text: string): number {
@@ -93,33 +82,53 @@ function parseSampleValue(text: string): number {
   }
 }
 
-/** Parses the labels into `labels`. Returns the position after the closing brace. */
-function parseLabels(line: string, from: number, labels: Map<string, string>): number {
+interface Braces {
+  /** A metric name in quotes is among the labels. */
+  readonly quoted: string | undefined;
+  readonly labels: ReadonlyMap<string, string>;
+  /** Position after the closing brace. */
+  readonly end: number;
+}
+
+function parseBraces(line: string, from: number): Braces {
+  const labels = new Map<string, string>();
+  let quoted: string | undefined;
   let at = skipBlanks(line, from);
   while (line.charCodeAt(at) !== CLOSING_BRACE) {
-    at = parseLabel(line, at, labels);
+    const isQuoted = line.charCodeAt(at) === QUOTE;
+    const { text: name, end } = isQuoted ? quotedText(line, at, "a name") : labelName(line, at);
+    at = skipBlanks(line, end);
+    if (line.charCodeAt(at) === EQUALS) {
+      if (labels.has(name)) throw new LineSyntaxError(`duplicate label ${clip(name)}`);
+      const value = quotedText(line, skipBlanks(line, at + 1), `the value of label ${clip(name)}`);
+      labels.set(name, value.text);
+      at = skipBlanks(line, value.end);
+    } else if (isQuoted && quoted === undefined) quoted = name;
+    else throw new LineSyntaxError(`expected "=" after label ${clip(name)}`);
     if (line.charCodeAt(at) === COMMA) at = skipBlanks(line, at + 1);
     else if (line.charCodeAt(at) !== CLOSING_BRACE)
       throw new LineSyntaxError('expected "," or "}" after a label');
   }
-  return at + 1;
+  return { quoted, labels, end: at + 1 };
 }
 
-function parseLabel(line: string, from: number, labels: Map<string, string>): number {
-  const nameEnd = nameEndOf(line, from, false);
-  const name = line.slice(from, nameEnd);
-  if (name === "") throw new LineSyntaxError("expected a label name");
-  const equals = skipBlanks(line, nameEnd);
-  if (line.charCodeAt(equals) !== EQUALS) throw new LineSyntaxError(`expected "=" after label ${clip(name)}`);
-  const open = skipBlanks(line, equals + 1);
-  if (line.charCodeAt(open) !== QUOTE)
-    throw new LineSyntaxError(`the value of label ${clip(name)} is not quoted`);
+interface Token {
+  readonly text: string;
+  readonly end: number;
+}
+
+function labelName(line: string, from: number): Token {
+  const end = nameEndOf(line, from, false);
+  if (end === from) throw new LineSyntaxError("expected a label name");
+  return { text: line.slice(from, end), end };
+}
+
+function quotedText(line: string, open: number, what: string): Token {
+  if (line.charCodeAt(open) !== QUOTE) throw new LineSyntaxError(`${what} is not quoted`);
   const close = closingQuote(line, open + 1);
-  if (close < 0) throw new LineSyntaxError(`the value of label ${clip(name)} has no closing quote`);
-  if (labels.has(name)) throw new LineSyntaxError(`duplicate label ${clip(name)}`);
+  if (close < 0) throw new LineSyntaxError(`${what} has no closing quote`);
   const raw = line.slice(open + 1, close);
-  labels.set(name, raw.includes("\\") ? unescapeText(raw, true) : raw);
-  return skipBlanks(line, close + 1);
+  return { text: raw.includes("\\") ? unescapeText(raw) : raw, end: close + 1 };
 }
 
 /** Returns the position of the first unescaped quote, or -1. */
@@ -133,11 +142,11 @@ function closingQuote(line: string, from: number): number {
   return -1;
 }
 
-/** Resolves `\\`, `\n` and, when `quotes` is set (label values), `\"`. Any other backslash stays. */
-function unescapeText(raw: string, quotes: boolean): string {
+/** Resolves `\\`, `\n` and `\"`. Any other backslash stays. */
+function unescapeText(raw: string): string {
   return raw.replaceAll(/\\(.)/gs, (whole, next: string) => {
     if (next === "n") return "\n";
-    return next === "\\" || (quotes && next === '"') ? next : whole;
+    return next === "\\" || next === '"' ? next : whole;
   });
 }
 

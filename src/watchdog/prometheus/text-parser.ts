@@ -1,28 +1,23 @@
 import { CodedError } from "../../platform/base/errors.ts";
-import {
-  LineSyntaxError,
-  type MetricType,
-  parseComment,
-  parseSampleLine,
-  type Sample,
-} from "./line-parser.ts";
+import { LineSyntaxError, metricNameOf, parseSampleLine, type Sample } from "./line-parser.ts";
 
 /** Errors of {@link PrometheusTextError}. `line` counts from 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
-  | { readonly code: "not-utf8"; readonly line: number }
+  /** The page ends within a line. */
+  | { readonly code: "cut-off"; readonly line: number }
   | { readonly code: "line-too-long"; readonly line: number; readonly limit: number }
   | { readonly code: "too-many-lines"; readonly limit: number };
 
 /** Thrown for a page that is not valid Prometheus text. */
 export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
-/** Receives samples and comments in page order. */
+/** Receives samples in page order. */
 export interface PrometheusSink {
+  /** Returns true for a metric whose lines must be readable. Odd lines of others are skipped. Absent: all. */
+  readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
-  readonly help?: (name: string, text: string) => void;
-  readonly type?: (name: string, type: MetricType) => void;
 }
 
 /** Limits for one page. */
@@ -35,86 +30,95 @@ export interface PageLimits {
 
 /** Parses one page from chunks of any size. Cannot be used again after an error. */
 export interface PrometheusTextParser {
-  /** Throws {@link PrometheusTextError} at the first invalid line. A line is checked when it is complete. */
+  /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked when it is complete. */
   readonly push: (chunk: Uint8Array) => void;
-  /** Parses the last line, which needs no line feed. Throws {@link PrometheusTextError}. */
-  readonly end: () => void;
+  /**
+   * Ends the page; returns the number of lines that were skipped since they cannot be read. Throws {@link PrometheusTextError}
+   * when the last line has no line feed: counters that are cut off would seem to have begun again.
+   */
+  readonly end: () => number;
 }
 
+/** A decoder writes it for bytes that are not UTF-8. */
+const REPLACEMENT = "\uFFFD";
+
 /**
- * Creates a streaming parser for the Prometheus text format 0.0.4: labels, escapes, exponents, NaN and infinities,
- * timestamps, CRLF, HELP and TYPE. The parser is strict: it throws at the first invalid line. Linear time; buffers at
- * most one line.
+ * Creates a streaming parser for the Prometheus text format, OpenMetrics and Prometheus 3's quoted names. Strict for the metrics
+ * that the sink needs: it throws at their first invalid line. What it cannot read of others (native histograms, say) does not
+ * hide these. Comments are not read. Linear time; buffers at most one line.
  */
 export function createPrometheusTextParser(
   sink: PrometheusSink,
   limits: PageLimits = {},
 ): PrometheusTextParser {
+  const { needs = () => true } = sink;
   const lineLimit = limits.lineLength ?? 65_536;
   const lineCountLimit = limits.lines ?? 1_000_000;
-  const decoder = new TextDecoder("utf-8", { fatal: true });
+  const decoder = new TextDecoder("utf-8");
   let unfinished = "";
   let lineNumber = 0;
+  let skipped = 0;
   let hasContent = false;
+  /** The rest of a line that is too long. */
+  let isSkipping = false;
   const parseLine = (text: string): void => {
     lineNumber += 1;
     if (lineNumber > lineCountLimit) throw tooManyLines(lineCountLimit);
-    if (text.length > lineLimit) throw lineTooLong(lineNumber, lineLimit);
-    if (!hasContent && text.trim() !== "") {
-      hasContent = true;
-      // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error mentions this.
-      if (text.trimStart().startsWith("<")) throw htmlPage();
-    }
-    emitLine(text, lineNumber, sink);
+    const first = text.trimStart();
+    if (first === "") return;
+    // No sample and no comment begins with "<". A wrong URL often leads to a web page, so the error mentions this.
+    if (!hasContent && first.startsWith("<")) throw htmlPage();
+    hasContent = true;
+    if (first.startsWith("#")) return;
+    const sample =
+      text.length > lineLimit ? lineTooLong(lineNumber, lineLimit) : readSample(text, lineNumber);
+    if (sample instanceof PrometheusTextError) {
+      if (needs(metricNameOf(text))) throw sample;
+      skipped += 1;
+    } else if (needs(sample.name)) sink.sample(sample);
   };
   const parseText = (text: string): void => {
     const buffered = unfinished === "" ? text : unfinished + text;
     let from = 0;
     for (let to = buffered.indexOf("\n"); to >= 0; to = buffered.indexOf("\n", from)) {
-      parseLine(buffered.slice(from, to));
+      if (!isSkipping) parseLine(buffered.slice(from, to));
+      isSkipping = false;
       from = to + 1;
     }
-    unfinished = buffered.slice(from);
+    unfinished = isSkipping ? "" : buffered.slice(from);
     // The limit also applies to an unfinished line; otherwise a page without line feeds would fill the memory.
-    if (unfinished.length > lineLimit) throw lineTooLong(lineNumber + 1, lineLimit);
+    if (unfinished.length > lineLimit) {
+      parseLine(unfinished);
+      isSkipping = true;
+      unfinished = "";
+    }
   };
   return {
-    push: (chunk) => parseText(decode(() => decoder.decode(chunk, { stream: true }), lineNumber + 1)),
+    push: (chunk) => parseText(decoder.decode(chunk, { stream: true })),
     end: () => {
-      parseText(decode(() => decoder.decode(), lineNumber + 1));
-      if (unfinished !== "") parseLine(unfinished);
-      unfinished = "";
+      parseText(decoder.decode());
+      if (!hasContent && unfinished.trimStart().startsWith("<")) throw htmlPage();
+      if (unfinished !== "" || isSkipping) throw cutOff(lineNumber + (isSkipping ? 0 : 1));
+      return skipped;
     },
   };
 }
 
-function emitLine(text: string, line: number, sink: PrometheusSink): void {
-  const content = text.endsWith("\r") ? text.slice(0, -1) : text;
-  const first = content.trimStart();
-  if (first === "") return;
+function readSample(text: string, line: number): Sample | PrometheusTextError {
   try {
-    if (!first.startsWith("#")) {
-      sink.sample(parseSampleLine(content));
-      return;
-    }
-    const comment = parseComment(content);
-    if (comment?.kind === "help") sink.help?.(comment.name, comment.text);
-    if (comment?.kind === "type") sink.type?.(comment.name, comment.type);
+    if (text.includes(REPLACEMENT)) throw new LineSyntaxError("invalid UTF-8");
+    return parseSampleLine(text.endsWith("\r") ? text.slice(0, -1) : text);
   } catch (error) {
     if (!(error instanceof LineSyntaxError)) throw error;
-    throw new PrometheusTextError({ code: "bad-line", line }, `line ${line}: ${error.message}`);
+    return new PrometheusTextError({ code: "bad-line", line }, `line ${line}: ${error.message}`);
   }
 }
 
-function decode(read: () => string, line: number): string {
-  try {
-    return read();
-  } catch (cause) {
-    // The decoder works on chunks and reports no position. The error can be on this line or on a later one.
-    throw new PrometheusTextError({ code: "not-utf8", line }, `invalid UTF-8 at or after line ${line}`, {
-      cause,
-    });
-  }
+function cutOff(line: number): PrometheusTextError {
+  return new PrometheusTextError(
+    { code: "cut-off", line },
+    `the page is incomplete: it ends within line ${line}`,
+  );
 }
 
 function htmlPage(): PrometheusTextError {

@@ -1,6 +1,6 @@
 import { JsonField } from "../../platform/base/json.ts";
 import { SourceError } from "./observation.ts";
-import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
+import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
 
 /** Largest response. */
@@ -27,10 +27,7 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
       await drain(page);
       return undefined;
     }
-    await requireOk(page);
-    const chunks: Uint8Array[] = [];
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return Buffer.concat(chunks).toString("utf8");
+    return readText(await requireOk(page), MAX_BYTES);
   };
   const get = async (path: string, signal: AbortSignal): Promise<string> => {
     const text = await find(path, signal);

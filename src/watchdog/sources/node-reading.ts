@@ -7,7 +7,7 @@ import {
   requireChainId,
   requireCount,
   requireEvents,
-  requireTimeMs,
+  startTimeMs,
 } from "./sample-values.ts";
 
 const RESPONSES = "app_oracle_responses";
@@ -65,10 +65,21 @@ export interface NodeReadingOptions {
   readonly pair?: string | undefined;
 }
 
-/** Returns true if {@link toNodeReading} needs a sample. `pair`: the one whose votes of all validators are read. */
-export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
+/** Returns true for a metric that {@link toNodeReading} reads. */
+export function isNodeMetric(name: string): boolean {
   if (!name.startsWith("app_"))
     return name === PROCESS_START || name === GO_INFO || WANTED.some((pattern) => pattern.test(name));
+  return (
+    name === RESPONSES ||
+    name === ABCI_REQUESTS ||
+    name === REPORTS ||
+    name.startsWith(`${LATENCY}_`) ||
+    BUILD_INFO.test(name)
+  );
+}
+
+/** Returns true if {@link toNodeReading} needs a sample. `pair`: the one whose votes of all validators are read. */
+export function isNodeSample({ name, labels }: Sample, consensusAddress?: string, pair?: string): boolean {
   if (name === REPORTS) {
     if (consensusAddress === undefined) return false;
     return (
@@ -76,7 +87,7 @@ export function isNodeSample({ name, labels }: Sample, consensusAddress?: string
     );
   }
   if (name === ABCI_REQUESTS) return labels.get("abci_method") === "extend_vote";
-  return name === RESPONSES || name.startsWith(LATENCY) || BUILD_INFO.test(name);
+  return isNodeMetric(name);
 }
 
 /**
@@ -101,16 +112,20 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     own.filter(({ name, labels }) => name === ABCI_REQUESTS && labels.get("abci_method") === "extend_vote"),
     "status",
   );
+  const votingPower = countOf(ofValidator(POWER));
+  const isSyncing = isTrue(first(SYNCING));
+  const isUnseen = (votingPower ?? 0n) > 0n && isSyncing !== true && !own.some(isOracleSample);
   return withoutUndefined({
     chainId: chain,
+    votesUnseen: isUnseen ? VOTES_UNSEEN : undefined,
     success: sumOf(own, "Success"),
     failure: sumOf(own, "Failure"),
     height: heightOf(own),
-    processStartMs: start && requireTimeMs(start),
+    processStartMs: start && startTimeMs(start),
     version: versionOf(own),
-    isSyncing: isTrue(first(SYNCING)),
+    isSyncing,
     peers: numberOf(first(PEERS)),
-    votingPower: countOf(ofValidator(POWER)),
+    votingPower,
     lastSignedHeight: countOf(ofValidator(LAST_SIGNED)),
     missedBlocks: countOf(ofValidator(MISSED)),
     extendVotes: extendVotes.size === 0 ? undefined : extendVotes,
@@ -119,6 +134,13 @@ export function toNodeReading(samples: readonly Sample[], options: NodeReadingOp
     votes: votesOf(own, options.pair),
   });
 }
+
+/** One of these series is there from the first vote on, whatever its result is. */
+function isOracleSample({ name }: Sample): boolean {
+  return name === RESPONSES || name === ABCI_REQUESTS || name === REPORTS || name.startsWith(`${LATENCY}_`);
+}
+
+const VOTES_UNSEEN = `the page has no ${RESPONSES} and no other metric of the oracle, so it does not show whether the node votes; check [oracle] enabled and metrics_enabled in the node's app.toml, and that no collector drops or renames the app_ metrics`;
 
 /** A consensus address as CometBFT's metrics have it. */
 function hexOf(address: string | undefined): string | undefined {

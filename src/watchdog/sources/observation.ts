@@ -30,8 +30,31 @@ export interface Observation {
   /** In the order of the configuration; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
+  /** How far `atMs` can be trusted. Absent: it can be. */
+  readonly clock?: ClockView;
+  /** What the sources' clocks showed. Absent: nothing. */
+  readonly dates?: readonly Witness[];
   /** Sources with several URLs. Absent: none. */
   readonly endpoints?: readonly SourceEndpoints[];
+}
+
+/** The `Date` header of a response. */
+export interface Witness {
+  /** Host and port of the server. */
+  readonly host: string;
+  readonly timeMs: number;
+  /** Monotonic time at which it was read. */
+  readonly readMs: number;
+}
+
+/** This machine's clock, compared with the monotonic clock, with the sources' `Date` headers and with the chain. */
+export interface ClockView {
+  /** Since when the clock is believed, on the scale of `atMs`. Absent: it is not believed. */
+  readonly believedSinceMs?: number;
+  /** Why it is not believed, as a sentence; empty while it is. */
+  readonly problem: string;
+  /** What happened to the clock since the last poll, for the ledger. Absent: nothing. */
+  readonly change?: string;
 }
 
 /** One of several URLs of a source. */
@@ -78,6 +101,10 @@ export interface NodePage {
   /** Successful and failed calls of the node to its sidecar, one per vote. A missing series is zero. */
   readonly success: bigint;
   readonly failure: bigint;
+  /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are then 0. */
+  readonly votesUnseen?: string;
+  /** Lines of other metrics that cannot be read. Absent: none. */
+  readonly skippedLines?: number;
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
@@ -160,6 +187,8 @@ export interface OraclePage {
 export interface SidecarPage {
   readonly processStartMs?: number;
   readonly version?: string;
+  /** Lines of other metrics that cannot be read. Absent: none. */
+  readonly skippedLines?: number;
   /** Updates of the price loop, about 4 per second. */
   readonly systemUpdates: bigint;
   /** Updates that gave the pair a price, by pair as in "BTC/USD". A pair that never had a price has none. */
@@ -280,6 +309,8 @@ export type SourceFailureCode =
   | "unreachable"
   | "timeout"
   | "http-status"
+  /** compressed in a way that cannot be read */
+  | "compressed"
   | "too-large"
   | "not-metrics"
   | "not-a-node"
@@ -299,13 +330,22 @@ export type SourceFailureCode =
   /** a value of the page is outside its range */
   | "bad-value"
   /** two nodes answer at one URL */
-  | "two-nodes";
+  | "two-nodes"
+  /** the page has no metrics of the oracle */
+  | "no-oracle-metrics";
 
 /** A failed scrape. */
 interface SourceFailure {
   readonly code: SourceFailureCode;
   /** Message for people. */
   readonly text: string;
+}
+
+/** The node's page for those who want to see votes: an error while it does not show any. */
+export function votesSeen({ metrics }: NodeObservation): Seen<NodePage> {
+  if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
+  const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
+  return { state: "error", failure, durationMs: metrics.durationMs };
 }
 
 /** Thrown by the readers of a source; {@link toSourceFailure} turns it into a {@link SourceFailure}. */

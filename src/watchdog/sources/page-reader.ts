@@ -1,5 +1,8 @@
 import { connect } from "node:net";
+import { pipeline, type Readable, type Transform } from "node:stream";
+import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
 import { Agent, request } from "undici";
+import { errorText } from "../../platform/base/errors.ts";
 import { abortReason, onAbort, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
@@ -9,16 +12,23 @@ import { type Reached, type Seen, SourceError, toSourceFailure } from "./observa
 /** An HTTP response with an unread body. */
 export interface Page {
   readonly status: number;
+  /** Decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
   /** Clock of the server, from its `Date` header, to the second. */
   readonly clockMs?: number;
+  /** Where the server redirects to or, with another status, redirected to; without credentials and query. */
+  readonly redirect?: string;
 }
 
-/** Requests a page. Rejects when there is no response. The signal also ends the reading of the body. `sent`: headers of the request. */
+/**
+ * Requests a page: a GET, or a POST of a form. Rejects when there is no response. The signal also ends the reading of the body.
+ * `sent`: headers of the request.
+ */
 export type PageReader = (
   url: string,
   signal: AbortSignal,
   sent?: Readonly<Record<string, string>>,
+  form?: string,
 ) => Promise<Page>;
 
 /** A {@link PageReader} over HTTP. */
@@ -28,7 +38,16 @@ export interface HttpPageReader {
   readonly close: () => Promise<void>;
 }
 
-/** Creates a reader that reuses connections. It returns a redirect as a response and does not follow it. */
+const MAX_REDIRECTS = 3;
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
+/** Codes of a connection that ended before the response. */
+const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
+
+/**
+ * Creates a reader that reuses connections, asks for gzip, and follows redirects of a GET to the same host. When a server closes
+ * a connection before it responds, the request is sent once more on a new one: servers close idle connections at any moment.
+ */
 export function createHttpPageReader(): HttpPageReader {
   const dispatcher = new Agent({
     // Connections per origin. Two sources can have the same host and port.
@@ -37,16 +56,86 @@ export function createHttpPageReader(): HttpPageReader {
     keepAliveTimeout: 30_000,
     maxHeaderSize: 16_384,
   });
-  const read: PageReader = async (url, signal, sent = {}) => {
-    const { statusCode, body, headers } = await request(url, { dispatcher, signal, headers: { ...sent } });
-    const clockMs = Date.parse(String(headers["date"]));
-    return { status: statusCode, body, ...(Number.isNaN(clockMs) ? {} : { clockMs }) };
+  /** Each request has a new connection. */
+  const fresh = new Agent({ pipelining: 0, maxHeaderSize: 16_384 });
+  const send = (url: string, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
+    request(url, { dispatcher, ...options }).catch((error: unknown) => {
+      if (!(error instanceof Error && "code" in error && CLOSED.has(error.code))) throw error;
+      return request(url, { ...options, dispatcher: fresh });
+    });
+  const read: PageReader = async (url, signal, sent = {}, form) => {
+    const headers = {
+      "accept-encoding": "gzip",
+      ...(form === undefined ? {} : { "content-type": "application/x-www-form-urlencoded" }),
+      ...sent,
+    };
+    const method = form === undefined ? "GET" : "POST";
+    let from = new URL(url);
+    for (let hops = 0; ; hops++) {
+      const response = await send(from.href, { method, signal, headers, body: form ?? null });
+      const { statusCode: status, headers: received, body } = response;
+      const to = REDIRECTS.has(status) ? locationOf(received["location"], from) : undefined;
+      if (to !== undefined && method === "GET" && hops < MAX_REDIRECTS && isSameHost(from, to)) {
+        await body.dump({ limit: 65_536, signal });
+        from = to;
+        continue;
+      }
+      const clockMs = Date.parse(String(received["date"]));
+      const redirect = to ?? (hops > 0 ? from : undefined);
+      return {
+        status,
+        body: decompressed(body, String(received["content-encoding"] ?? "")),
+        ...(Number.isNaN(clockMs) ? {} : { clockMs }),
+        ...(redirect === undefined ? {} : { redirect: `${redirect.origin}${redirect.pathname}` }),
+      };
+    }
   };
-  return { read, close: () => dispatcher.destroy() };
+  return { read, close: async () => void (await Promise.all([dispatcher.destroy(), fresh.destroy()])) };
+}
+
+function locationOf(header: string | string[] | undefined, from: URL): URL | undefined {
+  return typeof header === "string" && URL.canParse(header, from.href) ? new URL(header, from) : undefined;
+}
+
+/** Credentials in headers go no further than to the host that they are for, and not from TLS to plain text. */
+function isSameHost(from: URL, to: URL): boolean {
+  return to.hostname === from.hostname && (to.protocol === "https:" || to.protocol === from.protocol);
+}
+
+/** Other encodings than the one that is asked for come from proxies that compress everything. */
+const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  "x-gzip": createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+async function* decompressed(body: Readable, header: string): AsyncGenerator<Uint8Array> {
+  const encoding = header.trim().toLowerCase();
+  const decompressor = Object.hasOwn(DECOMPRESSORS, encoding) ? DECOMPRESSORS[encoding]?.() : undefined;
+  if (decompressor === undefined) {
+    if (encoding === "" || encoding === "identity") return yield* body;
+    body.on("error", () => {}).destroy();
+    throw notReadable(encoding, "the watchdog asks for gzip");
+  }
+  try {
+    // Its error is the decompressor's.
+    yield* pipeline(body, decompressor, () => {});
+  } catch (error) {
+    throw error instanceof Error && "errno" in error ? notReadable(encoding, errorText(error)) : error;
+  }
+}
+
+function notReadable(encoding: string, reason: string): SourceError {
+  const name = /^[\w.*, -]{1,40}$/.test(encoding) ? encoding : "an unknown encoding";
+  return new SourceError(
+    { code: "compressed" },
+    `the response is compressed with ${name} and cannot be read: ${reason}`,
+  );
 }
 
 /** Calls `onChunk` with each chunk of the body. Throws {@link SourceError} when the body exceeds `maxBytes`. */
-export async function forEachChunk(
+async function forEachChunk(
   page: Page,
   maxBytes: number,
   onChunk: (chunk: Uint8Array) => void,
@@ -60,11 +149,26 @@ export async function forEachChunk(
   }
 }
 
+/** Reads the body as UTF-8. Throws {@link SourceError} when it exceeds `maxBytes`. */
+export async function readText(page: Page, maxBytes: number): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  await forEachChunk(page, maxBytes, (chunk) => chunks.push(chunk));
+  return Buffer.concat(chunks).toString("utf8");
+}
+
 /** Returns the page when its status is 200. Throws {@link SourceError} for any other status. */
 export async function requireOk(page: Page): Promise<Page> {
   if (page.status === 200) return page;
   await drain(page);
-  throw new SourceError({ code: "http-status" }, `the source answered HTTP ${page.status}`);
+  throw statusError("the source", page);
+}
+
+/** An error with the status of a response and, for a redirect, with its target. `detail`: what the response says. */
+export function statusError(who: string, { status, redirect }: Page, detail = ""): SourceError {
+  const text = REDIRECTS.has(status)
+    ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); set that URL if it is right`
+    : `${who} answered HTTP ${status}${redirect === undefined ? "" : ` after a redirect to ${redirect}`}`;
+  return new SourceError({ code: "http-status" }, `${text}${detail}`);
 }
 
 /** Reads and drops a body of at most 1 MiB. A connection can be used again only when its response was read to the end. */
@@ -75,15 +179,20 @@ export async function drain(page: Page): Promise<void> {
 /** The wanted samples of one page. */
 interface MetricsPage {
   readonly samples: readonly Sample[];
+  /** Lines of other metrics that cannot be read. Absent: none. */
+  readonly skippedLines?: number;
   /** Clock of the server, from its `Date` header. */
   readonly clockMs?: number;
 }
 
 /** Where a page is, and which of its samples are wanted. */
-interface MetricsPageOptions {
+export interface MetricsPageOptions {
   readonly url: string;
   readonly maxBytes: number;
-  readonly wants: (sample: Sample) => boolean;
+  /** Metrics whose lines must be readable. */
+  readonly needs: (metric: string) => boolean;
+  /** Of these metrics. Absent: all samples. */
+  readonly wants?: (sample: Sample) => boolean;
 }
 
 /**
@@ -91,7 +200,7 @@ interface MetricsPageOptions {
  * page has twice: its values would be added.
  */
 export async function readMetricsPage(
-  { url, maxBytes, wants }: MetricsPageOptions,
+  { url, maxBytes, needs, wants = () => true }: MetricsPageOptions,
   read: PageReader,
   signal: AbortSignal,
 ): Promise<MetricsPage> {
@@ -100,6 +209,7 @@ export async function readMetricsPage(
   // A node's page can have 5 MB, and the watchdog needs a few lines of it. The parser gets each chunk as it arrives, and
   // only wanted samples stay in memory.
   const parser = createPrometheusTextParser({
+    needs,
     sample: (sample) => {
       if (!wants(sample)) return;
       const series = seriesOf(sample);
@@ -109,8 +219,12 @@ export async function readMetricsPage(
     },
   });
   await forEachChunk(page, maxBytes, parser.push);
-  parser.end();
-  return { samples: [...samples.values()], ...(page.clockMs === undefined ? {} : { clockMs: page.clockMs }) };
+  const skippedLines = parser.end();
+  return {
+    samples: [...samples.values()],
+    ...(skippedLines === 0 ? {} : { skippedLines }),
+    ...(page.clockMs === undefined ? {} : { clockMs: page.clockMs }),
+  };
 }
 
 /**

@@ -43,6 +43,17 @@ export function requireTimeMs({ name, value }: Sample): number {
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a time`);
 }
 
+/** 2014: no process of a chain is older. */
+const FIRST_SECONDS = 1_388_534_400;
+
+/**
+ * Start of a process, ms; undefined when the value is not one. Where the kernel does not tell its boot time, such as in a sandbox,
+ * the value is 0 or the seconds since the boot. The start is a hint, so a wrong one is not an error of the page.
+ */
+export function startTimeMs({ value }: Sample): number | undefined {
+  return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
+}
+
 /** Sums counts by the value of a label. Samples without the label are left out. */
 export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<string, bigint> {
   const sums = new Map<string, bigint>();

@@ -9,7 +9,7 @@ import {
   type SidecarPage,
   SourceError,
 } from "./observation.ts";
-import { drain, forEachChunk, type PageReader, requireOk } from "./page-reader.ts";
+import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
 import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from "./sample-values.ts";
 
 /** The specification uses the prefix `connect_`; deployed sidecars use `side_car_`. */
@@ -46,8 +46,8 @@ export function isSidecarFamily(name: string): boolean {
   return SIDECAR.test(name);
 }
 
-/** Returns true if {@link toSidecarReading} needs a sample. */
-export function isSidecarSample({ name }: Sample): boolean {
+/** Returns true for a metric that {@link toSidecarReading} reads. */
+export function isSidecarMetric(name: string): boolean {
   const own = SIDECAR.exec(name)?.[1];
   return name === PROCESS_START || (own !== undefined && isWanted(own));
 }
@@ -56,8 +56,8 @@ function isWanted(name: string): boolean {
   return WANTED.includes(name) || HISTOGRAM.test(name);
 }
 
-/** Returns true if {@link toOracleReading} needs a sample. */
-export function isOracleSample({ name }: Sample): boolean {
+/** Returns true for a metric that {@link toOracleReading} knows. */
+export function isOracleMetric(name: string): boolean {
   return SIDECAR.test(name) || name.startsWith("app_");
 }
 
@@ -187,10 +187,7 @@ export async function readPrices(
       await drain(page);
       continue;
     }
-    await requireOk(page);
-    const chunks: Uint8Array[] = [];
-    await forEachChunk(page, MAX_BYTES, (chunk) => chunks.push(chunk));
-    return parsePrices(Buffer.concat(chunks).toString("utf8"), url);
+    return parsePrices(await readText(await requireOk(page), MAX_BYTES), url);
   }
   throw new SourceError(
     { code: "http-status" },

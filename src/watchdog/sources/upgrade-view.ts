@@ -1,3 +1,4 @@
+import { cutText } from "../../platform/base/text.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
 /** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are whatever the proposal said, clipped. */
@@ -42,9 +43,8 @@ export function toUpgradeView(root: JsonField): UpgradeView {
 
 /** One line of at most so many characters. Controls, and marks that change the direction of text, become spaces. */
 function clipped(text: string, max: number): string {
-  const line = text
-    .slice(0, 4 * max)
+  const line = cutText(text, 4 * max)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")
     .trim();
-  return line.length > max ? `${line.slice(0, max)}…` : line;
+  return line.length > max ? `${cutText(line, max)}…` : line;
 }

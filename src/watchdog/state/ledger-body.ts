@@ -29,11 +29,17 @@ const baseline = z
       ...(processStartMs === undefined ? {} : { processStartMs }),
     }),
   );
-const conflict = z.object({ last: baseline, changedAtMs: z.number() });
-const counterState = z.object({ baseline, conflict: optional(conflict) }).transform((given) => ({
-  baseline: given.baseline,
-  ...(given.conflict === undefined ? {} : { conflict: given.conflict }),
-}));
+// Older programs stored the last reading only, and took each change for two nodes.
+const conflict = z
+  .object({ first: baseline.optional(), last: baseline, alternates: z.boolean().default(true) })
+  .transform(({ first, ...rest }) => ({ ...rest, first: first ?? rest.last }));
+const counterState = z
+  .object({ baseline, conflict: optional(conflict), replacedAtMs: optional(z.number()) })
+  .transform(({ baseline: last, conflict: present, replacedAtMs }) => ({
+    baseline: last,
+    ...(present === undefined ? {} : { conflict: present }),
+    ...(replacedAtMs === undefined ? {} : { replacedAtMs }),
+  }));
 const checkpoint = z
   .object({ atMs: z.number(), timeMs: z.number(), height: optional(integer), node: z.string() })
   .transform(({ height, ...rest }) => ({ ...rest, ...(height === undefined ? {} : { height }) }));

@@ -228,6 +228,12 @@ function writeMisses(
   before: readonly MissRange[],
 ): void {
   const known = new Set(before);
+  const lastMs = ranges.at(-1)?.fromMs ?? 0;
+  if ((before.at(-1)?.fromMs ?? 0) > lastMs)
+    prepared(database, "DELETE FROM miss_ranges WHERE validator = ? AND from_ms > ?").run(
+      validator,
+      Math.round(lastMs),
+    );
   const insert = prepared(database, "INSERT OR REPLACE INTO miss_ranges VALUES (?, ?, ?, ?, ?, ?, ?)");
   for (const range of ranges) {
     if (known.has(range)) continue;
@@ -299,6 +305,14 @@ type PeriodsOf = Omit<RollupsOf, "span">;
 
 function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollups, before: Rollups): void {
   const { validator, source } = of;
+  // A wrong clock counted blocks in it.
+  for (const name of before.months.keys())
+    if (!rollups.months.has(name))
+      prepared(database, "DELETE FROM ledger_months WHERE validator = ? AND source = ? AND month = ?").run(
+        validator,
+        source,
+        name,
+      );
   const month = prepared(
     database,
     "INSERT OR REPLACE INTO ledger_months VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -324,6 +338,12 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
   for (const span of SPAN_NAMES) {
     if (rollups[span] === before[span]) continue;
     const stored = before[span];
+    const lastMs = rollups[span].at(-1)?.startMs ?? 0;
+    if ((stored.at(-1)?.startMs ?? 0) > lastMs)
+      prepared(
+        database,
+        "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms > ?",
+      ).run(validator, source, span, lastMs);
     let index = 0;
     let hasNew = false;
     for (const value of rollups[span]) {
@@ -335,7 +355,7 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
       // In one list: the driver takes longer to collect single values than to bind them.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
-    if (hasNew) prune(database, { validator, source, span }, rollups[span].at(-1)?.startMs ?? 0);
+    if (hasNew) prune(database, { validator, source, span }, lastMs);
   }
 }
 

@@ -4,8 +4,8 @@ import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../platform/process/folder-lock.ts";
-import { createPrivateFile } from "../../platform/process/private-file.ts";
-import { isDamaged, migrateSchema } from "../../platform/storage/sqlite-database.ts";
+import { createDatabaseFile, inTransaction, migrateSchema } from "../../platform/storage/sqlite-database.ts";
+import { isDamaged } from "../../platform/storage/sqlite-errors.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
@@ -32,7 +32,7 @@ export function openSqliteState(folder: string, open: OpenDatabase = openFile): 
   try {
     const file = join(folder, STATE_FILE);
     let database = withFolderError(folder, () => {
-      createPrivateFile(file);
+      createDatabaseFile(file);
       return openDatabase(file, open);
     });
     // What the file has. Each save writes the differences. A save that failed changes nothing here: the next one writes its
@@ -83,19 +83,6 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
     return database;
   } catch (error) {
     closeQuietly(database);
-    throw error;
-  }
-}
-
-/** The driver's own `transaction` replaces the error of a full disk by that of its rollback. */
-function inTransaction(database: Database.Database, work: () => void): void {
-  database.exec("BEGIN IMMEDIATE");
-  try {
-    work();
-    database.exec("COMMIT");
-  } catch (error) {
-    // After a full disk SQLite has rolled back itself.
-    if (database.inTransaction) database.exec("ROLLBACK");
     throw error;
   }
 }

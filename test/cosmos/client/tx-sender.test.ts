@@ -68,6 +68,34 @@ describe("send", () => {
     expect(tx?.raw.signatures[0]).toHaveLength(64);
   });
 
+  it("ends at its deadline when the chain dies after the broadcast", async () => {
+    const dead = new ClientError({ code: "unreachable", endpoint: "a", reason: "ECONNREFUSED" }, "refused");
+    const { status } = chain.client;
+    let calls = 0;
+    const client = {
+      ...chain.client,
+      status: async (given: AbortSignal) => {
+        calls += 1;
+        if (calls > 1) throw dead;
+        return status(given);
+      },
+    };
+    const clock = createSteppingClock(() => {});
+    const sender = createTxSender(
+      {
+        chainId: "test-1",
+        memo: "",
+        gasPrice: { denom: "untrn", multiplier: parseDec18("1.5"), cap: parseDec18("1") },
+      },
+      { client, signer, clock, random: () => 0.5, logger: silentLogger },
+    );
+    await expect(send(sender)).rejects.toThrow(
+      /^the chain showed no new block for 90 s: it is not known whether transaction [0-9A-F]{64} is in a block$/i,
+    );
+    expect(calls).toBeGreaterThan(100);
+    expect(calls).toBeLessThan(200);
+  });
+
   it("uses the next sequence after an inclusion without reading the account again", async () => {
     const sender = senderOn();
     await Promise.all([send(sender), send(sender), send(sender)]);

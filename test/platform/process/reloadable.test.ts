@@ -202,6 +202,22 @@ describe("runReloadable", () => {
     await daemon.done;
   });
 
+  it("refuses an empty file, and what the daemon calls a loss, unless it is forced", async () => {
+    const source = { file: "a.yaml", text: "price: 2" };
+    const read = () => ({ kind, parsed: readDaemonConfig(kind, source, {}) });
+    const isDearer = (before: Config, after: Config) =>
+      after.price > before.price ? `the price was ${before.price}` : undefined;
+    const reloads = createConfigReloads(read(), read, () => "info", isDearer);
+    source.text = " # nothing";
+    await expect(reloads.plan()).rejects.toThrow("the configuration is empty, and the running one is not");
+    expect(await reloads.plan(true)).toMatchObject({ services: ["price"] });
+    source.text = "price: 3";
+    await expect(reloads.plan()).rejects.toThrow("the price was 2; if that is meant, reload with --force");
+    (await reloads.plan(true)).accept();
+    // Compared with what runs now.
+    expect(await reloads.plan()).toMatchObject({ services: [] });
+  });
+
   it("shows in metrics", async () => {
     const registry = new Registry();
     const status = { successAtMs: 5_000, error: "bad", failedAtMs: 9_000, needRestart: [] };

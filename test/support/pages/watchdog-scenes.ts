@@ -128,6 +128,7 @@ export function buildValidator({
         { ...UP, name: "sidecar-metrics" },
       ],
       pending: new Map(),
+      deadLetters: new Map(),
       activeSilences: 0,
       ...status,
     },
@@ -194,6 +195,8 @@ export function pageOf(
     silences: [],
     history: [],
     maintenance: [],
+    channels: [{ name: "chat", kind: "slack", acceptedAtMs: SCENE_MS - 3_600_000 }],
+    lost: [],
     runbooks: "",
     nowMs: SCENE_MS,
     pollMs: 18_000,
@@ -229,6 +232,7 @@ export const TROUBLED: ValidatorScene = {
       { ...UP, name: "prices", up: false, error: "connection refused", lastSuccessMs: SCENE_MS - 80_000 },
     ],
     pending: new Map([["pagerduty", 1]]),
+    deadLetters: new Map(),
   },
 };
 

@@ -27,6 +27,7 @@ export interface Frame {
   readonly recent: ConditionInput["recent"];
   readonly assessment: Assessment | undefined;
   readonly lateMs: number | undefined;
+  readonly lost?: NonNullable<ConditionInput["lost"]>;
   readonly peers: readonly SidecarPrices[];
   readonly payments: readonly Payment[];
 }

@@ -10,6 +10,8 @@ export function pageText(statuses: readonly WatchdogStatus[], more: Partial<Watc
     silences: [],
     history: [],
     maintenance: [],
+    channels: [],
+    lost: [],
     runbooks: "",
     nowMs,
     pollMs: 60_000,

@@ -1,29 +1,30 @@
-import type { MetricType, Sample } from "../../../src/watchdog/prometheus/line-parser.ts";
-import {
-  createPrometheusTextParser,
-  type PageLimits,
-  type PrometheusSink,
-} from "../../../src/watchdog/prometheus/text-parser.ts";
+import type { Sample } from "../../../src/watchdog/prometheus/line-parser.ts";
+import { createPrometheusTextParser, type PageLimits } from "../../../src/watchdog/prometheus/text-parser.ts";
 
-/** All samples and comments of one page. */
+/** What one page has. */
 export interface PrometheusPage {
   readonly samples: readonly Sample[];
-  readonly help: ReadonlyMap<string, string>;
-  readonly types: ReadonlyMap<string, MetricType>;
+  /** Types of the families, by name, as the comments have them. */
+  readonly types: ReadonlyMap<string, string>;
+  /** Lines that were skipped. */
+  readonly skipped: number;
 }
 
-/** Parses a page that is in memory. Throws {@link PrometheusTextError}. */
-export function parsePrometheusText(bytes: Uint8Array, limits: PageLimits = {}): PrometheusPage {
+/** Parses a page that is in memory. Throws {@link PrometheusTextError}. `needs`: default all metrics. */
+export function parsePrometheusText(
+  bytes: Uint8Array,
+  limits: PageLimits = {},
+  needs: (metric: string) => boolean = () => true,
+): PrometheusPage {
   const samples: Sample[] = [];
-  const help = new Map<string, string>();
-  const types = new Map<string, MetricType>();
-  const sink: PrometheusSink = {
-    sample: (sample) => samples.push(sample),
-    help: (name, text) => help.set(name, text),
-    type: (name, type) => types.set(name, type),
-  };
-  const parser = createPrometheusTextParser(sink, limits);
+  const parser = createPrometheusTextParser({ needs, sample: (sample) => samples.push(sample) }, limits);
   parser.push(bytes);
-  parser.end();
-  return { samples, help, types };
+  const types = Buffer.from(bytes)
+    .toString("utf8")
+    .matchAll(/^# TYPE (\S+) (\S+)$/gm);
+  return {
+    samples,
+    skipped: parser.end(),
+    types: new Map([...types].map(([, name = "", type = ""]) => [name, type])),
+  };
 }

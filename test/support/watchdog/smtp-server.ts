@@ -15,6 +15,8 @@ export interface SmtpServer {
   readonly commands: readonly string[];
   /** Reply to the next messages, such as "554 no"; undefined accepts them. */
   refusal: string | undefined;
+  /** Replies to the next recipients, by address. */
+  readonly refusedRecipients: Map<string, string>;
   readonly close: () => Promise<void>;
 }
 
@@ -23,6 +25,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
   const mails: ReceivedMail[] = [];
   const commands: string[] = [];
   const sockets = new Set<Socket>();
+  const refusedRecipients = new Map<string, string>();
   const served: { refusal: string | undefined } = { refusal: undefined };
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -52,8 +55,10 @@ export async function startSmtpServer(): Promise<SmtpServer> {
         reply("221 bye");
         socket.end();
       } else {
-        if (verb === "RCPT") state.recipients.push(line.replace(/^RCPT TO:<(.*)>.*$/i, "$1"));
-        reply("250 ok");
+        const address = verb === "RCPT" ? line.replace(/^RCPT TO:<(.*)>.*$/i, "$1") : "";
+        const refused = refusedRecipients.get(address);
+        if (address !== "" && refused === undefined) state.recipients.push(address);
+        reply(refused ?? "250 ok");
       }
     };
     socket.on("data", (chunk: Buffer) => {
@@ -72,6 +77,7 @@ export async function startSmtpServer(): Promise<SmtpServer> {
     port: typeof address === "object" && address !== null ? address.port : 0,
     mails,
     commands,
+    refusedRecipients,
     get refusal() {
       return served.refusal;
     },

@@ -54,7 +54,7 @@ export function createStoredSamples(): StoredSamples {
           add(name, all, atMs, value);
         },
       });
-      parser.push(new TextEncoder().encode(page));
+      parser.push(new TextEncoder().encode(`${page}\n`));
       parser.end();
     },
     fail: (target, atMs) => add("up", new Map(Object.entries(target)), atMs, 0),

@@ -60,6 +60,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
         : `app_oracle_responses{chain_id="${chainId}",status="Failure"} ${Number(node.bad)}`,
       `cometbft_consensus_latest_block_height{chain_id="${chainId}"} ${actual.height}`,
       `process_start_time_seconds ${node.startMs / 1000}`,
+      "",
     ].join("\n");
   const read: PageReader = async (url) => {
     catchUp();
@@ -70,7 +71,7 @@ export function createWorld(clock: ManualClock, chainId = "test-1"): World {
       return faults.has("html-node") ? page("<!doctype html><title>proxy</title>") : page(nodePage());
     }
     if (port === "8001" || faults.has("sidecar-down")) throw CONNECTION_REFUSED;
-    if (port === "8002") return page("side_car_health_check_system_updates_total 5");
+    if (port === "8002") return page("side_car_health_check_system_updates_total 5\n");
     if (faults.has("blind-prices")) throw CONNECTION_REFUSED;
     const prices = faults.has("no-prices") ? {} : { "BTC/USD": "9712345000", "ETH/USD": "3345670000" };
     return page(JSON.stringify({ prices, timestamp: new Date(clock.nowMs()).toISOString(), version: "" }));

@@ -44,6 +44,7 @@ describe("recorded node pages", () => {
           'go_info{version="go1.23"} 1',
           `other_build_info{version="${"x".repeat(61)}"} 1`,
           'provider_info{version="v1"} 1',
+          "",
         ].join("\n"),
       ),
     );

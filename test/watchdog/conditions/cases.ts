@@ -102,6 +102,9 @@ const noCalls: Change = (frame) => {
   return withPage(({ success }) => ({ success: success - blocks }))(frame);
 };
 
+/** The node's page without metrics of the oracle. */
+const votesUnseen = withPage(() => ({ success: 0n, failure: 0n, votesUnseen: "no app_oracle_responses" }));
+
 /** Of ten calls, so many take longer than 512 ms by the node's own histogram. */
 const slowCalls =
   (ofTen: bigint): Change =>
@@ -405,7 +408,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
         withChain(() => ({ validator: up({ size: 20, isInSet: false, votingPower: 0n }) })),
       ),
     },
-    missing: { "the node's page": blindNode },
+    missing: { "the node's page": blindNode, "metrics of the oracle": all(noCalls, votesUnseen) },
   },
   ...JAIL_CASES,
   ...rewardCases("full", "full-reward"),
@@ -445,6 +448,11 @@ export const CASES: Readonly<Record<string, Cases>> = {
     quiet: { "one second": skewed(1), "one second behind": skewed(-1) },
     missing: { "the clock": withoutPageValues("clockMs"), "the node's page": blindNode },
   },
+  "notifications-lost": {
+    fires: (frame) => ({ ...frame, lost: [{ channel: "chat", reason: "no_service" }] }),
+    quiet: { "nothing lost": (frame) => ({ ...frame, lost: [] }) },
+    missing: { "dead letters": (frame) => frame },
+  },
   "watchdog-slow": {
     fires: (frame) => ({ ...frame, lateMs: 5000 }),
     quiet: { "a second": (frame) => ({ ...frame, lateMs: 1000 }) },
@@ -452,6 +460,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "cannot-see-votes": {
     fires: all(blindNode, blindChain),
+    alsoFires: { "pages without metrics of the oracle": votesUnseen },
     quiet: { "a chain that can be read": blindNode, "a node that can be read": blindChain },
     missing: {
       "series of the node's page": all(pageWithoutSeries, blindChain),
@@ -463,6 +472,7 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "cannot-see-node": {
     fires: blindNode,
+    alsoFires: { "a page without metrics of the oracle": votesUnseen },
     quiet: { others: all(blindPrices, blindSidecar, blindChain) },
     missing: { "series of its page": pageWithoutSeries },
   },

@@ -98,7 +98,64 @@ describe("a notification that the receiver rejects", () => {
       failed_at: expect.stringMatching(/^2026-11-21T12:0\d:/),
       error: "the webhook answered HTTP 422",
     });
-    expect(json).toHaveProperty("dead_letters", ["oracle-calls-failing", "sidecar-down"].map(letterOf));
+    expect(json).toHaveProperty(
+      "dead_letters",
+      expect.arrayContaining(["oracle-calls-failing", "sidecar-down"].map(letterOf)),
+    );
+  });
+
+  it("raises an alert, is on the page and a metric, and is sent again or dropped on request", async () => {
+    const lost = () =>
+      rig.watchdog.status().alerts.find(({ rule }) => rule.condition.name === "notifications-lost")?.state;
+    const metric = async () =>
+      /oracle_watchdog_dead_letters\{channel="webhook"\} (\d+)/.exec(
+        await (await fetch(`${rig.url}/metrics`)).text(),
+      )?.[1];
+    // The receiver does not exist any more: one attempt is enough.
+    receiver.status = 410;
+    world.set("sidecar-down", true);
+    await clock.advance(3 * MINUTE);
+    expect(lost()).toMatchObject({
+      phase: "firing",
+      reason: expect.stringContaining("webhook: the webhook answered HTTP 410"),
+    });
+    const attempts = receiver.alerts.filter(({ alert }) => alert === "sidecar-down").length;
+    expect(attempts).toBe(1);
+    // The alert about them does not count its own.
+    const others = lost()?.reason;
+    await clock.advance(3 * MINUTE);
+    expect(lost()?.reason).toBe(others);
+    expect(Number(await metric())).toBeGreaterThan(1);
+    expect(await (await fetch(rig.url)).text()).toContain("the webhook answered HTTP 410");
+    // They are stored.
+    await rig.stop();
+    rig = await start();
+    receiver.status = 204;
+    expect(await call("POST", "/api/alerts/dead-letters/resend", {}, "")).toMatchObject({ status: 401 });
+    expect(await call("POST", "/api/alerts/dead-letters/resend", { ids: "x" })).toMatchObject({
+      status: 400,
+    });
+    expect((await call("POST", "/api/alerts/dead-letters/resend", { channels: ["other"] })).json).toEqual({
+      resent: 0,
+    });
+    const before = receiver.alerts.length;
+    expect((await call("POST", "/api/alerts/dead-letters/resend", {})).json).toEqual({
+      resent: Number(await metric()) || expect.any(Number),
+    });
+    await clock.advance(MINUTE);
+    expect(receiver.alerts.slice(before).map(({ alert }) => alert)).toContain("sidecar-down");
+    expect([await metric(), lost()?.phase]).toEqual(["0", "resolved"]);
+  });
+
+  it("is dropped on request", async () => {
+    receiver.status = 410;
+    world.set("sidecar-down", true);
+    await clock.advance(3 * MINUTE);
+    receiver.status = 204;
+    const { json } = await call("POST", "/api/alerts/dead-letters/discard", {});
+    expect(json).toEqual({ discarded: expect.any(Number) });
+    await clock.advance(MINUTE);
+    expect(rig.watchdog.status().deadLetters.get("webhook")).toBe(0);
   });
 });
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../../src/platform/base/clock.ts";
-import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { isRecord } from "../../../src/platform/base/json.ts";
+import { type LogFields, silentLogger } from "../../../src/platform/base/logger.ts";
 import { type HttpReply, textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
@@ -26,7 +27,12 @@ interface Received {
 
 /** Starts an HTTP receiver; its reply can be replaced. */
 async function startReceiver() {
-  const receiver = { url: "", reply: textReply(200, "ok"), received: new Array<Received>() };
+  const receiver = {
+    url: "",
+    reply: textReply(200, "ok"),
+    replyTo: (_request: Received): HttpReply => receiver.reply,
+    received: new Array<Received>(),
+  };
   const server = await openRouteServer(
     {
       name: "receiver",
@@ -38,8 +44,9 @@ async function startReceiver() {
           method: "POST",
           path: "*",
           handle: ({ path, headers, body }): HttpReply => {
-            receiver.received.push({ path, headers, body: JSON.parse(new TextDecoder().decode(body)) });
-            return receiver.reply;
+            const request = { path, headers, body: JSON.parse(new TextDecoder().decode(body)) };
+            receiver.received.push(request);
+            return receiver.replyTo(request);
           },
         },
       ],
@@ -289,13 +296,59 @@ describe("e-mail", () => {
     stop.push(server.close);
     const channel = channelOf("email", mailKeys(server.port));
     server.refusal = "554 5.7.1 content rejected for watchdog";
-    await expect(send(channel, FIRING)).rejects.toMatchObject({ facts: { code: "rejected", status: 554 } });
+    await expect(send(channel, FIRING)).rejects.toMatchObject({
+      facts: { code: "rejected", status: 554 },
+      message: "the mail server replied 554 5.7.1 content rejected for [redacted]",
+    });
     server.refusal = "451 try again";
     await expect(send(channel, FIRING)).rejects.toMatchObject({ facts: { code: "not-sent" } });
     await server.close();
     await expect(send(channel, FIRING)).rejects.toThrow(
       /^e-mail not sent: E(?:CONNECTION|SOCKET|CONNREFUSED)$/,
     );
+    expect(server.mails).toEqual([]);
+  });
+
+  it("is per recipient: those who have it get no second copy, and the refused ones are named", async () => {
+    const server = await startSmtpServer();
+    stop.push(server.close);
+    const channel = channelOf("email", mailKeys(server.port));
+    const got = () =>
+      server.mails.map(({ recipients, text }) => [recipients.join(), /^Subject: (.*)$/m.exec(text)?.[1]]);
+    server.refusedRecipients.set("b@validator.example", "452 4.2.2 mailbox full");
+    for (const events of [[FIRING], [FIRING], [FIRING, RESOLVED], [FIRING, RESOLVED]])
+      await expect(send(channel, ...events)).rejects.toMatchObject({
+        facts: { code: "refused", status: 452 },
+        message:
+          "the mail server refused b@validator.example (452 4.2.2 mailbox full); the other recipients have it",
+      });
+    expect(got()).toEqual([
+      ["a@validator.example", "[FIRING] test-1 default: Sidecar down"],
+      ["a@validator.example", "[RESOLVED] test-1 default: Sidecar down"],
+    ]);
+    server.refusedRecipients.set("b@validator.example", "550 5.1.1 user unknown");
+    await expect(send(channel, FIRING, RESOLVED)).rejects.toMatchObject({
+      facts: { code: "gone", status: 550 },
+    });
+    expect(server.mails).toHaveLength(2);
+    server.refusedRecipients.clear();
+    await send(channel, FIRING, RESOLVED);
+    expect(got().slice(2)).toEqual([
+      ["b@validator.example", "[FIRING 1, RESOLVED 1] test-1 default: Sidecar down"],
+    ]);
+  });
+
+  it("refused for all recipients is no mail", async () => {
+    const server = await startSmtpServer();
+    stop.push(server.close);
+    const channel = channelOf("email", mailKeys(server.port));
+    for (const one of ["a", "b"])
+      server.refusedRecipients.set(`${one}@validator.example`, "550 no such user");
+    await expect(send(channel, FIRING)).rejects.toMatchObject({
+      facts: { code: "gone", status: 550 },
+      message:
+        "the mail server refused a@validator.example (550 no such user), b@validator.example (550 no such user)",
+    });
     expect(server.mails).toEqual([]);
   });
 
@@ -319,6 +372,145 @@ describe("a receiver that does not accept", () => {
     await expect(send(webhook(receiver.url), FIRING)).rejects.toMatchObject({ facts });
   });
 
+  it.each([
+    ["slack", 404, "no_service", "gone", "Slack answered HTTP 404: no_service"],
+    ["slack", 410, "channel_is_archived", "gone", "Slack answered HTTP 410: channel_is_archived"],
+    ["slack", 400, "invalid_payload", "rejected", "Slack answered HTTP 400: invalid_payload"],
+    ["slack", 500, "rollup_error", "refused", "Slack answered HTTP 500: rollup_error"],
+    [
+      "telegram",
+      400,
+      '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}',
+      "gone",
+      "Telegram answered HTTP 400: Bad Request: chat not found",
+    ],
+    [
+      "telegram",
+      400,
+      '{"ok":false,"description":"Bad Request: message text is empty"}',
+      "rejected",
+      "Telegram answered HTTP 400: Bad Request: message text is empty",
+    ],
+    [
+      "telegram",
+      403,
+      '{"description":"Forbidden: bot was kicked from the group chat"}',
+      "gone",
+      "Telegram answered HTTP 403: Forbidden: bot was kicked from the group chat",
+    ],
+    ["telegram", 401, '{"description":"Unauthorized"}', "gone", "Telegram answered HTTP 401: Unauthorized"],
+    [
+      "discord",
+      404,
+      '{"message":"Unknown Webhook","code":10015}',
+      "gone",
+      "Discord answered HTTP 404: Unknown Webhook",
+    ],
+    [
+      "discord",
+      400,
+      '{"message":"Invalid Form Body","code":50035,"errors":{"embeds":{"0":{"description":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH"}]}}}}}',
+      "rejected",
+      'Discord answered HTTP 400: Invalid Form Body; {"embeds":{"0":{"description":{"_errors":[{"code":"BASE_TYPE_MAX_LENGTH"}]}}}}',
+    ],
+    [
+      "pagerduty",
+      400,
+      `{"status":"invalid event","message":"Event object is invalid","errors":["invalid routing key ${SECRET}"]}`,
+      "gone",
+      'PagerDuty answered HTTP 400: Event object is invalid; ["invalid routing key [redacted]"]',
+    ],
+    [
+      "pagerduty",
+      400,
+      `{"message":"Event object is invalid","errors":["'payload.severity' is missing"]}`,
+      "rejected",
+      `PagerDuty answered HTTP 400: Event object is invalid; ["'payload.severity' is missing"]`,
+    ],
+    ["webhook", 410, "", "gone", "the webhook answered HTTP 410"],
+    ["webhook", 502, "<html><h1>Bad gateway</h1>", "refused", "the webhook answered HTTP 502"],
+    [
+      "webhook",
+      403,
+      `no access for ${SECRET}\n\u0007 at /hooks/${SECRET}?token=${SECRET} ${"x".repeat(400)}`,
+      "refused",
+      `the webhook answered HTTP 403: no access for [redacted] at /hooks/[redacted]?token=[redacted] ${"x".repeat(237)}`,
+    ],
+  ])("says in its own words why: %s, HTTP %i, %s", async (...row) => {
+    const [kind, status, text, code, message] = row;
+    const receiver = await startReceiver();
+    receiver.reply = textReply(status, text);
+    const keys = {
+      telegram: { bot_token: secret(`123456:${SECRET}`), chat_id: "-1", api: receiver.url },
+      pagerduty: { routing_key: secret(SECRET), url: receiver.url },
+    }[kind] ?? { url: secret(`${receiver.url}/hooks/${SECRET}?token=${SECRET}`) };
+    await expect(send(channelOf(kind, keys), FIRING)).rejects.toMatchObject({
+      facts: { code, status },
+      message,
+    });
+  });
+
+  it("follows a Telegram group that became a supergroup, and says the new id once", async () => {
+    const receiver = await startReceiver();
+    const said: unknown[] = [];
+    const logger = {
+      ...silentLogger,
+      warn: (_message: string, fields?: LogFields) => void said.push(fields),
+    };
+    const { channels } = notifySchema.parse({
+      channels: [
+        {
+          kind: "telegram",
+          name: "tg",
+          bot_token: secret(`123456:${SECRET}`),
+          chat_id: "-4001",
+          api: receiver.url,
+        },
+      ],
+    });
+    const [config] = channels;
+    if (config === undefined) throw new Error("no channel");
+    const channel = createChannel(config, {
+      post: postJson,
+      mail: sendSmtp,
+      logger,
+    });
+    receiver.replyTo = ({ body }) =>
+      JSON.stringify(body).includes('"chat_id":"-1009000000001"')
+        ? textReply(200, '{"ok":true}')
+        : textReply(400, '{"ok":false,"parameters":{"migrate_to_chat_id":-1009000000001}}');
+    await send(channel, FIRING);
+    await send(channel, RESOLVED);
+    expect(receiver.received.map(({ body }) => isRecord(body) && body["chat_id"])).toEqual([
+      "-4001",
+      "-1009000000001",
+      "-1009000000001",
+    ]);
+    expect(said).toEqual([
+      { channel: "tg", advice: 'the chat is a supergroup now: chat_id: "-1009000000001"' },
+    ]);
+  });
+
+  it("gets texts that end between two characters, and never half of one", async () => {
+    const receiver = await startReceiver();
+    const half = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/;
+    const family = "\u{1F469}\u200D\u{1F469}\u200D\u{1F467}";
+    for (const shift of Array.from({ length: 9 }, (_, index) => "x".repeat(index)))
+      for (const kind of ["slack", "discord", "telegram", "pagerduty"]) {
+        const keys = {
+          telegram: { bot_token: secret(`123456:${SECRET}`), chat_id: "-1", api: receiver.url },
+          pagerduty: { routing_key: secret(SECRET), url: receiver.url },
+        }[kind] ?? { url: secret(`${receiver.url}/${SECRET}`) };
+        const title = `${shift}${family.repeat(700)}`;
+        await send(channelOf(kind, keys), alertEvent({ title, reason: "a \ud83d half", description: title }));
+        const text = JSON.stringify(receiver.received.at(-1)?.body);
+        expect(text).not.toMatch(half);
+        expect(text).not.toMatch(/\\ud[89a-f]/i);
+        // No family loses a member.
+        expect(text.replaceAll(family, "")).not.toMatch(/[\u{1F469}\u{1F467}\u200D]/u);
+      }
+  });
+
   it("says how long to wait, in seconds with a fraction, at most an hour", async () => {
     const receiver = await startReceiver();
     for (const [header, retryAfterMs] of [
@@ -331,6 +523,17 @@ describe("a receiver that does not accept", () => {
         facts: { code: "refused", status: 429, retryAfterMs },
       });
     }
+    receiver.reply = textReply(429, '{"ok":false,"parameters":{"retry_after":7}}');
+    await expect(send(webhook(receiver.url), FIRING)).rejects.toMatchObject({
+      facts: { retryAfterMs: 7000 },
+    });
+    receiver.reply = textReply(
+      429,
+      '{"message":"You are being rate limited.","retry_after":1.5,"global":true}',
+    );
+    await expect(send(webhook(receiver.url), FIRING)).rejects.toMatchObject({
+      facts: { retryAfterMs: 1500 },
+    });
     receiver.reply = { ...textReply(429, "x"), headers: { "Retry-After": "Wed, 21 Oct 2026 07:28:00 GMT" } };
     const error: unknown = await send(webhook(receiver.url), FIRING).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ facts: { code: "refused", status: 429 } });
@@ -341,7 +544,7 @@ describe("a receiver that does not accept", () => {
     receiver.reply = textReply(500, "no");
     const refused = await send(webhook(receiver.url), FIRING).catch(String);
     const unreachable = await send(webhook("http://127.0.0.1:1"), FIRING).catch(String);
-    expect(refused).toBe("ChannelError: the webhook answered HTTP 500");
+    expect(refused).toBe("ChannelError: the webhook answered HTTP 500: no");
     expect(unreachable).toBe("ChannelError: the webhook: ECONNREFUSED");
   });
 });

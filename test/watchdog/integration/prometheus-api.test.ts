@@ -200,7 +200,7 @@ describe("queries of the Prometheus API", () => {
       "a redirect",
       (_request, response) => response.writeHead(302, { location: "http://127.0.0.1:1/" }).end(),
       "http-status",
-      "Prometheus answered HTTP 302",
+      "Prometheus redirects to http://127.0.0.1:1/ (HTTP 302); set that URL if it is right",
     ],
     [
       "a page that is not JSON",
@@ -225,6 +225,12 @@ describe("queries of the Prometheus API", () => {
       answer(200, MATRIX.replace(/\}$/, ',"warnings":["store a: connection refused"]}')),
       "incomplete",
       "Prometheus returned an incomplete result: store a: connection refused",
+    ],
+    [
+      "a part of the result, as VictoriaMetrics says it",
+      answer(200, MATRIX.replace(/\}$/, ',"isPartial":true}')),
+      "incomplete",
+      "Prometheus returned an incomplete result: it is marked as partial, so a storage node does not respond",
     ],
     [
       "a response that is too large",
@@ -303,7 +309,7 @@ describe("queries of the Prometheus API", () => {
         setImmediate(() => response.destroy());
       },
       "unreachable",
-      "Prometheus cannot be read (ECONNRESET)",
+      "Prometheus cannot be read (UND_ERR_SOCKET)",
     ],
   ])("fail with a clear text for %s, without the secret", async (_name, handle, code, text) => {
     const url = await startApi(handle);

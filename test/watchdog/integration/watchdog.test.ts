@@ -207,16 +207,25 @@ describe("over HTTP", () => {
 
   it.each([
     ["HTML", textReply(200, "<!doctype html><h1>Welcome</h1>"), /the page is HTML, not metrics/],
-    ["a broken line", textReply(200, "up 1\nup one\n"), /^line 2: "one" is not a number$/],
+    ["a broken line", textReply(200, "up 1\napp_oracle_responses one\n"), /^line 2: "one" is not a number$/],
     [
       "an error",
       textReply(503, "Limit of concurrent requests reached (3), try again later.\n"),
       /answered HTTP 503/,
     ],
-    ["a redirect", { status: 302, headers: { location: "/login" }, body: "" }, /answered HTTP 302/],
+    [
+      "a redirect to another host",
+      { status: 302, headers: { location: "http://user:pass@login.example/at?next=/" }, body: "" },
+      /^the source redirects to http:\/\/login\.example\/at \(HTTP 302\); set that URL if it is right$/,
+    ],
     ["an empty page", textReply(200, ""), /no node metrics/],
     ["a page that is too large", textReply(200, "# x\n".repeat(60_000)), /larger than 200000 bytes/],
-    ["a page that is not text", { status: 200, body: new Uint8Array([0x75, 0xff]) }, /invalid UTF-8/],
+    ["a page that is not text", { status: 200, body: new Uint8Array([0x75, 0xff, 0x0a]) }, /no node metrics/],
+    [
+      "a page that is cut off",
+      textReply(200, 'app_oracle_responses{status="Succ'),
+      /^the page is incomplete/,
+    ],
   ] as const)("reports a node page that is %s", async (_case, reply, problem) => {
     const node = await serve(reply);
     const { watchdog } = await startWatchdog({ node: node.url });

@@ -28,7 +28,8 @@ function plotsOver(first: BuiltValidator) {
       if (world.fails) throw new Error("disk I/O error");
       return world.built.ledger;
     },
-    alerting: () => ({ silences: [], history: world.history }),
+    alerting: () => ({ silences: [], history: world.history, outbox: [] }),
+    channels: () => [],
   };
   const plots = createPlots(deps);
   const expected = (): string =>

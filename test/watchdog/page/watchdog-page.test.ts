@@ -1,3 +1,4 @@
+import { alertEvent } from "../../support/watchdog/alert-event.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { describe, expect, it } from "vitest";
 import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
@@ -325,6 +326,23 @@ describe("the watchdog's page", () => {
     expect(shown(TROUBLED)).toContain("Pending notifications: pagerduty: 1.");
   });
 
+  it("says who is notified only when a receiver has accepted something, and what was never delivered", () => {
+    const chat = { name: "chat", kind: "slack", acceptedAtMs: undefined };
+    expect(shown(HEALTHY)).toContain("Every alert notifies");
+    const untested = shown(HEALTHY, { channels: [chat] });
+    expect(untested).toContain("No channel has accepted anything since the start");
+    expect(untested).not.toContain("Every alert notifies");
+    const nobody = shown(HEALTHY, { channels: [] });
+    expect(nobody).toContain("nobody is notified");
+    expect(nobody).not.toContain("Every alert notifies");
+    const lost = [
+      { channel: "chat", event: alertEvent(), dead: { atMs: SCENE_MS, reason: `no_service ${EVIL}` } },
+    ];
+    const text = shown(HEALTHY, { lost });
+    expect(text).toContain("no_service");
+    expect(text).not.toContain(EVIL);
+  });
+
   it("shows silences and maintenance", () => {
     const silence = {
       id: "1",
@@ -356,6 +374,7 @@ describe("the watchdog's page", () => {
       "validator-1",
       "validator-2",
       "validator-3",
+      "notifications",
       "silences",
     ]);
     const fleet = sections[0]?.content.text ?? "";

@@ -46,7 +46,6 @@ describe("pages of a node that Prometheus stored", () => {
       chainId: "c-1",
       success: 5n,
       failure: 0n,
-      processStartMs: 1000,
       sampledAtMs: 1000,
       reports: new Map([["valcons1", { withPrice: 7n, absent: 2n, total: 9n }]]),
     });

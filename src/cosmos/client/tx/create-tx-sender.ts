@@ -1,9 +1,11 @@
 import { pause } from "../../../platform/base/abort.ts";
 import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
-import { classifyClientError } from "../errors.ts";
+import { toHex } from "../../../platform/base/bytes.ts";
+import { classifyClientError, ClientError } from "../errors.ts";
 import {
   createTxWindow,
+  DEFAULT_WINDOW_LIMITS,
   type TxWindowDeps,
   type TxWindowOptions,
   type WindowLimits,
@@ -38,13 +40,16 @@ interface Sending {
   readonly window: TxWindow;
   readonly deps: TxSenderDeps;
   readonly pollMs: number;
+  /** Longest wait for a block, also while no node responds. */
+  readonly deadlineMs: number;
   readonly priceOf: TxSenderOptions["priceOf"];
   readonly signal: AbortSignal;
 }
 
 /** Creates a sender. It reads the account at the first call. */
 export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): TxSender {
-  const { pollMs = DEFAULT_POLL_MS, ...limits } = options.limits ?? {};
+  const { pollMs = DEFAULT_POLL_MS, ...given } = options.limits ?? {};
+  const limits = { ...DEFAULT_WINDOW_LIMITS, ...given };
   const window = createTxWindow({ ...options, limits }, deps);
   const { priceOf } = options;
   const sends = createMutex();
@@ -53,13 +58,24 @@ export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): Tx
     simulate: window.simulate,
     send: (messages, gasLimit, signal) =>
       sends.runExclusive(
-        () => send({ messages, gasLimit }, { window, deps, pollMs, priceOf, signal }),
+        () =>
+          send(
+            { messages, gasLimit },
+            { window, deps, pollMs, deadlineMs: limits.confirmDeadlineMs, priceOf, signal },
+          ),
         signal,
       ),
     broadcast: (messages, gasLimit, signal) =>
       sends.runExclusive(async () => {
         const draft = { messages, gasLimit };
-        const result = await broadcastOnceMore(draft, { window, deps, pollMs, priceOf, signal });
+        const result = await broadcastOnceMore(draft, {
+          window,
+          deps,
+          pollMs,
+          deadlineMs: limits.confirmDeadlineMs,
+          priceOf,
+          signal,
+        });
         if (result.kind !== "in-flight") return unsent(draft, result);
         return { hash: result.tx.hash, gasLimit, confirmation: { kind: "accepted" } };
       }, signal),
@@ -85,9 +101,12 @@ async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
   const result = await broadcastOnceMore(draft, sending);
   if (result.kind !== "in-flight") return unsent(draft, result);
   const { tx } = result;
+  const untilMs = deps.clock.monotonicMs() + sending.deadlineMs;
   for (;;) {
     const confirmation = await confirmed(tx, sending);
     if (confirmation !== undefined) return toOutcome(tx, confirmation);
+    if (deps.clock.monotonicMs() >= untilMs)
+      throw noBlock(`it is not known whether transaction ${toHex(tx.hash)} is in a block`, sending);
     await pause(pollMs, deps.clock, signal);
     signal.throwIfAborted();
   }
@@ -106,13 +125,23 @@ async function broadcast(
 }
 
 /** Waits for the next block, and until transactions of callers that went away are final. */
-async function untilOpen({ window, deps, pollMs, signal }: Sending): Promise<void> {
+async function untilOpen(sending: Sending): Promise<void> {
+  const { window, deps, pollMs, signal } = sending;
+  const untilMs = deps.clock.monotonicMs() + sending.deadlineMs;
   for (;;) {
     const { latestHeight } = await deps.client.status(signal);
     await window.confirm(latestHeight, signal);
     if (window.isOpen(latestHeight)) return;
+    if (deps.clock.monotonicMs() >= untilMs) throw noBlock("the transaction is not sent", sending);
     await deps.clock.sleep(pollMs, signal);
   }
+}
+
+function noBlock(what: string, { deadlineMs }: Sending): ClientError {
+  return new ClientError(
+    { code: "timeout", endpoint: "the chain", method: "a new block", afterMs: deadlineMs },
+    `the chain showed no new block for ${deadlineMs / 1000} s: ${what}`,
+  );
 }
 
 /** Returns the final state of `tx`; undefined while it has none, and when the node cannot be asked now. */

@@ -50,7 +50,7 @@ export interface WindowLimits {
 }
 
 /** Suitable for block times of one to a few seconds. */
-const DEFAULT_WINDOW_LIMITS: WindowLimits = {
+export const DEFAULT_WINDOW_LIMITS: WindowLimits = {
   timeoutBlocks: 20n,
   confirmDeadlineMs: 90_000,
   broadcastTries: 3,

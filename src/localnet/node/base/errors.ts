@@ -27,6 +27,8 @@ export function requirePage(page: number | bigint, total: number, perPage: numbe
 export type NodeErrorFacts =
   | { readonly code: "home-in-use"; readonly home: string; readonly pid: number | undefined }
   | { readonly code: "home-unusable"; readonly home: string }
+  /** The disk does not take a write. */
+  | { readonly code: "store-failed"; readonly path: string }
   | { readonly code: "no-state"; readonly home: string }
   | { readonly code: "other-genesis"; readonly chainId: string }
   | { readonly code: "bad-genesis"; readonly path: string }

@@ -72,7 +72,7 @@ export function readBlockStore(home: string): BlockStore {
   return createBlockStore(openSnapshot(home), 0);
 }
 
-function createBlockStore({ database, close }: OpenDatabase, keepBlocks: number): BlockStore {
+function createBlockStore({ database, transaction, close }: OpenDatabase, keepBlocks: number): BlockStore {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
   const pruning = createBlockPruning(database, index, keepBlocks);
@@ -95,15 +95,15 @@ function createBlockStore({ database, close }: OpenDatabase, keepBlocks: number)
     index,
     genesis: () => readRow(sql.meta.get("genesis"))?.bytes("value"),
     saveGenesis: (document, sets) =>
-      database.transaction(() => {
+      transaction(() => {
         sql.saveMeta.run("genesis", document);
         saveSets(sets);
-      })(),
+      }),
     latestHeight: () => readRow(sql.latest.get())?.integer("height"),
     earliestHeight: pruning.earliestHeight,
     save: (record) => {
       // One transaction: after a kill, a height is either complete or absent.
-      database.transaction(() => saveAll(record))();
+      transaction(() => saveAll(record));
       blocks.put(record.block.header.height, record.block);
       results.put(record.results.height, record.results);
     },

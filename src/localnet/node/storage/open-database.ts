@@ -3,8 +3,8 @@ import { join } from "node:path";
 import Database from "libsql";
 import { errorText } from "../../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../../platform/process/folder-lock.ts";
-import { createPrivateFile } from "../../../platform/process/private-file.ts";
-import { isDamaged } from "../../../platform/storage/sqlite-database.ts";
+import { createDatabaseFile, inTransaction } from "../../../platform/storage/sqlite-database.ts";
+import { isDamaged, isDiskProblem } from "../../../platform/storage/sqlite-errors.ts";
 import { NodeError } from "../base/errors.ts";
 import { decodeResults } from "./block-codec.ts";
 import { createEventIndex } from "./event-index.ts";
@@ -13,6 +13,8 @@ import { readRow } from "./rows.ts";
 /** A database connection. `close` also releases the lock of the home, if any. */
 export interface OpenDatabase {
   readonly database: Database.Database;
+  /** Runs `work` in a transaction. Throws `NodeError` `store-failed` when the disk does not take it; then nothing is stored. */
+  readonly transaction: (work: () => void) => void;
   readonly close: () => void;
 }
 
@@ -29,7 +31,7 @@ export function openDatabase(home: string | undefined): OpenDatabase {
     const lock = lockFolder(home);
     const path = join(home, DATABASE_FILE);
     // The database contains validator seeds.
-    createPrivateFile(path);
+    createDatabaseFile(path);
     return open(path, lock.release);
   } catch (error) {
     if (error instanceof FolderInUseError) throw inUse(home, error);
@@ -68,7 +70,7 @@ export function openSnapshot(home: string): OpenDatabase {
     database.close();
     throw unusable(home, error);
   }
-  return { database, close: () => void database.close() };
+  return { database, transaction: storing(database, path), close: () => void database.close() };
 }
 
 function open(path: string, release: () => void): OpenDatabase {
@@ -77,6 +79,7 @@ function open(path: string, release: () => void): OpenDatabase {
     prepareDatabase(database);
     return {
       database,
+      transaction: storing(database, path),
       close: () => {
         database.close();
         release();
@@ -86,6 +89,21 @@ function open(path: string, release: () => void): OpenDatabase {
     release();
     throw error;
   }
+}
+
+function storing(database: Database.Database, path: string): OpenDatabase["transaction"] {
+  return (work) => {
+    try {
+      inTransaction(database, work);
+    } catch (cause) {
+      if (!isDiskProblem(cause)) throw cause;
+      throw new NodeError(
+        { code: "store-failed", path },
+        `${path} cannot be written; everything before is stored: make room or repair the disk, and start again`,
+        { cause },
+      );
+    }
+  };
 }
 
 function unusable(home: string, cause: unknown): NodeError {
@@ -172,13 +190,13 @@ function prepareDatabase(database: Database.Database): void {
     throw new Error(`the tables have version ${version}, this program needs version ${SCHEMA_VERSION}`);
   }
   // One transaction: after a kill, the tables have the old version or the new one.
-  database.transaction(() => {
+  inTransaction(database, () => {
     // A new database has version 0.
     if (version === 1n) dropEventTables(database);
     database.exec(TABLES);
     if (version === 1n) indexStoredBlocks(database);
     database.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
-  })();
+  });
 }
 
 function dropEventTables(database: Database.Database): void {

@@ -126,11 +126,18 @@ export const PROCESS: DashboardSpec = {
             emptyText: "No channel is configured",
           },
         ),
-        graph("Pending", [query(`max by (channel) (${W}_pending_notifications{${JOB}})`, "{{channel}}")], {
-          description: "Notifications that a channel has not accepted yet.",
-          unit: "none",
-          emptyText: "No channel is configured",
-        }),
+        graph(
+          "Pending and given up",
+          [
+            query(`max by (channel) (${W}_pending_notifications{${JOB}})`, "{{channel}}"),
+            query(`max by (channel) (${W}_dead_letters{${JOB}})`, "{{channel}}, given up"),
+          ],
+          {
+            description: "Notifications that a channel has not accepted yet, and dead letters.",
+            unit: "none",
+            emptyText: "No channel is configured",
+          },
+        ),
         graph(
           "Dead-man monitor",
           [query(`time() - (${W}_dead_man_ping_timestamp_seconds{${JOB}} > 0)`, "{{instance}}")],

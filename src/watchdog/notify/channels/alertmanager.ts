@@ -105,7 +105,8 @@ function alertJson(
         ? {}
         : { resolved_summary: `Now: ${event.reason}. ${costText(event.cost)}` }),
     },
-    startsAt: new Date(event.sinceMs).toISOString(),
+    // Alertmanager refuses an alert that ends before it begins.
+    startsAt: new Date(Math.min(event.sinceMs, resolvedAtMs ?? validUntilMs)).toISOString(),
     endsAt: new Date(resolvedAtMs ?? validUntilMs).toISOString(),
   };
 }

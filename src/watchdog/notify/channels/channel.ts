@@ -5,17 +5,21 @@ import {
   issueText,
   checkedSecretField,
 } from "../../../platform/config/config-fields.ts";
+import { unreachable } from "../../../platform/base/errors.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import type { ReportMessage } from "./message.ts";
 import {
-  HTTP_REJECTIONS,
   type Mail,
   type MailServer,
+  createMailing,
   postAccepted,
   type PostJson,
+  type PostReply,
+  type ReceiverWords,
   type SendMail,
 } from "./transport.ts";
+import type { Logger } from "../../../platform/base/logger.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 
 /** A channel as the configuration describes it. */
@@ -23,14 +27,19 @@ interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
 
-/** One request to a receiver: a POST of JSON, or an e-mail. */
-type ChannelRequest =
-  | {
-      readonly url: string;
-      readonly headers?: Readonly<Record<string, string>>;
-      readonly body: unknown;
-    }
-  | { readonly server: MailServer; readonly mail: Mail };
+/** One request to a receiver: a POST of JSON. */
+interface ChannelRequest {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body: unknown;
+}
+
+/** How a channel writes e-mails instead of requests. */
+interface Mails<Config> {
+  readonly server: (config: Config) => { readonly server: MailServer; readonly to: readonly string[] };
+  readonly alert: (events: readonly AlertEvent[], config: Config, to: readonly string[]) => Mail;
+  readonly report: (report: ReportMessage, config: Config, to: readonly string[]) => Mail;
+}
 
 /** How the state of all alerts is sent to a receiver that routes, groups and repeats by itself. */
 interface StateRequests {
@@ -54,14 +63,23 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly example: Readonly<Record<string, unknown>>;
   /** Events of one delivery: many in one message for people, one for programs that identify alerts. */
   readonly maxEvents: number;
-  /** Encodes events of one validator, oldest first. */
-  readonly alert: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
+  /** Encodes events of one validator, oldest first. Absent: the channel has `mails`. */
+  readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
+  readonly mails?: Mails<z.output<Schema>>;
   /** Encodes a report. Absent: the receiver takes alerts only. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
   /** Present: the receiver gets the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** Statuses that refuse the content for good, so that another attempt is useless. Default: those of HTTP. */
-  readonly rejections?: ReadonlySet<number>;
+  /** What the receiver says when another attempt is useless. */
+  readonly words?: ReceiverWords;
+  /** The configuration with which the receiver accepts a notification that it refused with this reply. Undefined: none. */
+  readonly moved?: (reply: PostReply, config: z.output<Schema>) => Moved<z.output<Schema>> | undefined;
+}
+
+interface Moved<Config> {
+  readonly config: Config;
+  /** What the operator should set: "chat_id is now -1001". */
+  readonly advice: string;
 }
 
 /** A kind of channel for the rest of the watchdog. */
@@ -102,6 +120,7 @@ export interface StatePush {
 export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
+  readonly logger?: Logger;
 }
 
 /** Events of one message for people. */
@@ -119,40 +138,101 @@ export function defineChannel<Schema extends z.ZodType<KindSettings>>(
     about,
     schema,
     example,
-    takesReports: definition.report !== undefined,
+    takesReports: definition.report !== undefined || definition.mails !== undefined,
     takesState: definition.state !== undefined,
     open: (config, deps) => (isOwn(config) ? openChannel(definition, config, deps) : undefined),
   };
 }
 
 function openChannel<Schema extends z.ZodType<KindSettings>>(
-  { receiver, maxEvents, alert, report, state, rejections = HTTP_REJECTIONS }: ChannelDefinition<Schema>,
+  definition: ChannelDefinition<Schema>,
   config: z.output<Schema>,
-  { post, mail }: ChannelDeps,
+  deps: ChannelDeps,
 ): Channel {
-  const { deadlineMs } = config;
-  const push = (request: ChannelRequest) => (signal: AbortSignal) =>
-    "mail" in request
-      ? mail(request.server, request.mail, { deadlineMs, signal, rejections })
-      : postAccepted(post, receiver, { ...request, signal }, rejections);
+  const { maxEvents, mails, state } = definition;
   const updates = state?.(config);
+  const { send, sendReport, push } =
+    mails === undefined ? openRequests(definition, config, deps) : openMails(mails, config, deps);
   return {
     ...config,
     maxEvents,
-    send: async (events, signal) => {
-      await Promise.all(alert(events, config).map((request) => push(request)(signal)));
-    },
-    ...(report === undefined
-      ? {}
-      : { sendReport: (message, signal) => push(report(message, config))(signal) }),
-    ...(updates === undefined
+    send,
+    ...(sendReport === undefined ? {} : { sendReport }),
+    ...(updates === undefined || push === undefined
       ? {}
       : {
           state: {
             everyMs: updates.everyMs,
-            pushes: (alerts, nowMs) => updates.requests(alerts, nowMs).map(push),
+            pushes: (alerts, nowMs) =>
+              updates.requests(alerts, nowMs).map((request) => (signal) => push(request, signal)),
           },
         }),
+  };
+}
+
+type Sending = Pick<Channel, "send" | "sendReport"> & {
+  readonly push?: (request: ChannelRequest, signal: AbortSignal) => Promise<void>;
+};
+
+function openMails<Config extends ChannelSettings>(
+  { server, alert, report }: Mails<Config>,
+  config: Config,
+  { mail }: ChannelDeps,
+): Sending {
+  const to = server(config);
+  const { deadlineMs } = config;
+  const alerts = createMailing<AlertEvent>(to, (events, own) => alert(events, config, own), mail);
+  const reports = createMailing<ReportMessage>(
+    to,
+    ([first], own) => report(first ?? unreachable("a mail without a report"), config, own),
+    mail,
+  );
+  return {
+    send: (events, signal) => alerts(events, { deadlineMs, signal }),
+    sendReport: (message, signal) => reports([message], { deadlineMs, signal }),
+  };
+}
+
+function openRequests<Schema extends z.ZodType<KindSettings>>(
+  { receiver, alert, report, words, moved }: ChannelDefinition<Schema>,
+  config: z.output<Schema>,
+  { post, logger }: ChannelDeps,
+): Sending {
+  let current = config;
+  /** Sends again when the receiver says where to. */
+  const withMove = async (
+    requests: (config: z.output<Schema>) => readonly ChannelRequest[],
+    signal: AbortSignal,
+  ): Promise<void> => {
+    let next: Moved<z.output<Schema>> | undefined;
+    const watched: PostJson = async (call) => {
+      const reply = await post(call);
+      next = moved?.(reply, current) ?? next;
+      return reply;
+    };
+    const sendAll = async (): Promise<void> => {
+      await Promise.all(
+        requests(current).map((request) => postAccepted(watched, receiver, { ...request, signal }, words)),
+      );
+    };
+    try {
+      await sendAll();
+    } catch (error) {
+      if (next === undefined) throw error;
+      logger?.warn("the receiver has moved; set this in the configuration", {
+        channel: config.name,
+        advice: next.advice,
+      });
+      current = next.config;
+      await sendAll();
+    }
+  };
+  return {
+    send: (events, signal) => withMove((own) => alert?.(events, own) ?? [], signal),
+    ...(report === undefined
+      ? {}
+      : { sendReport: (message, signal) => withMove((own) => [report(message, own)], signal) }),
+    push: (request, signal) => postAccepted(post, receiver, { ...request, signal }, words),
   };
 }
 

@@ -34,6 +34,8 @@ export const discord = defineChannel({
     .transform((file): DiscordConfig => ({ kind: "discord", ...toSettings(file), url: file.url })),
   example: { name: "discord", url: { env: "ORACLE_WATCHDOG_DISCORD_URL" } },
   maxEvents: MAX_EMBEDS,
+  // A webhook that was deleted, one with another token, and a channel that does not exist.
+  words: { gone: /Unknown (?:Webhook|Channel|Guild)|Invalid Webhook Token/i },
   alert: (events, { url }) => [{ url: url.reveal(), body: alertBody(events) }],
   report: (report, { url }) => ({
     url: url.reveal(),

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
+import { wellFormed } from "../../../platform/base/text.ts";
 import { issueText, secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
@@ -76,26 +77,27 @@ export const email = defineChannel({
     to: ["on-call@validator.example"],
   },
   maxEvents: MESSAGE_EVENTS,
-  // 552: larger than the server allows; 554: rejected, e.g. by a content filter.
-  rejections: new Set([552, 554]),
-  alert: (events, config) => [{ server: config.server, mail: alertMail(events, config) }],
-  report: (report, config) => ({ server: config.server, mail: reportMail(report, config) }),
+  mails: { server: (config) => config, alert: alertMail, report: reportMail },
 });
 
 /** A repeated delivery has the same message id, so that mail programs show it once. Messages of one alert are a thread. */
-function alertMail(events: readonly AlertEvent[], { from, to }: EmailConfig): Mail {
+function alertMail(events: readonly AlertEvent[], { from }: EmailConfig, to: readonly string[]): Mail {
   const message = alertMessage(events);
   return {
     from,
     to,
-    subject: clip(message.subject, SUBJECT_LIMIT),
-    text: messageText(message, TEXT_LIMIT),
+    subject: clip(wellFormed(message.subject), SUBJECT_LIMIT),
+    text: wellFormed(messageText(message, TEXT_LIMIT)),
     messageId: mailId(events.map(({ id }) => id).join("\n"), from),
     threadId: mailId(events[0]?.key ?? "", from),
   };
 }
 
-function reportMail({ id, subject, text }: ReportMessage, { from, to }: EmailConfig): Mail {
+function reportMail(
+  { id, subject, text }: ReportMessage,
+  { from }: EmailConfig,
+  to: readonly string[],
+): Mail {
   const messageId = mailId(id, from);
   return { from, to, subject, text: cutLines(text, REPORT_LIMIT), messageId, threadId: messageId };
 }

@@ -1,4 +1,4 @@
-import { counted, formatFlooredDuration } from "../../../platform/base/text.ts";
+import { counted, cutText, formatFlooredDuration } from "../../../platform/base/text.ts";
 import type { AlertCost, AlertEvent } from "../../alerts/alert-event.ts";
 
 /** Words of the event kinds in messages. */
@@ -85,7 +85,7 @@ export function costText({ blocks, pay }: AlertCost): string {
 
 /** Cuts a text at `limit` characters. */
 export function clip(text: string, limit: number): string {
-  return text.length <= limit ? text : `${text.slice(0, Math.max(0, limit - 1))}…`;
+  return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }
 
 function subjectOf(events: readonly AlertEvent[]): string {
@@ -121,6 +121,6 @@ const CUT = "\n… cut; relaywatch report prints all of it";
 /** Cuts a report's text at the end of the last line that fits. */
 export function cutLines(text: string, limit: number): string {
   if (text.length <= limit) return text;
-  const head = text.slice(0, limit - CUT.length);
+  const head = cutText(text, limit - CUT.length);
   return `${head.slice(0, Math.max(0, head.lastIndexOf("\n")))}${CUT}`;
 }

@@ -46,6 +46,7 @@ export const pagerduty = defineChannel({
     ),
   example: { name: "on-call", routing_key: { env: "ORACLE_WATCHDOG_PAGERDUTY_KEY" } },
   maxEvents: 1,
+  words: { gone: /routing[ _]key|integration key|service (?:is )?(?:disabled|not found|deleted)/i },
   alert: (events, { url, routingKey }) =>
     events.map((event) => ({ url, body: pagerdutyBody(event, routingKey.reveal()) })),
 });

@@ -28,6 +28,10 @@ export const slack = defineChannel({
     .transform((file): SlackConfig => ({ kind: "slack", ...toSettings(file), url: file.url })),
   example: { name: "slack", url: { env: "ORACLE_WATCHDOG_SLACK_URL" } },
   maxEvents: MESSAGE_EVENTS,
+  words: {
+    gone: /\b(?:no_service|no_service_id|no_team|no_active_hooks|team_disabled|invalid_token|channel_not_found|channel_is_archived|user_not_found|action_prohibited|posting_to_general_channel_denied)\b/,
+    rejected: /\b(?:invalid_payload|invalid_blocks|no_text|too_many_attachments|msg_too_long)\b/,
+  },
   alert: (events, { url }) => [{ url: url.reveal(), body: alertBody(events) }],
   report: (report, { url }) => {
     const escaped = { ...report, subject: escapeSlack(report.subject), text: escapeSlack(report.text) };

@@ -2,6 +2,8 @@ import { request } from "undici";
 import { HOUR_MS } from "../../../platform/base/time.ts";
 import { onAbort } from "../../../platform/base/abort.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
+import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.ts";
+import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 
 /** A POST of JSON. The URL and the headers can be secret: an error must not contain them. */
@@ -13,10 +15,12 @@ export interface JsonPost {
 }
 
 /** The response of a receiver. */
-interface PostReply {
+export interface PostReply {
   readonly status: number;
-  /** Time that the receiver asked to wait for (`Retry-After`), ms. */
+  /** Time that the receiver asked to wait for, ms. */
   readonly retryAfterMs?: number;
+  /** Begin of the body. Absent: none. */
+  readonly text?: string;
 }
 
 /** Sends a POST. Rejects when there is no response. */
@@ -24,57 +28,146 @@ export type PostJson = (post: JsonPost) => Promise<PostReply>;
 
 /** Why a receiver did not accept a notification. */
 export type ChannelErrorFacts =
+  /** It may accept it later. */
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number }
   /** The receiver cannot accept this content; another attempt with it is useless. */
   | { readonly code: "rejected"; readonly status: number }
+  /** The receiver does not exist any more, or does not know the account: only the operator can change that. */
+  | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
-/** Thrown when a notification was not accepted. The message contains no secret. */
+/** Thrown when a notification was not accepted. The message has the receiver's own words and no secret. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
+/** What a receiver says when another attempt is useless, besides HTTP statuses. Tested against status and words. */
+export interface ReceiverWords {
+  readonly gone?: RegExp;
+  readonly rejected?: RegExp;
+}
+
 /** HTTP statuses that reject the content: bad request, too large, not processable. */
-export const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
+const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
+const HTTP_GONE = 410;
 
 /** Sends a POST and throws {@link ChannelError} unless the status is 2xx. `receiver` begins the error text. */
 export async function postAccepted(
   post: PostJson,
   receiver: string,
   call: JsonPost,
-  rejections: ReadonlySet<number> = HTTP_REJECTIONS,
+  words: ReceiverWords = {},
 ): Promise<void> {
-  const { status, retryAfterMs } = await post(call).catch((error: unknown) => {
+  const reply = await post(call).catch((error: unknown) => {
     if (call.signal.aborted) throw error;
     throw new ChannelError({ code: "not-sent", reason: safeText(error) }, `${receiver}: ${safeText(error)}`);
   });
-  if (status >= 200 && status < 300) return;
-  const text = `${receiver} answered HTTP ${status}`;
-  if (rejections.has(status)) throw new ChannelError({ code: "rejected", status }, text);
-  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
-  throw new ChannelError({ code: "refused", status, ...wait }, text);
+  if (reply.status < 200 || reply.status >= 300) throw refusal(receiver, reply, call, words);
 }
+
+/** The one classification of refusals: gone for good, wrong message, later (with the given time), or unknown, which is tried again. */
+function refusal(
+  receiver: string,
+  { status, retryAfterMs, text = "" }: PostReply,
+  call: JsonPost,
+  { gone, rejected }: ReceiverWords,
+): ChannelError {
+  const said = withoutSecrets(wordsOf(text), secretsOf(call));
+  const whole = `${status} ${said}`;
+  const message = `${receiver} answered HTTP ${status}${said === "" ? "" : `: ${said}`}`;
+  if (status === HTTP_GONE || gone?.test(whole)) return new ChannelError({ code: "gone", status }, message);
+  if (HTTP_REJECTIONS.has(status) || rejected?.test(whole))
+    return new ChannelError({ code: "rejected", status }, message);
+  const wait = retryAfterMs === undefined ? {} : { retryAfterMs };
+  return new ChannelError({ code: "refused", status, ...wait }, message);
+}
+
+/** Longest text of a receiver that is shown. */
+const MAX_WORDS = 300;
+
+/** Keys in which receivers explain a refusal. */
+const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
+
+/** What a receiver says, on one line. Empty for a web page, which says nothing about the notification. */
+function wordsOf(text: string): string {
+  const body = parseJson(text);
+  const said = isRecord(body)
+    ? WORD_KEYS.flatMap((key) => {
+        const value = body[key];
+        return value === undefined || value === null
+          ? []
+          : [typeof value === "string" ? value : stringifyJson(value)];
+      }).join("; ")
+    : text;
+  const line = said.replaceAll(/[\p{Cc}\p{Cf}\s]+/gu, " ").trim();
+  return line.startsWith("<") ? "" : line;
+}
+
+/** Shorter parts of a URL are words such as "hook". */
+const MIN_SECRET = 6;
+
+/** Everything in a request that can be secret: parts of its URL, its headers, a routing key. */
+function secretsOf({
+  url,
+  headers = {},
+  body,
+}: Pick<JsonPost, "url" | "headers" | "body">): readonly string[] {
+  const { pathname, search, hash, username, password } = new URL(url);
+  const key = isRecord(body) ? body["routing_key"] : undefined;
+  return [
+    ...[pathname, search, hash, username, password].flatMap((part) => decodeURI(part).split(/[/:?&=#]/)),
+    ...Object.values(headers).flatMap((value) => [value, ...value.split(" ")]),
+    ...(typeof key === "string" ? [key] : []),
+  ];
+}
+
+function withoutSecrets(text: string, secrets: readonly string[]): string {
+  const hidden = secrets
+    .filter((secret) => secret.length >= MIN_SECRET)
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((rest, secret) => rest.replaceAll(secret, "[redacted]"), text);
+  return cutText(hidden, MAX_WORDS);
+}
+
+/** Bytes of a response that are read: the receiver's words are in the first ones. */
+const MAX_REPLY_BYTES = 65_536;
+const MAX_REPLY_TEXT = 4096;
 
 /** A {@link PostJson} over HTTP. */
 export const postJson: PostJson = async ({ url, headers, body, signal }) => {
   const response = await request(url, {
     method: "POST",
     headers: { "content-type": "application/json", ...headers },
-    body: JSON.stringify(body),
+    // Half of a surrogate pair, as a text of another host can have it, is no JSON for receivers.
+    body: JSON.stringify(body, (_key, value: unknown) =>
+      typeof value === "string" ? wellFormed(value) : value,
+    ),
     signal,
   });
-  // Only the status matters. The body is read to the end, within a limit, so that the connection can be used again.
-  await response.body.dump({ limit: 65_536, signal });
-  const retryAfterMs = retryAfter(response.headers["retry-after"]);
-  return { status: response.statusCode, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  // Read to its end, within a limit, so that the connection can be used again.
+  for await (const chunk of response.body) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length > MAX_REPLY_BYTES) break;
+  }
+  const text = Buffer.concat(chunks).toString("utf8").slice(0, MAX_REPLY_TEXT);
+  const retryAfterMs = retryAfter(response.headers["retry-after"], text);
+  return { status: response.statusCode, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 };
 
 /** Longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
-/** Parses `Retry-After` in seconds, also with a fraction (Discord). Dates are ignored: the backoff is then used. */
-function retryAfter(header: string | string[] | undefined): number | undefined {
-  const seconds =
-    typeof header === "string" && /^\d{1,9}(?:\.\d+)?$/.test(header) ? Number(header) : undefined;
-  return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, seconds * 1000);
+/**
+ * Parses `Retry-After` in seconds, also with a fraction, or the body's `retry_after` (Discord, and Telegram in `parameters`). Dates
+ * are ignored: the backoff is then used.
+ */
+function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
+  const body = parseJson(text);
+  const { retry_after: own, parameters } = isRecord(body) ? body : {};
+  const given: readonly unknown[] = [header, own, isRecord(parameters) && parameters["retry_after"]];
+  const seconds = given.map(String).find((one) => /^\d{1,9}(?:\.\d+)?$/.test(one));
+  return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
 /** Returns a text without a URL: the message of our own errors, only the code or the name of others. */
@@ -108,18 +201,81 @@ export interface Mail {
 interface MailOptions {
   readonly deadlineMs: number;
   readonly signal: AbortSignal;
-  /** SMTP reply codes that reject the content, not the connection or the account. */
-  readonly rejections: ReadonlySet<number>;
 }
 
-/** Sends an e-mail. Resolves when the server accepted it for every recipient. */
-export type SendMail = (server: MailServer, mail: Mail, options: MailOptions) => Promise<void>;
+/** A recipient that the server refused. */
+interface RefusedRecipient {
+  readonly address: string;
+  /** SMTP reply code; 0 when the server gave none. */
+  readonly status: number;
+  readonly words: string;
+}
+
+/** Sends an e-mail. Resolves with the recipients for which the server did not accept it; nothing: it accepted all. */
+export type SendMail = (
+  server: MailServer,
+  mail: Mail,
+  options: MailOptions,
+) => Promise<readonly RefusedRecipient[] | void>;
+
+/** Items per recipient that are remembered: more than an outbox has. */
+const MAX_ACCEPTED = 500;
+
+/** SMTP replies that reject the content: larger than the server allows, refused by a filter. */
+const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
+
+/**
+ * Returns a function that sends an e-mail about some items, each item once to each recipient: after a failure, those who have it get
+ * no second copy. `mailOf` writes the mail about the items that some recipients do not have yet. Throws {@link ChannelError} while a
+ * recipient is refused.
+ */
+export function createMailing<Item extends { readonly id: string }>(
+  { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
+  mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
+  mail: SendMail,
+): (items: readonly Item[], options: MailOptions) => Promise<void> {
+  /** Ids of items by recipient, of those that others do not have yet. */
+  const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
+  return async (items, options) => {
+    const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
+    for (const address of all) {
+      const open = items.filter(({ id }) => accepted.get(address)?.has(id) !== true);
+      if (open.length === 0) continue;
+      const key = open.map(({ id }) => id).join("\n");
+      const group = groups.get(key) ?? { open, to: [] };
+      groups.set(key, group);
+      group.to.push(address);
+    }
+    const refused: RefusedRecipient[] = [];
+    for (const { open, to } of groups.values()) {
+      const own = (await mail(server, mailOf(open, to), options)) ?? [];
+      refused.push(...own);
+      for (const address of to)
+        if (!own.some((one) => one.address === address))
+          for (const { id } of open) accepted.get(address)?.add(id);
+    }
+    for (const ids of accepted.values())
+      if (refused.length === 0) for (const { id } of items) ids.delete(id);
+      else for (const id of [...ids].slice(0, -MAX_ACCEPTED)) ids.delete(id);
+    if (refused.length > 0) throw refusedRecipients(refused, all.length);
+  };
+}
+
+/** A recipient that may be accepted later decides: the mail is sent again to those who do not have it. */
+function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
+  const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
+  const others = refused.length < count ? "; the other recipients have it" : "";
+  const text = cutText(`the mail server refused ${list}`, MAX_WORDS) + others;
+  const [later] = refused.filter(({ status }) => status < 500);
+  const status = (later ?? refused[0])?.status ?? 0;
+  return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
+}
 
 /** Longest wait for the greeting and for each reply; the deadline of the channel ends the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
 /** A {@link SendMail} over SMTP. One connection for each e-mail: alerts are rare. */
-export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal, rejections }) => {
+export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal }) => {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
   // Few watchdogs send e-mail, and the library takes long to load.
   const { createTransport } = await import("nodemailer");
@@ -141,7 +297,7 @@ export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal, rej
   });
   const unwatch = onAbort(signal, () => transport.close());
   try {
-    const { rejected } = await transport.sendMail({
+    const { rejected, rejectedErrors } = await transport.sendMail({
       from: mail.from,
       to: [...mail.to],
       subject: mail.subject,
@@ -149,21 +305,50 @@ export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal, rej
       messageId: `<${mail.messageId}>`,
       references: `<${mail.threadId}>`,
     });
-    if (rejected.length > 0) throw notSent(`the mail server refused ${rejected.length} of the recipients`);
+    return toRefused(rejected, rejectedErrors, server);
   } catch (error) {
-    throw error instanceof ChannelError ? error : toChannelError(error, rejections);
+    const { rejected, rejectedErrors } = isRecord(error) ? error : {};
+    // No recipient is left: the library throws.
+    if (Array.isArray(rejectedErrors) && Array.isArray(rejected))
+      return toRefused(rejected, rejectedErrors, server);
+    throw toChannelError(error, server);
   } finally {
     unwatch();
     transport.close();
   }
 };
 
-function toChannelError(error: unknown, rejections: ReadonlySet<number>): ChannelError {
-  const reply = error instanceof Error && "responseCode" in error ? error.responseCode : undefined;
-  if (typeof reply === "number" && rejections.has(reply))
-    return new ChannelError({ code: "rejected", status: reply }, `the mail server replied ${reply}`);
-  // The text of a reply can repeat the user name, so only the code is shown.
-  return notSent(typeof reply === "number" ? `the mail server replied ${reply}` : safeText(error));
+function toRefused(
+  rejected: readonly unknown[],
+  errors: readonly unknown[] | undefined,
+  server: MailServer,
+): readonly RefusedRecipient[] {
+  return rejected.map((address, index) => {
+    const { status, words } = smtpReply(errors?.[index], server);
+    return { address: String(address), status, words: words === "" ? "no reason given" : words };
+  });
+}
+
+function toChannelError(error: unknown, server: MailServer): ChannelError {
+  const { status, words } = smtpReply(error, server);
+  if (SMTP_REJECTIONS.has(status))
+    return new ChannelError({ code: "rejected", status }, `the mail server replied ${words}`);
+  return notSent(status === 0 ? safeText(error) : `the mail server replied ${words}`);
+}
+
+/** The code and the text of an SMTP reply, without the account that it can repeat. */
+function smtpReply(
+  error: unknown,
+  { user = "", password }: MailServer,
+): { readonly status: number; readonly words: string } {
+  const { responseCode, response } = isRecord(error) ? error : {};
+  const status = typeof responseCode === "number" ? responseCode : 0;
+  const text = typeof response === "string" ? response : `${status === 0 ? "" : status}`;
+  const secrets = [user, password?.reveal() ?? ""].flatMap((one) => [
+    one,
+    Buffer.from(one).toString("base64"),
+  ]);
+  return { status, words: withoutSecrets(wordsOf(text), secrets) };
 }
 
 function notSent(reason: string): ChannelError {

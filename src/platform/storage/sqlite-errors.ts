@@ -1,0 +1,23 @@
+/** A database file without a byte. */
+export class EmptyDatabaseError extends Error {}
+
+/** Returns true if a file is damaged, empty or no database: SQLite's error, or one that it caused. */
+export function isDamaged(error: unknown): boolean {
+  return isCausedBy(
+    error,
+    (one) => one instanceof EmptyDatabaseError || codeMatches(one, /^SQLITE_(?:CORRUPT|NOTADB)/),
+  );
+}
+
+/** Returns true if a disk did not take a write: it is full, fails, or is mounted read-only. */
+export function isDiskProblem(error: unknown): boolean {
+  return isCausedBy(error, (one) => codeMatches(one, /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/));
+}
+
+function isCausedBy(error: unknown, matches: (error: Error) => boolean): boolean {
+  return error instanceof Error && (matches(error) || isCausedBy(error.cause, matches));
+}
+
+function codeMatches(error: Error, codes: RegExp): boolean {
+  return "code" in error && typeof error.code === "string" && codes.test(error.code);
+}

@@ -1,0 +1,59 @@
+import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import { MINUTE_MS } from "../../platform/base/time.ts";
+import type { ChainHead, MonthEdge, Observation } from "../sources/observation.ts";
+import type { SourceLedger } from "./source-ledger.ts";
+
+/**
+ * Time of the blocks that a poll counts. The chain pays by the time of its blocks, so theirs decides where the chain can be read. Otherwise
+ * the time of the poll does, which is at most one poll later.
+ */
+export interface LedgerTime {
+  readonly timeMs: number;
+  readonly edge?: MonthEdge | undefined;
+  /** No counted block is later than `timeMs`, whatever the ledger says. */
+  readonly isProven: boolean;
+  /** Returns true if a month that is over by `timeMs` can be closed. */
+  readonly closes: (month: Month) => boolean;
+}
+
+/** A clock that is wrong is found within this time, by the sources or by whoever corrects it. */
+const CLOSE_AFTER_MS = 10 * MINUTE_MS;
+
+/** The clock and the chain's time can differ by this much. */
+const TOLERANCE_MS = MINUTE_MS;
+
+/** A REST server that is further behind the nodes says nothing about the time of their blocks. */
+const MAX_BEHIND = 20n;
+
+/** Returns the time of the blocks that one source counts in a poll. */
+export function ledgerTime({ checkpoint }: SourceLedger, observation: Observation): LedgerTime {
+  const { atMs, clock } = observation;
+  const head = currentHead(observation);
+  if (head !== undefined) {
+    const { blockTimeMs: timeMs, monthEdge: edge, height } = head;
+    // A block at the height of the checkpoint, or above it, is later than all that were counted.
+    const isProven = checkpoint?.height !== undefined && height >= checkpoint.height;
+    return { timeMs, edge, isProven, closes: () => true };
+  }
+  const counted = checkpoint?.timeMs ?? atMs;
+  const sinceMs = clock === undefined ? Number.NEGATIVE_INFINITY : clock.believedSinceMs;
+  if (sinceMs === undefined) return { timeMs: Math.max(atMs, counted), isProven: false, closes: () => false };
+  return {
+    timeMs: atMs,
+    isProven: atMs < counted - TOLERANCE_MS,
+    // A clock that went steadily over the end of the month is not wrong by a step.
+    closes: (month) => sinceMs <= nextMonthMs(monthStartMs(month)) || atMs - sinceMs >= CLOSE_AFTER_MS,
+  };
+}
+
+/** The latest block, unless it is another chain's or far behind the nodes. */
+function currentHead({ chain, nodes }: Observation): ChainHead | undefined {
+  if (chain.head.state !== "up") return undefined;
+  const head = chain.head.value;
+  const isOther = nodes.some(({ metrics }) => {
+    if (metrics.state !== "up") return false;
+    const { chainId, height } = metrics.value;
+    return chainId !== head.chainId || (height !== undefined && height - head.height > MAX_BEHIND);
+  });
+  return isOther ? undefined : head;
+}

@@ -1,0 +1,164 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import { formatRoundedDuration, stepText } from "../../platform/base/text.ts";
+import { DAY_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import type { ClockView, Witness } from "../sources/observation.ts";
+
+/**
+ * A clock whose `nowMs` goes on with the monotonic clock when the machine's clock is set, until there is evidence that the machine's clock is
+ * right. Everything that the watchdog decides uses it.
+ */
+export interface BelievedClock extends Clock {
+  /**
+   * Compares the machine's clock with what a poll showed. Returns by how much times of earlier polls are to be moved, mostly 0: as `nowMs` was,
+   * and in the first poll back to it when the stored ones are later.
+   */
+  readonly compare: (evidence: ClockEvidence) => number;
+  /** As `Observation.clock`, with the number of changes so far. */
+  readonly view: () => ClockView & { readonly changes: number };
+}
+
+/** What a poll shows of the time. */
+export interface ClockEvidence {
+  /** `Date` headers of the sources' responses. */
+  readonly dates: readonly Witness[];
+  /** Time of the chain's newest block: the present is not before it. Undefined while it cannot be read. */
+  readonly chainMs: number | undefined;
+  /** The last stored poll: the present is not before it. Only that of the first call counts. Undefined without one. */
+  readonly lastPollMs: number | undefined;
+}
+
+/** Clocks that differ by less agree. Blocks of a slow chain are as old as that. */
+const TOLERANCE_MS = MINUTE_MS;
+
+/** A smaller difference is drift, not a step. */
+const DRIFT_MS = 2000;
+
+/** A step that only the sources' clocks confirm must last for this long: they can be of the same machine. */
+const CONFIRM_MS = 10 * MINUTE_MS;
+
+/** A source that is further behind has a clock that was never set. */
+const NEVER_SET_MS = 400 * DAY_MS;
+
+/** A response that is older says nothing about a step since then. */
+const REMEMBERED_MS = 5 * MINUTE_MS;
+
+/** What is said for a time. The chain decides where its newest block is near. */
+type Standing = "chain" | "sources" | "alone" | "refuted";
+
+/** Creates a clock that believes the machine's clock until the first poll. */
+export function createBelievedClock(machine: Clock): BelievedClock {
+  const offset = (): number => machine.nowMs() - machine.monotonicMs();
+  let offsetMs = offset();
+  /** Offset of the machine's clock since its last step, and the monotonic time of the step. */
+  let seen = { offsetMs, sinceMs: machine.monotonicMs() };
+  let believedSinceMs: number | undefined = machine.monotonicMs();
+  let problem = "";
+  /** Nothing was confirmed yet: `nowMs` is the best guess. */
+  let isGuess = true;
+  let floor: { readonly atMs: number } | undefined;
+  let hosts: ReadonlyMap<string, Witness> = new Map();
+  let change: string | undefined;
+  let changes = 0;
+  const record = (text: string): void => {
+    change = text;
+    changes += 1;
+  };
+  const moveTo = (next: number): number => {
+    const movedMs = next - offsetMs;
+    offsetMs = next;
+    return Math.abs(movedMs) > DRIFT_MS ? movedMs : 0;
+  };
+  const believe = (): number => {
+    const movedMs = moveTo(seen.offsetMs);
+    const isSmall = Math.abs(movedMs) <= TOLERANCE_MS;
+    if (problem === "" && movedMs !== 0) record(`the clock of this machine was set ${stepText(movedMs)}`);
+    if (problem !== "" || believedSinceMs === undefined || !isSmall) believedSinceMs = machine.monotonicMs();
+    problem = "";
+    isGuess = false;
+    return movedMs;
+  };
+  const doubt = (text: string, next: number): number => {
+    if (problem === "") record(`the clock of this machine is not believed: ${text}`);
+    problem = text;
+    believedSinceMs = undefined;
+    return moveTo(next);
+  };
+  const compare = (evidence: ClockEvidence): number => {
+    if (floor !== undefined) return weigh(evidence, floor.atMs);
+    floor = { atMs: evidence.lastPollMs ?? Number.NEGATIVE_INFINITY };
+    weigh(evidence, floor.atMs);
+    const backMs = offsetMs + machine.monotonicMs() - floor.atMs;
+    return backMs < -DRIFT_MS ? backMs : 0;
+  };
+  const weigh = ({ dates, chainMs: headMs }: ClockEvidence, floorMs: number): number => {
+    const nowMs = machine.monotonicMs();
+    const latest = [...hosts.values(), ...dates].filter(({ readMs }) => nowMs - readMs <= REMEMBERED_MS);
+    hosts = new Map(latest.map((one) => [one.host, one]));
+    if (Math.abs(offset() - seen.offsetMs) > DRIFT_MS) seen = { offsetMs: offset(), sinceMs: nowMs };
+    seen = { ...seen, offsetMs: offset() };
+    // As offsets, the times of different moments can be compared.
+    const witnesses = [...hosts.values()]
+      .map(({ timeMs, readMs }) => timeMs - readMs)
+      .filter((one) => one > offsetMs - NEVER_SET_MS);
+    const chainMs = headMs === undefined ? undefined : headMs - nowMs;
+    const leastMs = Math.max(chainMs ?? Number.NEGATIVE_INFINITY, floorMs - nowMs);
+    const standingOf = (one: number): Standing => {
+      if (chainMs !== undefined && isNear(one, chainMs)) return "chain";
+      if (chainMs !== undefined && one < chainMs) return "refuted";
+      if (witnesses.length === 0) return "alone";
+      return witnesses.some((date) => isNear(one, date)) ? "sources" : "refuted";
+    };
+    const own = standingOf(seen.offsetMs);
+    const isBehind = seen.offsetMs < leastMs - TOLERANCE_MS;
+    const isStepped = !isNear(seen.offsetMs, offsetMs);
+    if (own === "chain") return believe();
+    if (isGuess) {
+      if (own !== "refuted" && !isBehind) return believe();
+      const later = [...witnesses, seen.offsetMs].filter((one) => one >= leastMs - TOLERANCE_MS);
+      const best = later.includes(Math.max(...witnesses))
+        ? Math.max(...witnesses)
+        : Math.max(leastMs, ...later);
+      const text = isBehind
+        ? behindText(seen.offsetMs + nowMs, leastMs + nowMs)
+        : refutedText(seen.offsetMs, witnesses);
+      return doubt(text, isNear(best, offsetMs) && problem !== "" ? offsetMs : best);
+    }
+    // The chain's newest block is later than the present.
+    if (standingOf(offsetMs) === "refuted" && chainMs !== undefined && offsetMs < chainMs - TOLERANCE_MS)
+      return doubt(behindText(seen.offsetMs + nowMs, chainMs + nowMs), chainMs);
+    if (own === "refuted") return doubt(refutedText(seen.offsetMs, witnesses), offsetMs);
+    const isConfirmed = nowMs - seen.sinceMs >= CONFIRM_MS && standingOf(offsetMs) !== "chain";
+    if (!isStepped || isConfirmed) return believe();
+    return doubt(`it was set ${stepText(seen.offsetMs - offsetMs)} while the watchdog ran`, offsetMs);
+  };
+  return {
+    nowMs: () => offsetMs + machine.monotonicMs(),
+    monotonicMs: machine.monotonicMs,
+    sleep: machine.sleep,
+    compare,
+    view: () => ({
+      ...(believedSinceMs === undefined ? {} : { believedSinceMs: offsetMs + believedSinceMs }),
+      problem,
+      ...(change === undefined ? {} : { change }),
+      changes,
+    }),
+  };
+}
+
+function isNear(a: number, b: number): boolean {
+  return Math.abs(a - b) <= TOLERANCE_MS;
+}
+
+function behindText(wallMs: number, leastMs: number): string {
+  const latest = isoTime(leastMs);
+  return `it is at ${isoTime(wallMs)}, ${formatRoundedDuration(leastMs - wallMs)} before the last poll or block, which is of ${latest}`;
+}
+
+function refutedText(own: number, witnesses: readonly number[]): string {
+  const nearest = witnesses.reduce(
+    (best, one) => (Math.abs(one - own) < Math.abs(best - own) ? one : best),
+    Infinity,
+  );
+  const side = own > nearest ? "ahead of" : "behind";
+  return `it is ${formatRoundedDuration(Math.abs(own - nearest))} ${side} the clock of every source`;
+}
