@@ -9,7 +9,13 @@ import {
 } from "../../cosmos/fee-market/market.ts";
 import { DEC18_ONE, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import { createBudgetController, type MarketBudget, type MarketPhase, type OthersGas } from "./budget.ts";
+import {
+  type Backlog,
+  createBudgetController,
+  type MarketBudget,
+  type MarketPhase,
+  type OthersGas,
+} from "./budget.ts";
 
 export interface MarketOptions {
   /** `gas.price.comfortable`; undefined: twice the minimum. */
@@ -43,7 +49,7 @@ export interface Market {
   /** Notes that no further own transaction of a block up to this height can be found. */
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget of the block after `height`. Call it again when a state was read. */
-  readonly plan: (height: bigint, backlogGas: bigint) => void;
+  readonly plan: (height: bigint, backlog: Backlog) => void;
   /** Whether the state after the block `height` is known: it was read, or one of the last blocks was. */
   readonly isKnown: (height: bigint) => boolean;
   /** The last plan; undefined without a fee market, and when only `batch.block_share` limits a block. */
@@ -204,7 +210,7 @@ export function createMarket(
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    plan: (at, backlogGas) => {
+    plan: (at, backlog) => {
       const height = lastBlock(at);
       const isLimited = params !== undefined && ceiling(params) < options.cap;
       if (params === undefined || !isLimited) {
@@ -215,7 +221,15 @@ export function createMarket(
       budget =
         state === undefined
           ? unreadBudget(params, others)
-          : controller.plan(height, { state, params, ceiling: ceiling(params), others, backlogGas });
+          : controller.plan(height, {
+              state,
+              params,
+              ceiling: ceiling(params),
+              others,
+              othersPeak: blocks.reduce((most, { othersGas = 0n }) => maxInt(most, othersGas), 0n),
+              backlog,
+              sentGas: readings.sent.get(height - 1n) ?? 0n,
+            });
     },
     isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     budget: () => budget,

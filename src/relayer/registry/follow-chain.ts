@@ -11,6 +11,7 @@ import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { type HeightSignal, MAX_LAG } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "../chain/query-events.ts";
 import type { Registry } from "./registry.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 /** Without a notice for this long, the height is read over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
@@ -140,15 +141,15 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
 }
 
 /**
- * Waits for `reading`, and follows the height until then: a long list takes many blocks to read, and what is sent until then depends
- * on the height.
+ * Waits for `reading`, and follows the height until then: many queries take many blocks to read, and what is sent until then
+ * depends on the height.
  */
-async function besideBlocks(
+async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
   signal: AbortSignal,
-  reading: Promise<void>,
-): Promise<void> {
+  reading: Promise<T>,
+): Promise<T> {
   const done = new AbortController();
   const unwatch = onAbort(signal, (reason) => done.abort(reason));
   const follow = async (): Promise<void> => {
@@ -162,10 +163,10 @@ async function besideBlocks(
   // Rejects with the abort only.
   const following = follow().catch(() => undefined);
   try {
-    await reading;
+    return await reading;
   } finally {
     unwatch();
-    done.abort(new Error("the list was read"));
+    done.abort(new Error("the queries were read"));
     await following;
   }
 }
@@ -188,9 +189,17 @@ async function applyNotice(
       return hasGap(list, notice.height) ? 0 : deps.reloadMs;
     case "tx":
     case "block-events": {
-      const changes = queryChanges(notice.events, deps.chainName);
-      if (changes.length > 0) list.height = notice.height;
-      return applyChanges(deps, changes, notice.height, signal);
+      // Together with those that arrived during the last read: hundreds of registrations must not be read one by one.
+      let { height } = notice;
+      const changes = [...queryChanges(notice.events, deps.chainName)];
+      for (let next = list.waiting[0]; next !== undefined && "events" in next; next = list.waiting[0]) {
+        list.waiting.shift();
+        changes.push(...queryChanges(next.events, deps.chainName));
+        height = maxInt(height, next.height);
+      }
+      if (changes.length === 0) return deps.reloadMs;
+      list.height = height;
+      return besideBlocks(deps, list, signal, applyChanges(deps, changes, height, signal));
     }
   }
 }
@@ -210,7 +219,6 @@ async function applyChanges(
   height: bigint,
   signal: AbortSignal,
 ): Promise<number> {
-  if (changes.length === 0) return deps.reloadMs;
   // Only a query's last change matters, so the reads are independent and can run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {

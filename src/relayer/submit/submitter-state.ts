@@ -152,6 +152,8 @@ interface Pace {
   marketReads: number;
   /** The fee market could not be read for so long that its state is unknown. */
   isMarketLost: boolean;
+  /** The first block that was seen. */
+  firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
   /** The price that was read last, and the height at which it was read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
@@ -193,6 +195,7 @@ export function createSubmitterState(
     pace: {
       marketReads: 0,
       isMarketLost: false,
+      firstBlock: undefined,
       price: undefined,
       simulateMs: 0,
       broadcastMs: 0,
