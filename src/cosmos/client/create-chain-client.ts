@@ -7,12 +7,8 @@ import type { Header } from "../comet/block-types.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
 import type { ChainClient } from "./chain-client.ts";
 import { createCosmjsRpcClient, type RpcObserver } from "./rpc-caller.ts";
-import {
-  type Endpoint,
-  parseEndpoint,
-  createPooledEndpoint,
-  type PooledEndpoint,
-} from "./pooled-endpoint.ts";
+import { type Endpoint, type NetworkOptions, type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
+import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError } from "./errors.ts";
 import {
@@ -31,6 +27,7 @@ export interface ChainClientOptions {
   /** Chain that every endpoint must serve. Undefined accepts every chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<ChainClientLimits>;
+  readonly network?: NetworkOptions;
 }
 
 /** Limits of a client. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
@@ -46,7 +43,7 @@ interface ChainClientLimits {
    * take two round trips; a CometBFT node accepts 900 connections.
    */
   readonly connections: number;
-  /** Largest number of calls in one HTTP request. */
+  /** Largest number of calls in one HTTP request, until an endpoint refuses so many. */
   readonly maxBatch: number;
   /** Largest number of pending calls to each endpoint. */
   readonly maxPending: number;
@@ -86,7 +83,9 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const life = new AbortController();
   const pool = createEndpointPool(
-    options.endpoints.map((endpoint) => connectEndpoint(endpoint, options.chainId, limits, deps)),
+    parseEndpoints(options.endpoints, options.network).map((endpoint) =>
+      connectEndpoint(endpoint, options.chainId, limits, deps),
+    ),
   );
   return {
     pool,
@@ -147,12 +146,11 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 }
 
 function connectEndpoint(
-  endpoint: Endpoint,
+  parsed: ParsedEndpoint,
   chainId: string | undefined,
   limits: ChainClientLimits,
   deps: ChainClientDeps,
 ): PooledEndpoint {
-  const parsed = parseEndpoint(endpoint);
   const caller = createBatchingRpcClient(
     { ...limits, endpoint: parsed.name },
     { transport: createHttpTransport(parsed, limits), clock: deps.clock, observer: deps.observer },

@@ -4,7 +4,7 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { isHeightUnavailable } from "../../cosmos/client/errors.ts";
+import { lacksHeight } from "../../cosmos/client/answers.ts";
 import type { ChainNotice, ChainSubscription } from "../../cosmos/client/events/subscription.ts";
 import type { Counter } from "prom-client";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
@@ -86,7 +86,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
     reloadAtMs = clock.monotonicMs();
     const kind = errorKind(error);
     const { failures } = tries;
-    const isQuiet = kind === lastError || (isHeightUnavailable(error) && failures < MAX_READS_BEHIND);
+    const isQuiet = kind === lastError || (lacksHeight(error) && failures < MAX_READS_BEHIND);
     logger[isQuiet ? "debug" : "warn"]("local chain cannot be read", { reason: errorText(error), failures });
     lastError = isQuiet ? lastError : kind;
   };

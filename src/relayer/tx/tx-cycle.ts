@@ -1,5 +1,6 @@
 import type { BlockRange } from "../../cosmos/client/chain-client.ts";
-import { ClientError, isHeightUnavailable } from "../../cosmos/client/errors.ts";
+import { answerOf, lacksHeight } from "../../cosmos/client/answers.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { toHex } from "../../platform/base/bytes.ts";
@@ -129,7 +130,7 @@ async function sendAgain(
     const range = { from: remoteHeight, to: remoteHeight };
     const search = { conditions, range, isHandled: () => false };
     const { found } = await finder.find(search, signal).catch((error: unknown) => {
-      if (signal.aborted || !isHeightUnavailable(error)) throw error;
+      if (signal.aborted || !lacksHeight(error)) throw error;
       return { found: [] };
     });
     if (found.length === 0)
@@ -227,12 +228,12 @@ async function proveBlock(
   }
 }
 
-/** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
+/** Whether the block is below all trusted heights, or no endpoint has what it needs, several times in a row. */
 function isUnprovable(error: unknown, state: QueryState): boolean {
   if (error instanceof LightClientError && error.facts.code === "no-trusted-height") return true;
   const isMissing = error instanceof LightClientError && error.facts.code === "trusted-headers-missing";
-  const isRefused = error instanceof ClientError && error.facts.code === "rpc";
-  return (isMissing || isRefused) && state.failures >= MAX_BLOCK_FAILURES;
+  const isLacking = ["not-here", "final"].includes(answerOf(error)) && error instanceof ClientError;
+  return (isMissing || isLacking) && state.failures >= MAX_BLOCK_FAILURES;
 }
 
 function readFailed(error: unknown): QueryFailure {

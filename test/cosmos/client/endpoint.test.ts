@@ -1,9 +1,15 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { parseEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
+import { type Endpoint, type ParsedEndpoint, parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 
-describe("parseEndpoint", () => {
+function parseEndpoint(endpoint: Endpoint): ParsedEndpoint {
+  const [parsed] = parseEndpoints([endpoint]);
+  if (parsed === undefined) throw new Error("no endpoint");
+  return parsed;
+}
+
+describe("parseEndpoints", () => {
   it.each([
     ["http://10.0.0.1:26657", "http://10.0.0.1:26657", "/", "ws://10.0.0.1:26657/websocket"],
     ["https://rpc.example/", "https://rpc.example", "/", "wss://rpc.example/websocket"],

@@ -163,8 +163,9 @@ describe("a flight that the node refuses to take again", () => {
 
   it("is lost at once when no other try can succeed", async () => {
     const { node, confirm } = setUp();
-    node.checks.push(rpcError("unknown parameter", -32602));
-    expect(await confirm(102n)).toEqual(["unknown parameter"]);
+    const reason = "error converting json params to arguments: illegal base64 data";
+    node.checks.push(rpcError(reason, -32602));
+    expect(await confirm(102n)).toEqual([reason]);
   });
 });
 

@@ -223,7 +223,7 @@ function refusal(abciCode: number, log: string): ClientError {
 
 function unreachable(): ClientError {
   return new ClientError(
-    { code: "unreachable", endpoint: "fake", reason: "ECONNRESET" },
+    { code: "unreachable", endpoint: "fake", reason: "ECONNRESET", method: "broadcast_tx_sync" },
     "fake is unreachable",
   );
 }

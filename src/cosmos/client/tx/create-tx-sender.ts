@@ -1,7 +1,7 @@
 import { pause } from "../../../platform/base/abort.ts";
 import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
-import { classifyClientError } from "../errors.ts";
+import { answerOf } from "../answers.ts";
 import {
   createTxWindow,
   type TxWindowDeps,
@@ -122,7 +122,7 @@ async function confirmed(tx: FlightTx, { window, deps, signal }: Sending): Promi
     const finals = await window.confirm(latestHeight, signal);
     return finals.find((final) => final.tx === tx)?.confirmation;
   } catch (error) {
-    if (classifyClientError(error, signal) !== "retry") throw error;
+    if (signal.aborted || answerOf(error) === "final") throw error;
     return undefined;
   }
 }

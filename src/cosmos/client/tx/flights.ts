@@ -4,7 +4,8 @@ import { errorText } from "../../../platform/base/errors.ts";
 
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
-import { classifyClientError, ClientError } from "../errors.ts";
+import { answerOf, readAnswer } from "../answers.ts";
+import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
@@ -136,7 +137,7 @@ async function checkFlight(
     return height >= refused.at + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, refused });
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
-    return classifyClientError(error, signal) === "retry" ? taken : { flight, lost: errorText(error) };
+    return answerOf(error) === "final" ? { flight, lost: errorText(error) } : taken;
   }
 }
 
@@ -150,19 +151,19 @@ async function findTransaction(
   hash: Uint8Array,
   signal: AbortSignal,
 ): Promise<FoundTransaction | "unknown"> {
+  // An index may have holes, so each endpoint is asked. One that has an index and not the transaction is enough to know.
+  let isNotFound = false;
+  const onFailed = (error: unknown): undefined => {
+    isNotFound ||= readAnswer(error).lack === "transaction";
+  };
   try {
-    return await pool.read(
-      { method: "tx", params: { hash: toBase64(hash), prove: false }, decode: decodeFound },
-      signal,
-    );
+    const params = { hash: toBase64(hash), prove: false };
+    return await pool.read({ method: "tx", params, decode: decodeFound, onFailed }, signal);
   } catch (error) {
-    if (classifyClientError(error, signal) !== "retry") throw error;
-    return isNotFound(error) ? undefined : "unknown";
+    if (signal.aborted || answerOf(error) === "final") throw error;
+    onFailed(error);
+    return isNotFound ? undefined : "unknown";
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
 }
 
 /** A transaction in a block, or undefined while it is in none. */
@@ -209,22 +210,35 @@ export type BroadcastOutcome =
   /** no usable response; the node may have the transaction or not */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
-/** Sends a transaction with `broadcast_tx_sync`. Throws the signal's reason, and JSON-RPC errors such as a full mempool. */
+/**
+ * Sends a transaction with `broadcast_tx_sync`, to the next endpoint too when the response of one says nothing: the same bytes
+ * can be included only once. Throws the signal's reason, and errors that say that no mempool has it.
+ */
 export async function broadcastTransaction(
   pool: Pick<EndpointPool, "read">,
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<BroadcastOutcome> {
-  try {
-    return await pool.read(
-      { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast },
-      signal,
-    );
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
+  let unclear: ClientError | undefined;
+  const onFailed = (error: unknown): BroadcastOutcome | undefined => {
+    if (!(error instanceof ClientError)) return undefined;
     if (isInCache(error)) return { kind: "accepted" };
+    if (answerOf(error) === "perhaps-done") unclear ??= error;
+    return undefined;
+  };
+  try {
+    const read = { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast };
+    const outcome = await pool.read({ ...read, onFailed }, signal);
+    // A refusal after an unclear response, for instance of the sequence: a block may have the transaction already.
+    return outcome.kind === "refused" && unclear !== undefined
+      ? { kind: "unclear", error: unclear }
+      : outcome;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    const accepted = onFailed(error);
+    if (accepted !== undefined) return accepted;
     if (isTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
-    if (isUnclear(error)) return { kind: "unclear", error };
+    if (unclear !== undefined) return { kind: "unclear", error: unclear };
     throw error;
   }
 }
@@ -244,7 +258,7 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
 
 /** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
 function isInCache({ facts }: ClientError): boolean {
-  return facts.code === "rpc" && facts.data.includes("tx already exists in cache");
+  return facts.code === "rpc" && /already (?:exists )?in (?:the )?(?:cache|mempool)/i.test(facts.data);
 }
 
 /**
@@ -253,8 +267,4 @@ function isInCache({ facts }: ClientError): boolean {
  */
 function isTooLarge({ facts }: ClientError): boolean {
   return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));
-}
-
-function isUnclear({ facts }: ClientError): boolean {
-  return ["unreachable", "timeout", "http-status", "bad-answer"].includes(facts.code);
 }
