@@ -113,7 +113,7 @@ export async function createRelayer(
     localHeight: height.now,
     onRemoved: journal.forget,
   });
-  const { ledger, timeline, recover } = await createHistory(config, {
+  const history = await createHistory(config, {
     payer,
     signer: window.address,
     store,
@@ -123,6 +123,7 @@ export async function createRelayer(
     recordIncomplete: (reason) => costs.recordIncomplete(reason),
     context,
   });
+  const { ledger, timeline, payments } = history;
   const blockHash = createBlockHashReader(chains.local.client);
   const resetJournal = (): void => {
     journal.reset();
@@ -140,8 +141,11 @@ export async function createRelayer(
     store,
     registry,
     checkHistory,
-    recoverPayments: recover,
-    onLead: height.wake,
+    loadHistory: history.load,
+    onLead: () => {
+      history.recover();
+      height.wake();
+    },
     context,
   };
   const { gate, leadership } = await createGateParts(config, gateDeps);
@@ -163,7 +167,7 @@ export async function createRelayer(
     gate,
     funds: watches.account,
     height,
-    payments: ledger,
+    payments,
     maxTxBytes: config.batch.bytes,
     leads: leadership.leads,
   });
@@ -208,7 +212,7 @@ export async function createRelayer(
     funds: watches.account,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
-    payments: ledger,
+    payments,
     leads: leadership.leads,
   });
   go?.readGauges({
@@ -285,7 +289,15 @@ export async function createRelayer(
     logger,
   );
   return {
-    services: [http, check, leadership.service, ...health.services, costs.service, ...engine.services],
+    services: [
+      http,
+      check,
+      leadership.service,
+      ...health.services,
+      costs.service,
+      history.service,
+      ...engine.services,
+    ],
     http,
     status,
     request: (ids) => {

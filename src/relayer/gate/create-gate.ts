@@ -160,8 +160,8 @@ interface GatePartsDeps {
   readonly store: RelayerStore;
   readonly registry: Pick<Registry, "reload">;
   readonly checkHistory: FollowDeps["checkHistory"];
-  /** Adds what the previous process paid without seeing it. Rejects on abort only. */
-  readonly recoverPayments?: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
+  /** Reads costs and problems that other processes have written. */
+  readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
   /** Called when this process begins to submit. */
   readonly onLead: () => void;
   readonly context: DaemonContext;
@@ -206,7 +206,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     await deps.checkHistory(latestHeight, signal);
     // After the wait, so that queries with results of the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
-    await deps.recoverPayments?.(latestHeight, signal);
+    await deps.loadHistory?.(latestHeight);
   };
   const { onLead } = deps;
   const onLoss = store.queue.discard;
