@@ -3,6 +3,7 @@ import { truncateDec18 } from "../platform/base/decimal.ts";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Secret } from "../platform/base/secret.ts";
 import type { Service } from "../platform/base/service.ts";
+import type { Endpoint } from "../cosmos/client/endpoint.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
@@ -198,6 +199,7 @@ export async function createRelayer(
       journal,
       lookbackBlocks: config.queries.tx_lookback_blocks,
       skipPruned: config.queries.tx_skip_pruned,
+      giveUpAfterMs: config.queries.tx_give_up_after,
       deadLetterErrors: config.queries.tx_dead_letter_errors,
       resubmissions,
     },
@@ -371,7 +373,7 @@ function openChains(
   readonly local: OpenChain;
   readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
 } {
-  const open = (part: ChainPart, chainId: string, rpc: readonly string[]): OpenChain => {
+  const open = (part: ChainPart, chainId: string, rpc: readonly Endpoint[]): OpenChain => {
     const observer = toObserver(part, chainId);
     return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
   };

@@ -240,6 +240,9 @@ describe("the routes", () => {
           catching_up: false,
           lag_blocks: 3,
           latency_seconds: 0.012,
+          version: null,
+          batch_size: null,
+          lacks: {},
         },
       ],
     });

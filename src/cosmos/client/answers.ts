@@ -25,6 +25,17 @@ export type Lack =
   | "request-size"
   | "response-size";
 
+/** What the operator of a node, or of the relayer, can do about a lack. */
+export const REMEDIES: { readonly [lack in Lack]?: string } = {
+  results:
+    "set storage.discard_abci_responses = false on the node, or add an endpoint that keeps block results",
+  index: 'set tx_index.indexer = "kv" on the node, or add an endpoint with a transaction index',
+  method: "add an endpoint that has the method",
+  access: "correct the credentials in the headers or the URL of the endpoint",
+  "response-size": "raise rpc.max_response_bytes, or the limit of the gateway",
+  "request-size": "lower batch.bytes, or raise the limit of the gateway",
+};
+
 /** The meaning of an error. */
 export interface Answer {
   readonly class: AnswerClass;

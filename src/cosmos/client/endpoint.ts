@@ -13,9 +13,9 @@ export interface Endpoint {
   /** Sent as `Authorization: Bearer …`. */
   readonly bearerToken?: Secret;
   /** Further headers of each request, by name. */
-  readonly headers?: Readonly<Record<string, Secret>>;
+  readonly headers?: Readonly<Record<string, Secret>> | undefined;
   /** Name in messages and metrics. Default: the URL's host and port, with a number where several endpoints share them. */
-  readonly name?: string;
+  readonly name?: string | undefined;
 }
 
 /** How endpoints are reached. */

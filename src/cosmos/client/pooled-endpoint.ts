@@ -5,7 +5,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
-import { readAnswer } from "./answers.ts";
+import { type Lack, readAnswer, REMEDIES } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
@@ -73,6 +73,11 @@ const LACK_MS = 600_000;
 /** An endpoint whose status is good, and that refuses other calls, is good again after this time without a refusal. */
 const REFUSAL_MS = 60_000;
 
+/** Other requests of the same method may succeed. */
+function isOfRequest(lack: Lack | undefined): boolean {
+  return lack === "height" || lack === "transaction" || lack === "request-size";
+}
+
 /** Creates an endpoint in state `unchecked`. */
 export function createPooledEndpoint(
   options: PooledEndpointOptions,
@@ -134,21 +139,18 @@ export function createPooledEndpoint(
     // A JSON-RPC error after a broadcast is of this transaction. A cut or a timeout is of the endpoint.
     else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
       recordFailure(error, retryAfterMs);
-    else if (
-      answer === "not-here" &&
-      lack !== "height" &&
-      lack !== "transaction" &&
-      lack !== "request-size"
-    ) {
+    else if (answer === "not-here" && !isOfRequest(lack)) {
       // A response that is too large says nothing about the next one.
-      const name = lack === "response-size" ? "response size" : method;
-      if (!lacks.has(name))
+      const what = lack === "response-size" ? "response size" : method;
+      const remedy = lack === undefined ? undefined : REMEDIES[lack];
+      const reason = remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
+      if (!lacks.has(what))
         deps.logger.warn("endpoint cannot do this, others are preferred", {
           endpoint: options.name,
-          what: name,
-          reason: errorText(error),
+          what,
+          reason,
         });
-      lacks.set(name, { reason: errorText(error), untilMs: deps.clock.monotonicMs() + LACK_MS });
+      lacks.set(what, { reason, untilMs: deps.clock.monotonicMs() + LACK_MS });
     }
   };
 

@@ -228,6 +228,24 @@ const STATUS_GAUGES = [
         ),
     },
     {
+      name: "relaywatch_relayer_endpoint_lacks",
+      help: "1 for each RPC method that the endpoint could not do lately, and for too large responses. Absent otherwise.",
+      labelNames: ["chain_id", "endpoint", "what"],
+      values: ({ endpoints }) =>
+        endpoints.flatMap(({ chainId, name, lacks }) =>
+          [...(lacks?.keys() ?? [])].map((what) => series(1, { chain_id: chainId, endpoint: name, what })),
+        ),
+    },
+    {
+      name: "relaywatch_relayer_endpoint_batch_size",
+      help: "Largest number of calls in one request to the endpoint: the setting, or what the endpoint takes.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.flatMap(({ chainId, name, batchSize }) =>
+          knownSeries(batchSize, { chain_id: chainId, endpoint: name }),
+        ),
+    },
+    {
       name: "relaywatch_relayer_endpoint_lag_blocks",
       help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
       labelNames: ["chain_id", "endpoint"],

@@ -10,6 +10,8 @@ export type RelayErrorFacts =
   /** the storage of the Go relayer (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
+  /** the index of each endpoint lacks transactions of the blocks that are searched */
+  | { readonly code: "index-incomplete" }
   | {
       readonly code: "wrong-chain";
       readonly connectionId: string;

@@ -3,6 +3,7 @@ import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import {
   amountField,
+  certificatesField,
   decimalField,
   durationField,
   hostNamesField,
@@ -54,8 +55,24 @@ function noticeShareField() {
   });
 }
 
-function endpoints() {
-  return z.array(httpUrlField()).min(1).max(16);
+/** Accepts a list of URLs, or of sections with a URL. */
+function endpoints(secrets: SecretSource) {
+  const section = z.strictObject({
+    url: httpUrlField().describe("URL of the RPC server").meta({ hasKey: true }),
+    name: z
+      .string()
+      .regex(/^[\w.:-]{1,60}$/)
+      .optional()
+      .describe(
+        "name in log, page and metrics; default: host and port, with a number where several endpoints share them",
+      ),
+    headers: z
+      .record(z.string().regex(/^[\w-]{1,60}$/), secretField(secrets))
+      .optional()
+      .describe("HTTP headers of each request, such as authorization; each value is a secret"),
+  });
+  const given = z.preprocess((value) => (typeof value === "string" ? { url: value } : value), section);
+  return z.array(given).min(1).max(16);
 }
 
 /**
@@ -97,9 +114,9 @@ function fieldsSchema(secrets: SecretSource) {
             "the chain's own name: first part of its protobuf packages, event type, segment of REST paths",
           ),
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
-        rpc: endpoints()
+        rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference; one that fails, is behind or is much slower comes last",
+            "RPC endpoints in order of preference: a URL, or {url, name, headers}; one that fails, is behind or is much slower comes last",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
@@ -150,7 +167,7 @@ function fieldsSchema(secrets: SecretSource) {
       .prefault({})
       .describe("gas and its price"),
     connections: z
-      .array(connectionSchema())
+      .array(connectionSchema(secrets))
       .min(1)
       .max(64)
       .describe(
@@ -179,6 +196,34 @@ function fieldsSchema(secrets: SecretSource) {
       })
       .prefault({})
       .describe("time limits"),
+    rpc: z
+      .strictObject({
+        batch: z
+          .int()
+          .min(1)
+          .max(100)
+          .default(10)
+          .describe(
+            "calls in one request; halved for an endpoint that refuses so many, down to single calls",
+          ),
+        max_response_bytes: z
+          .int()
+          .min(1_000_000)
+          .max(512 * 1024 * 1024)
+          .default(64 * 1024 * 1024)
+          .describe("a longer response is not read, and the next endpoint is asked"),
+      })
+      .prefault({})
+      .describe("requests to all endpoints"),
+    tls: z
+      .strictObject({
+        ca_file: certificatesField(secrets)
+          .optional()
+          .describe("PEM file with certificates of private authorities, trusted beside the public ones")
+          .meta({ example: "/etc/ssl/private-ca.pem", commentedOut: true }),
+      })
+      .prefault({})
+      .describe("TLS of the endpoints; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment"),
     state_dir: z
       .string()
       .min(1)
@@ -221,7 +266,7 @@ function fieldsSchema(secrets: SecretSource) {
   });
 }
 
-function connectionSchema() {
+function connectionSchema(secrets: SecretSource) {
   return z.strictObject({
     id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
     chain_id: z
@@ -229,7 +274,7 @@ function connectionSchema() {
       .min(1)
       .max(50)
       .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
-    rpc: endpoints().describe("RPC endpoints of the remote chain, in order of preference"),
+    rpc: endpoints(secrets).describe("RPC endpoints of the remote chain, in order of preference"),
   });
 }
 
@@ -275,6 +320,11 @@ function queriesSchema() {
         .boolean()
         .default(true)
         .describe("skip blocks that every endpoint has pruned; false: the query backs off"),
+      tx_give_up_after: durationField()
+        .prefault("1d")
+        .describe(
+          "a transaction that no endpoint can prove for this long, for instance because none keeps block results, becomes a dead letter",
+        ),
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(

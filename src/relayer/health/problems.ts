@@ -17,6 +17,7 @@ export const PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
   "remote-catching-up",
+  "endpoints-refuse",
   "client-expired",
   "client-frozen",
   "client-expires-soon",
@@ -36,6 +37,7 @@ export const CONNECTION_PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
   "remote-catching-up",
+  "endpoints-refuse",
   "client-expired",
   "client-frozen",
   "client-expires-soon",
@@ -84,6 +86,18 @@ export interface HealthFacts {
   readonly market: MarketStatus | undefined;
   readonly gate: GateFacts;
   readonly limits: HealthLimits;
+  /** Of all chains; absent: unknown. */
+  readonly endpoints?: readonly EndpointFacts[];
+}
+
+/** An endpoint in {@link HealthFacts}. */
+export interface EndpointFacts {
+  readonly chainId: string;
+  /** Failures in a row. */
+  readonly failures: number;
+  readonly lastError: string | undefined;
+  /** Reasons by RPC method. */
+  readonly lacks?: ReadonlyMap<string, string>;
 }
 
 /** Whether this process may send, in {@link HealthFacts}. */
@@ -223,6 +237,7 @@ function connectionProblems(facts: HealthFacts, connection: ConnectionFacts): re
   const found = [
     remoteProblem(facts, connection),
     clientProblem(facts, connection),
+    refusalProblem(facts, connection),
     ...overdueProblems(facts, connection),
     cycleProblem(connection),
   ];
@@ -251,6 +266,26 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
     code: "remote-no-new-block",
     text: `the remote chain ${chainId} has had ${noBlock(remote)}; no newer value can be proven; check whether it has halted or its endpoints are behind`,
   };
+}
+
+/** Failures in a row that are more than an interruption. */
+const REFUSALS = 3;
+/** Methods that have no substitute: without a transaction index, blocks are scanned. */
+const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
+
+/** No endpoint does what is asked of it, although its status can be read: a limit of requests, or results that none keeps. */
+function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: ConnectionFacts): Found {
+  const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
+  if (own.length === 0 || isUnread(remote)) return undefined;
+  const each = own.length === 1 ? `the endpoint of ${chainId}` : `each endpoint of ${chainId}`;
+  const missing = NEEDED.find((method) => own.every(({ lacks }) => lacks?.has(method) === true));
+  if (missing !== undefined)
+    return {
+      code: "endpoints-refuse",
+      text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}; add an endpoint that can`,
+    };
+  if (!own.every(({ failures }) => failures >= REFUSALS)) return undefined;
+  return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
 }
 
 function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {

@@ -197,7 +197,8 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const { role, holder, error: roleError } = leadership;
   const gate = { role, holder, roleError, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, market, gate };
-  const facts: HealthFacts = { ...common, list: engine.list(), limits: deps.limits };
+  const endpoints = deps.endpoints();
+  const facts: HealthFacts = { ...common, list: engine.list(), limits: deps.limits, endpoints };
   return {
     ...common,
     address: account.address,
@@ -205,7 +206,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     connected: deps.isConnected(),
     loaded: facts.list.isLoaded,
     problems: findProblems(facts),
-    endpoints: deps.endpoints(),
+    endpoints,
     spending,
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,

@@ -33,6 +33,7 @@ const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly hea
   { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
   { codes: ["client-expired", "client-frozen"], headline: "A light client cannot prove anything" },
   { codes: ["remote-unreachable"], headline: "A remote chain cannot be reached" },
+  { codes: ["endpoints-refuse"], headline: "No endpoint of a remote chain does what is asked" },
   { codes: ["remote-no-new-block", "remote-catching-up"], headline: "A remote chain has no new block" },
   { codes: ["queries-overdue"], headline: "Results are overdue" },
   { codes: ["client-expires-soon"], headline: "A light client expires soon" },

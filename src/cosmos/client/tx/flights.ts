@@ -1,7 +1,9 @@
-import { toBase64 } from "../../../platform/base/bytes.ts";
+import { sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
+import { minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 
+import { decodeBlockTxs } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, readAnswer } from "../answers.ts";
@@ -20,6 +22,8 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
+  /** Without a transaction index, blocks are searched: up to this height they were. Absent: none. */
+  readonly searchedTo?: bigint;
   /** Since when nodes have refused to take it again, for one kind of reason. */
   readonly refused: Refusal | undefined;
 }
@@ -56,14 +60,17 @@ interface ConfirmedFlights {
  * may have dropped some, so they are broadcast again after one block.
  */
 export async function confirmFlights(
-  flights: readonly Flight[],
+  given: readonly Flight[],
   { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
   deps: FlightDeps,
   signal: AbortSignal,
 ): Promise<ConfirmedFlights> {
-  const found = await Promise.all(
-    flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
+  const indexed = await Promise.all(
+    given.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
   );
+  const { found, flights } = indexed.includes("no-index")
+    ? await findInBlocks(given, height, deps.client.pool, signal)
+    : { found: indexed, flights: given };
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
   // Once one was found alive, those behind it are in the same mempool.
@@ -73,7 +80,7 @@ export async function confirmFlights(
       void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
     const confirmation = found[index];
     // Without a response nothing is known: it may be in a block.
-    if (confirmation === "unknown") {
+    if (confirmation === "unknown" || confirmation === "no-index") {
       remaining.push(flight);
       continue;
     }
@@ -145,12 +152,61 @@ function alive(flight: Flight): FlightCheck {
   return { flight, lost: undefined };
 }
 
-/** Returns undefined while the transaction is in no block, and "unknown" when the node cannot be asked now. */
+/** Blocks that one search for transactions reads. The next one goes on where it ended. */
+const MAX_SEARCHED_BLOCKS = 20n;
+
+interface FoundFlights {
+  readonly found: readonly (FoundTransaction | "unknown")[];
+  readonly flights: readonly Flight[];
+}
+
+/** Finds transactions in the blocks up to `height`. */
+async function findInBlocks(
+  flights: readonly Flight[],
+  height: bigint,
+  pool: Pick<PooledChainClient["pool"], "read">,
+  signal: AbortSignal,
+): Promise<FoundFlights> {
+  const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
+  const first = starts.reduce(minInt, height) + 1n;
+  const last = minInt(height, first + MAX_SEARCHED_BLOCKS - 1n);
+  const found = new Map<string, FoundTransaction>();
+  try {
+    for (let at = first; at <= last; at++) {
+      const params = { height: at.toString() };
+      const decode = (result: unknown, endpoint: string): readonly string[] =>
+        decodeBlockTxs(resultField(result, `block of ${at}`, endpoint)).map((tx) => toHex(sha256(tx)));
+      const hashes = await pool.read({ method: "block", params, decode }, signal);
+      if (!flights.some(({ tx }) => hashes.includes(toHex(tx.hash)))) continue;
+      const results = await pool.read({ method: "block_results", params, decode: resultsOf }, signal);
+      for (const [index, hash] of hashes.entries())
+        found.set(hash, decodeFound({ height: params.height, tx_result: results[index] }, "block_results"));
+    }
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    return { found: flights.map(() => "unknown"), flights };
+  }
+  return {
+    // Blocks that were not read yet may have it.
+    found: flights.map(({ tx }) => found.get(toHex(tx.hash)) ?? (last < height ? "unknown" : undefined)),
+    flights: flights.map((flight) => ({ ...flight, searchedTo: last })),
+  };
+}
+
+function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
+  const results = resultField(result, "block_results", endpoint).member("txs_results").elements();
+  return results.map(({ value }) => value);
+}
+
+/**
+ * Returns undefined while the transaction is in no block, "unknown" when the node cannot be asked now, and "no-index" when no
+ * node has an index.
+ */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,
   signal: AbortSignal,
-): Promise<FoundTransaction | "unknown"> {
+): Promise<FoundTransaction | "unknown" | "no-index"> {
   // An index may have holes, so each endpoint is asked. One that has an index and not the transaction is enough to know.
   let isNotFound = false;
   const onFailed = (error: unknown): undefined => {
@@ -162,7 +218,8 @@ async function findTransaction(
   } catch (error) {
     if (signal.aborted || answerOf(error) === "final") throw error;
     onFailed(error);
-    return isNotFound ? undefined : "unknown";
+    if (isNotFound) return undefined;
+    return readAnswer(error).lack === "index" ? "no-index" : "unknown";
   }
 }
 
