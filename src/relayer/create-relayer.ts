@@ -41,6 +41,7 @@ import { createGateParts } from "./gate/create-gate.ts";
 import { createMarket } from "./gas-budget/create-market.ts";
 import { createUrgency } from "./gas-budget/urgency.ts";
 import { createLoads, createMarketView, createTransactionFee } from "./forecast/loads.ts";
+import { STANDBY_READ_MS } from "./health/problems.ts";
 import { createHealth } from "./health/create-health.ts";
 import { createEngine, type EngineDeps } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
@@ -143,6 +144,11 @@ export async function createRelayer(
     registry,
     checkHistory,
     loadHistory: history.load,
+    fitness: {
+      sinceBlockMs: () => watches.local.view().sinceBlockMs,
+      blockMs: () => watches.local.view().blockMs,
+      muteMs: () => engine.submitter().muteMs,
+    },
     onLead: () => {
       history.recover();
       height.wake();
@@ -203,7 +209,10 @@ export async function createRelayer(
       deadLetterErrors: config.queries.tx_dead_letter_errors,
       resubmissions,
     },
-    reloadMs: config.queries.reload_every,
+    reloadMs: () =>
+      leadership.status().role === "standby"
+        ? Math.min(STANDBY_READ_MS, config.queries.reload_every)
+        : config.queries.reload_every,
     window,
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,

@@ -63,6 +63,8 @@ export interface Problem {
 interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
+  /** 0 without a result. */
+  readonly lastLocalHeight: bigint;
   readonly lateness: Lateness;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
@@ -105,6 +107,8 @@ export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last error of the lease or of the start as the leader; undefined without one. */
   readonly roleError?: string | undefined;
+  /** What a process that is starting waits for; undefined when it waits for nothing in particular. */
+  readonly progress?: string | undefined;
   /** The process with the lease; undefined without a lease, and before it was read. */
   readonly holder?: string | undefined;
   /** Why the store cannot write; undefined when it can. */
@@ -143,7 +147,8 @@ export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
 ): boolean {
-  const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? MAX_NO_BLOCK_MS));
+  // While its pace is not known, the shortest: a chain may halt within its first blocks after our start.
+  const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? 0));
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
@@ -204,14 +209,17 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing, and that is in order. */
+/** A standby sends nothing, and that is in order, unless it could not lead either. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
-  const { role, holder, roleError, storeError, refusal } = gate;
-  if (role === "standby") return [];
+  const { role, holder, roleError, progress, storeError, refusal } = gate;
+  if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
+  if (role === "standby") return [general("not-sending", `this process does not submit: ${roleError}`)];
   if (role === "unknown" && holder === undefined && roleError === undefined)
     return [general("starting", "the lease was not read yet")];
   if (role === "starting" && roleError === undefined)
-    return [general("starting", "the transactions of the previous process were not read yet")];
+    return [
+      general("starting", `nothing is sent yet: ${progress ?? "reading what the previous process did"}`),
+    ];
   const found = [];
   if (role === "unknown")
     found.push(
@@ -315,9 +323,12 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /** A query that fails again and again is late for a reason of its own, which the problem names. */
-function overdueProblems({ queries, gate, market }: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
-  // The results of another process are read only now and then.
-  if (gate.role === "standby" || gate.role === "unknown") return [];
+function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
+  const { queries, gate, market } = facts;
+  if (gate.role === "unknown") return [];
+  // The results of another process are read only now and then. They are a problem here when no process sends.
+  const silent = gate.role === "standby" ? silenceOf(facts) : "";
+  if (silent === undefined) return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
   const late = overdue.filter(({ error }) => error === undefined);
   const failing = overdue.filter(({ error }) => error !== undefined);
@@ -325,13 +336,26 @@ function overdueProblems({ queries, gate, market }: HealthFacts, { id }: Connect
   return [
     latest && {
       code: "queries-overdue",
-      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}${marketReason(market)}`,
+      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}${marketReason(market)}${silent}`,
     },
     failed && {
       code: "queries-failing",
       text: `${failing.length === 1 ? "1 overdue query fails" : `${failing.length} overdue queries fail`} at each try; query ${failed.id}, late by ${lateText(failed.lateness)}, ${failed.failures} times: ${failed.error?.code}: ${failed.error?.reason}`,
     },
   ];
+}
+
+/** Interval at which a standby reads the queries, and with them the results of the process that leads, ms. */
+export const STANDBY_READ_MS = 5_000;
+/** Two reads, and what a block may take. */
+const SILENT_MS = 15_000;
+
+/** Says since when no process has sent a result; undefined while one does. */
+function silenceOf({ queries, local }: HealthFacts): string | undefined {
+  const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
+  const blocks = Number((local.height ?? newest) - newest);
+  if (local.blockMs === undefined || blocks * local.blockMs <= SILENT_MS) return undefined;
+  return `; this process is a standby, and no process has sent a result for ${counted(blocks, "block")}`;
 }
 
 /** The reason for results that are later than the market may explain without a problem. */
@@ -384,4 +408,46 @@ function expiryNoticeMs(
 ): number {
   const share = Number((trustingPeriodNs * trustingPeriodShare) / DEC18_ONE / NS_PER_MS);
   return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
+}
+
+/** Leaves out problems that are not older than a block. */
+export interface ProblemHold {
+  /** Returns those that last. Call it at least every second. */
+  readonly lasting: (
+    problems: readonly Problem[],
+    block: { readonly blockMs: number; readonly nowMs: number },
+  ) => readonly Problem[];
+}
+
+/** Problems that hold from the first moment: nothing works yet, or nothing can be sent. */
+const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
+  "starting",
+  "store-not-writable",
+  "not-sending",
+  "lease-unknown",
+  "account-cannot-pay",
+] as const);
+/** A problem that returns within this time was never over. */
+const HELD_MS = 1_500;
+
+/**
+ * Creates a hold without problems. A reason that lasts for less than a block of normal service is no reason: behind a load balancer
+ * whose nodes are some blocks apart a read fails now and then, and each result comes in time.
+ */
+export function createProblemHold(): ProblemHold {
+  const seen = new Map<string, { readonly fromMs: number; lastMs: number }>();
+  return {
+    lasting: (problems, { blockMs, nowMs }) => {
+      const found = problems.filter((problem) => {
+        const key = `${problem.code} ${problem.connectionId ?? ""}`;
+        const known = seen.get(key);
+        if (known === undefined || nowMs - known.lastMs > HELD_MS)
+          seen.set(key, { fromMs: nowMs, lastMs: nowMs });
+        else known.lastMs = nowMs;
+        return IMMEDIATE.has(problem.code) || nowMs - (seen.get(key)?.fromMs ?? nowMs) >= blockMs;
+      });
+      for (const [key, { lastMs }] of seen) if (nowMs - lastMs > HELD_MS) seen.delete(key);
+      return found;
+    },
+  };
 }

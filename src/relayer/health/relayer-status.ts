@@ -194,8 +194,8 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state) => toView(state, context))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const { role, holder, error: roleError } = leadership;
-  const gate = { role, holder, roleError, storeError: store.error, refusal };
+  const { role, holder, error: roleError, progress } = leadership;
+  const gate = { role, holder, roleError, progress, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, market, gate };
   const endpoints = deps.endpoints();
   const facts: HealthFacts = { ...common, list: engine.list(), limits: deps.limits, endpoints };
@@ -235,10 +235,16 @@ function createLateness(
   const byConnection = new Map(
     watches.connections.map(({ id, remote }) => {
       const hasRemoteHalted = hasNoNewBlock(remote.view(), limits);
-      return [id, { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted }];
+      const isRemotePaceKnown = remote.view().blockMs !== undefined;
+      return [id, { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted, isRemotePaceKnown }];
     }),
   );
-  const unseen = { ...present, remoteFrom: () => undefined, hasRemoteHalted: false };
+  const unseen = {
+    ...present,
+    remoteFrom: () => undefined,
+    hasRemoteHalted: false,
+    isRemotePaceKnown: true,
+  };
   return (state) => latenessOf(state, byConnection.get(state.query.connectionId) ?? unseen);
 }
 

@@ -39,7 +39,7 @@ export interface FollowDeps {
   readonly logger: Logger;
   readonly metrics: { readonly queryListReloads: Pick<Counter, "inc"> };
   /** Interval of the regular reload of the list of queries. */
-  readonly reloadMs: number;
+  readonly reloadMs: () => number;
   /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
   /** Called with the error of each failed read. */
@@ -65,14 +65,14 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
     while (!signal.aborted) {
       if (clock.monotonicMs() >= reloadAtMs) {
         await reload(deps, list, signal);
-        reloadAtMs = clock.monotonicMs() + deps.reloadMs;
+        reloadAtMs = clock.monotonicMs() + deps.reloadMs();
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { ...tries });
       [tries.failures, lastError] = [0, undefined];
       const hasStream: boolean = deps.subscription.isConnected() && !isStreamBehind;
       const notice: ChainNotice | undefined =
         list.waiting.shift() ?? (await nextNotice(deps, hasStream, signal));
-      let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
+      let nextMs: number = hasStream ? deps.reloadMs() : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
       // It stays behind until a notice shows that the stream's node makes progress.
@@ -186,7 +186,7 @@ async function applyNotice(
       deps.logger.info("chain events were missed", { reason: notice.reason });
       return 0;
     case "block":
-      return hasGap(list, notice.height) ? 0 : deps.reloadMs;
+      return hasGap(list, notice.height) ? 0 : deps.reloadMs();
     case "tx":
     case "block-events": {
       // Together with those that arrived during the last read: hundreds of registrations must not be read one by one.
@@ -197,7 +197,7 @@ async function applyNotice(
         changes.push(...queryChanges(next.events, deps.chainName));
         height = maxInt(height, next.height);
       }
-      if (changes.length === 0) return deps.reloadMs;
+      if (changes.length === 0) return deps.reloadMs();
       list.height = height;
       return besideBlocks(deps, list, signal, applyChanges(deps, changes, height, signal));
     }
@@ -228,5 +228,5 @@ async function applyChanges(
   for (const change of last) deps.logger.info("query changed", { ...change });
   const applied = await Promise.all(last.map((change) => deps.registry.apply(change, height, signal)));
   deps.height.wake();
-  return applied.includes(false) ? RETRY_RELOAD_MS : deps.reloadMs;
+  return applied.includes(false) ? RETRY_RELOAD_MS : deps.reloadMs();
 }

@@ -7,6 +7,7 @@ import {
   entriesOf,
   gasItem,
   type PaidShare,
+  recordReach,
   requeue,
   resolve,
   type SentTransaction,
@@ -32,6 +33,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
       continue;
     }
     state.sent = state.sent.filter((other) => other !== sent);
+    if (final.confirmation.kind !== "lost") recordReach(state, true);
     const { kind } = final.confirmation;
     state.deps.metrics.transactions.inc({ outcome: kind === "lost" ? "not-included" : kind });
     recordFinal(state, sent, final);

@@ -167,6 +167,8 @@ interface Pace {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
+  /** Since when broadcasts and simulations reach no node, monotonic ms; undefined after one that did. */
+  muteSinceMs: number | undefined;
 }
 
 /** Creates the state of a submitter without results. */
@@ -203,6 +205,7 @@ export function createSubmitterState(
       simulatedFrom: 0n,
       stoppedUntilMs: 0,
       stopped: undefined,
+      muteSinceMs: undefined,
     },
     work: createChangeSignal(deps.clock),
   };
@@ -264,6 +267,11 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   const ranked = sorted.map((item) => ({ item, rank: urgentRule(state, item.result.query)?.priority ?? -1 }));
   // A stable sort: equal ranks stay in the order of need.
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
+}
+
+/** Notes whether a node took or judged what was sent to it. */
+export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
+  pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
 
 /** Returns all proven results that are not broadcast, the planned ones first. */

@@ -284,7 +284,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     registry,
     height,
     tx: { journal, lookbackBlocks: 100n },
-    reloadMs: 60_000,
+    reloadMs: () => 60_000,
     gate: parts.gate,
     funds: watches.account,
     upkeep: clients,

@@ -101,7 +101,8 @@ export interface FlightTx {
 
 /** Result of the broadcast of one draft. */
 export type BroadcastResult =
-  | { readonly kind: "in-flight"; readonly tx: FlightTx }
+  /** `isUncertain`: no node has said that it took the transaction */
+  | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
   /** the node refused it; no block will include it */
   | {
       readonly kind: "refused";
