@@ -9,9 +9,17 @@ import { maxInt, minInt } from "../../platform/base/integers.ts";
  * - "burst": a backlog is sent, up to the ceiling of the price;
  * - "recovering": the price returns to its steady value;
  * - "above-ceiling": the price is above the ceiling, and only urgent results are sent;
+ * - "unpriced": the price in the denom of the fees is not known, and a block gets what keeps the market's price where it is;
  * - "unlimited": the ceiling is not below `gas.max_price`, so only `batch.block_share` limits a block.
  */
-export const MARKET_PHASES = ["steady", "burst", "recovering", "above-ceiling", "unlimited"] as const;
+export const MARKET_PHASES = [
+  "steady",
+  "burst",
+  "recovering",
+  "above-ceiling",
+  "unpriced",
+  "unlimited",
+] as const;
 
 export type MarketPhase = (typeof MARKET_PHASES)[number];
 

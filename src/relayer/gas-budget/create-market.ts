@@ -7,7 +7,7 @@ import {
   type State,
   targetOf,
 } from "../../cosmos/fee-market/market.ts";
-import { DEC18_ONE, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { DEC18_ONE, type Dec18, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
 import {
   type Backlog,
@@ -18,11 +18,11 @@ import {
 } from "./budget.ts";
 
 export interface MarketOptions {
-  /** `gas.price.comfortable`; undefined: twice the minimum. */
+  /** `gas.price.comfortable`, in `denom`; undefined: twice the minimum. */
   readonly ceiling: Dec18 | undefined;
-  /** `gas.max_price` */
+  /** `gas.max_price`, in `denom`. */
   readonly cap: Dec18;
-  /** Denom of the fees. */
+  /** Denom of the fees. It may be another one than the fee market's: then the chain converts the price. */
   readonly denom: string;
 }
 
@@ -42,6 +42,8 @@ export interface Market {
   readonly params: () => Params | undefined;
   /** Notes the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
+  /** Notes the price of this height in the denom of the fees, when the market has another one. */
+  readonly recordFeePrice: (height: bigint, price: Dec18) => void;
   /** Notes the expected gas of a broadcast at this height: the block after it probably includes it. */
   readonly recordSent: (height: bigint, gas: bigint) => void;
   /** Notes the gas and the fee of an own transaction in a block. */
@@ -59,9 +61,12 @@ export interface Market {
    * has of this relayer then, the broadcast included.
    */
   readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
-  /** Price of the last state that was read; undefined without a fee market, and before the first read. */
+  /**
+   * Price of the last state that was read, in the denom of the fees; undefined without a fee market, before the first read, and
+   * while the price in this denom is not known.
+   */
   readonly latestPrice: () => Dec18 | undefined;
-  /** Price above which only urgent results are sent; undefined without a fee market. */
+  /** Price above which only urgent results are sent, in the denom of the fees; undefined as `latestPrice` is. */
   readonly ceiling: () => Dec18 | undefined;
   /** undefined without a fee market, and before the first read. */
   readonly status: () => MarketReading | undefined;
@@ -79,9 +84,9 @@ export interface MarketReading {
   readonly price: Dec18;
   /** Lowest price of the chain. */
   readonly minimum: Dec18;
-  /** Price above which only urgent results are sent: `gas.price.comfortable`. */
+  /** Price above which only urgent results are sent: `gas.price.comfortable`. Twice the minimum in the phase "unpriced". */
   readonly ceiling: Dec18;
-  /** Price above which nothing is sent: `gas.max_price`. */
+  /** Price above which nothing is sent: `gas.max_price`. The ceiling in the phase "unpriced". */
   readonly cap: Dec18;
   readonly phase: MarketPhase;
   /** Gas of a block at which the price stays as it is. */
@@ -171,7 +176,21 @@ export function createMarket(
   /** The last block. One that has an own transaction exists, although no notice may have announced it yet. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
-  const ceiling = (known: Params): Dec18 => options.ceiling ?? known.minBaseGasPrice * 2n;
+  /** Price in the denom of the fees for one in the market's; undefined: not known. */
+  let rate: Dec18 | undefined;
+  const rateOf = (known: Params): Dec18 | undefined => (known.feeDenom === options.denom ? DEC18_ONE : rate);
+  const toMarket = (known: Params, price: Dec18): Dec18 | undefined => {
+    const own = rateOf(known);
+    return own === undefined ? undefined : quoDec18(price, own);
+  };
+  /** Both in the market's denom. */
+  const ceiling = (known: Params): Dec18 | undefined =>
+    options.ceiling === undefined ? known.minBaseGasPrice * 2n : toMarket(known, options.ceiling);
+  const capOf = (known: Params): Dec18 | undefined => toMarket(known, options.cap);
+  const toFee = (known: Params, price: Dec18 | undefined): Dec18 | undefined => {
+    const own = rateOf(known);
+    return own === undefined || price === undefined ? undefined : mulDec18(price, own);
+  };
   const divide = (known: Params): void => {
     for (const one of divideBlocks(readings, known)) {
       others = updated(others, one);
@@ -200,6 +219,10 @@ export function createMarket(
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },
+    recordFeePrice: (height, price) => {
+      const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
+      if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
+    },
     recordSent: (height, gas) => addTo(readings.sent, lastBlock(height), gas),
     recordOwn: (height, gas, fee) => {
       addTo(readings.own, height, gas);
@@ -212,9 +235,13 @@ export function createMarket(
     },
     plan: (at, backlog) => {
       const height = lastBlock(at);
-      const isLimited = params !== undefined && ceiling(params) < options.cap;
-      if (params === undefined || !isLimited) {
+      const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
+      if (params === undefined || (most !== undefined && cap !== undefined && most >= cap)) {
         budget = undefined;
+        return;
+      }
+      if (most === undefined || cap === undefined) {
+        budget = { ...unreadBudget(params, others), phase: "unpriced" };
         return;
       }
       const state = stateAt(readings, params, height, others.mean);
@@ -224,7 +251,7 @@ export function createMarket(
           : controller.plan(height, {
               state,
               params,
-              ceiling: ceiling(params),
+              ceiling: most,
               others,
               othersPeak: blocks.reduce((most, { othersGas = 0n }) => maxInt(most, othersGas), 0n),
               backlog,
@@ -244,8 +271,9 @@ export function createMarket(
       const next = priceAfter(state, own + high, params);
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
-    latestPrice: () => readings.states.get(readings.latest?.height ?? 0n)?.baseGasPrice,
-    ceiling: () => (params === undefined ? undefined : ceiling(params)),
+    latestPrice: () =>
+      params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
+    ceiling: () => (params === undefined ? undefined : toFee(params, ceiling(params))),
     status: () => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
@@ -257,8 +285,8 @@ export function createMarket(
         readAtMs: latest.atMs,
         price: state.baseGasPrice,
         minimum: params.minBaseGasPrice,
-        ceiling: ceiling(params),
-        cap: options.cap,
+        ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
+        cap: capOf(params) ?? ceiling(params) ?? params.minBaseGasPrice * 2n,
         phase: budget?.phase ?? "unlimited",
         targetGas: target,
         othersGas: others.mean,
@@ -275,6 +303,10 @@ export function createMarket(
 function unreadBudget(params: Params, { mean }: OthersGas): MarketBudget {
   const gas = maxInt(targetOf(params) - mean, 0n);
   return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };
+}
+
+function latestState({ states, latest }: Readings): State | undefined {
+  return states.get(latest?.height ?? 0n);
 }
 
 function emptyReadings(): Readings {

@@ -65,6 +65,8 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
+  // From now on: a node that never responds is not reached either.
+  state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
     recordReach(state, false);

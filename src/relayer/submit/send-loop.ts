@@ -1,5 +1,6 @@
 import { retry } from "../../platform/base/retry.ts";
 import { pause, waitAtMost } from "../../platform/base/abort.ts";
+import { quoDec18 } from "../../platform/base/decimal.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { confirm, recordComplete } from "./confirm.ts";
@@ -281,7 +282,9 @@ function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
  */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
-    state.pace.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
+    const gasPrice = await state.deps.window.gasPrice(signal);
+    state.pace.price = { height, gasPrice };
+    state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
   // An error repeats at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);

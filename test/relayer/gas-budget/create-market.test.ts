@@ -168,6 +168,34 @@ describe("a market", () => {
     }
   });
 
+  it("compares ceiling and cap of fees in another denom in one denom, and says when the price in it is not known", () => {
+    // 0.002 uatom; the market's minimum is 0.0025 untrn, and uatom cost a sixth.
+    const { market, block, height } = setUp({ denom: "uatom", cap: 2n * 10n ** 15n });
+    const plan = () => (market.plan(height(), due(10n * TARGET)), market.budget());
+    expect(plan()).toMatchObject({ phase: "unpriced", gas: TARGET });
+    expect([market.latestPrice(), market.ceiling(), market.status()?.phase]).toEqual([
+      undefined,
+      undefined,
+      "unpriced",
+    ]);
+    market.recordFeePrice(height(), MINIMUM / 6n);
+    // The cap is 12 × 10^15 untrn, above the ceiling of twice the minimum.
+    expect(plan()?.phase).toBe("burst");
+    expect([market.status()?.ceiling, market.status()?.cap]).toEqual([2n * MINIMUM, expect.anything()]);
+    expect(Number(market.status()?.cap) / 12e15).toBeCloseTo(1, 6);
+    expect(Number(market.latestPrice()) / (Number(MINIMUM) / 6)).toBeCloseTo(1, 6);
+    expect(Number(market.ceiling()) / (Number(MINIMUM) / 3)).toBeCloseTo(1, 6);
+    for (let count = 0; count < 3; count++) block(27_000_000n, 3_000_000n);
+    expect(Number(market.latestPrice()) / (Number(MINIMUM) / 6)).toBeGreaterThan(1.3);
+    // It is worth more: the cap is below the ceiling now, and the share of a block alone limits it.
+    market.recordFeePrice(height(), MINIMUM);
+    expect(plan()).toBeUndefined();
+    const own = setUp({ denom: "uatom", ceiling: MINIMUM / 4n, cap: DEC18_ONE });
+    expect((own.market.plan(100n, due(TARGET)), own.market.budget())?.phase).toBe("unpriced");
+    own.market.recordFeePrice(100n, MINIMUM / 6n);
+    expect(Number(own.market.status()?.ceiling) / (Number(MINIMUM) * 1.5)).toBeCloseTo(1, 6);
+  });
+
   it("has no price for fees in another denom, and no budget without parameters or with the ceiling at the cap", () => {
     const other = setUp({ denom: "uatom" });
     other.market.plan(100n, due(TARGET));
