@@ -55,6 +55,7 @@ function setUp(count = 1) {
     if (method === "block") {
       node.reads.push(String(height));
       const txs = node.blocks.get(String(height));
+      if (txs === undefined && node.blocks.size === 0) return { block: { data: { txs: [] } } };
       return txs === undefined ? unreachable : { block: { data: { txs: txs.map(toBase64) } } };
     }
     if (method === "block_results")
@@ -239,7 +240,18 @@ describe("a flight on a node without a transaction index", () => {
 
   it("stays in flight while a block cannot be read", async () => {
     const { node, confirm } = noIndex();
+    node.blocks.set("101", []);
     expect(await confirm(130n)).toEqual(["in flight"]);
     expect(node.broadcasts).toBe(0);
+  });
+});
+
+describe("a flight that an index does not have", () => {
+  it("is not lost when a block has it", async () => {
+    const { node, confirm } = setUp();
+    for (let height = 101; height <= 123; height++) node.blocks.set(`${height}`, []);
+    node.blocks.set("122", [Uint8Array.of(1), Uint8Array.of(0)]);
+    expect(await confirm(123n)).toEqual(["in flight"]);
+    expect(await confirm(123n)).toEqual(["included"]);
   });
 });

@@ -6,7 +6,7 @@ import { errorText } from "../../../platform/base/errors.ts";
 import { decodeBlockTxs } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
-import { answerOf, readAnswer } from "../answers.ts";
+import { answerOf, lacksHeight, readAnswer } from "../answers.ts";
 import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
@@ -75,21 +75,26 @@ export async function confirmFlights(
   const remaining: Flight[] = [];
   // Once one was found alive, those behind it are in the same mempool.
   let mayBroadcast = true;
-  for (const [index, flight] of flights.entries()) {
-    const lostBecause = (reason: string): void =>
-      void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
-    const confirmation = found[index];
-    // Without a response nothing is known: it may be in a block.
-    if (confirmation === "unknown" || confirmation === "no-index") {
-      remaining.push(flight);
-      continue;
+  for (const [index, one] of flights.entries()) {
+    let flight = one;
+    let confirmation = found[index];
+    const expiry = expiryOf(flight, height, deps.clock);
+    const isOverdue = mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain);
+    // An index may have holes: only the blocks show that none has it.
+    if (confirmation === undefined && (expiry !== undefined || isOverdue)) {
+      const search = await findInBlocks([flight], height, deps.client.pool, signal);
+      [confirmation] = search.found;
+      [flight = one] = search.flights;
     }
-    const expiry = confirmation === undefined ? expiryOf(flight, height, deps.clock) : undefined;
-    if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
-    else if (expiry !== undefined) lostBecause(expiry);
-    else if (mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain)) {
+    const lose = (reason: string): void =>
+      void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
+    // Without a response nothing is known: it may be in a block.
+    if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
+    else if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
+    else if (expiry !== undefined) lose(expiry);
+    else if (isOverdue) {
       const check = await checkFlight(flight, height, deps, signal);
-      if (check.lost !== undefined) lostBecause(check.lost);
+      if (check.lost !== undefined) lose(check.lost);
       else {
         remaining.push(check.flight);
         mayBroadcast = false;
@@ -176,7 +181,13 @@ async function findInBlocks(
       const params = { height: at.toString() };
       const decode = (result: unknown, endpoint: string): readonly string[] =>
         decodeBlockTxs(resultField(result, `block of ${at}`, endpoint)).map((tx) => toHex(sha256(tx)));
-      const hashes = await pool.read({ method: "block", params, decode }, signal);
+      const hashes = await pool
+        .read({ method: "block", params, decode }, signal)
+        .catch((error: unknown): readonly string[] => {
+          // Pruned at each endpoint: nothing can tell more.
+          if (lacksHeight(error)) return [];
+          throw error;
+        });
       if (!flights.some(({ tx }) => hashes.includes(toHex(tx.hash)))) continue;
       const results = await pool.read({ method: "block_results", params, decode: resultsOf }, signal);
       for (const [index, hash] of hashes.entries())
