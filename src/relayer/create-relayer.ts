@@ -159,7 +159,7 @@ export async function createRelayer(
   registerGateMetrics(metricsRegistry, gate.status, gate.status().spending.limits);
   const common = { registry, metrics, clock, random, logger };
   const resubmissions = createResubmissions(
-    { journal, registry, wake: height.wake, clock },
+    { journal, registry, wake: height.wake, leads: leadership.leads, clock, random },
     config.deadlines.inclusion,
   );
   const clients = createClientRefresh({
@@ -307,6 +307,7 @@ export async function createRelayer(
       ...health.services,
       costs.service,
       history.service,
+      resubmissions.service,
       ...engine.services,
     ],
     http,

@@ -451,3 +451,10 @@ export function createProblemHold(): ProblemHold {
     },
   };
 }
+
+/** Says that dead letters are left, which a relayer that is ready may have; undefined when there is none. */
+export function deadLetterText(deadLetters: number): string | undefined {
+  if (deadLetters === 0) return undefined;
+  const what = deadLetters === 1 ? "transaction was" : "transactions were";
+  return `${deadLetters} ${what} not delivered; send them again or acknowledge them: relaywatch relayer dead-letters`;
+}

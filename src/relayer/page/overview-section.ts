@@ -15,7 +15,7 @@ import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
 import type { HeadView } from "../watch/head-watch.ts";
-import type { Problem, ProblemCode } from "../health/problems.ts";
+import { deadLetterText, type Problem, type ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
 
@@ -56,7 +56,7 @@ function rank({ code }: Problem): number {
 }
 
 /** Summarizes problems and queries. The tone is never "good" before everything was read once. */
-export function summarize({ problems, queries, gate, market }: RelayerStatus): Summary {
+export function summarize({ problems, queries, gate, market, deadLetters }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
     const found = HEADLINES.find(({ codes }) => code !== undefined && codes.includes(code));
@@ -67,6 +67,11 @@ export function summarize({ problems, queries, gate, market }: RelayerStatus): S
   if (gate.role === "standby") return { tone: "good", headline: "Standby: another process has the lease" };
   if (market !== undefined && isFresh(market) && isDemandAboveMarket(market))
     return { tone: "warn", headline: "Demand is above what the fee market bears" };
+  if (deadLetters > 0)
+    return {
+      tone: "warn",
+      headline: `${counted(deadLetters, "transaction")} not delivered: see the dead letters`,
+    };
   const failing = queries.filter(({ error }) => error !== undefined).length;
   if (failing > 0)
     return {
@@ -85,7 +90,7 @@ export function statusSection(status: RelayerStatus, { tone, headline }: Summary
   const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
   const more = html`<p>${queryText}</p>${
     problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
-  }${reloadNotice(status.config)}`;
+  }${status.deadLetters > 0 && html`<ul class="problems"><li><strong>dead-letters</strong>: ${deadLetterText(status.deadLetters) ?? ""}</li></ul>`}${reloadNotice(status.config)}`;
   return statusBanner(tone, headline, more);
 }
 
