@@ -86,8 +86,10 @@ export async function confirmFlights(
       [confirmation] = search.found;
       [flight = one] = search.flights;
     }
-    const lose = (reason: string): void =>
-      void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
+    const lose = (reason: string): void => {
+      const isUncertain = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
+      finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...isUncertain } });
+    };
     // Without a response nothing is known: it may be in a block.
     if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
     else if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
@@ -104,6 +106,8 @@ export async function confirmFlights(
   return { finals, remaining };
 }
 
+const DEADLINE_PASSED = "not in a block before its deadline";
+
 /**
  * The timeout height makes a loss certain: no block can include the transaction any more. When the chain halts before
  * that height, the deadline ends the wait.
@@ -111,7 +115,7 @@ export async function confirmFlights(
 function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;
-  if (clock.monotonicMs() >= flight.deadlineMs) return "not in a block before its deadline";
+  if (clock.monotonicMs() >= flight.deadlineMs) return DEADLINE_PASSED;
   return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
 }
 

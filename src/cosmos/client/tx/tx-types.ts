@@ -43,8 +43,8 @@ export type Confirmation =
     }
   /** refused by CheckTx */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
-  /** in no block up to the timeout height, or in none until the deadline */
-  | { readonly kind: "lost"; readonly reason: string };
+  /** in no block up to the timeout height, or in none until the deadline. `isUncertain`: a later block may still include it */
+  | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
 export interface SendOutcome {
