@@ -321,6 +321,7 @@ function findingText({ subject, outcome, text, advice }: Finding, colours: boole
   const paint = pc.createColors(colours);
   const marks = {
     good: paint.green("good   "),
+    advice: paint.yellow("advice "),
     problem: paint.red("PROBLEM"),
     unseen: paint.yellow("unseen "),
   };

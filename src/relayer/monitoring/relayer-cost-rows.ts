@@ -334,7 +334,7 @@ export const COST_ROWS: readonly RowSpec[] = [
         "Failed RPC calls",
         [
           query(
-            `sum by (chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!="ok"}[$__rate_interval]))`,
+            `sum by (chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!~"ok|not-found"}[$__rate_interval]))`,
             "{{chain_id}} {{method}} {{outcome}}",
           ),
         ],

@@ -11,7 +11,7 @@ import {
   type Tone,
   statusBanner,
 } from "../../platform/web/parts.ts";
-import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
+import type { RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
 import type { HeadView } from "../watch/head-watch.ts";
@@ -110,17 +110,19 @@ function queriesText(status: RelayerStatus): string {
   if (isBlind(status)) return `${all}; their lateness is not known without the local chain.`;
   // A standby reads the results of the other process only now and then.
   if (gate.role === "standby") return `${all}; the process with the lease knows how late they are.`;
-  return latenessText(queries);
+  return latenessText(status);
 }
 
-function latenessText(queries: readonly QueryView[]): string {
+function latenessText({ queries, market }: RelayerStatus): string {
   if (queries.length === 0) return "No query is registered.";
   const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
   const latest = latestOf(queries);
   const all = counted(queries.length, "query", "queries");
   const pending = queries.filter(({ state }) => state === "pending").length;
   const without = pending === 0 ? "" : `${pending} without a result yet, `;
-  if (latest === undefined) return `${all}, ${without}none late.`;
+  // While the market makes results late on average, only this moment has none that is.
+  const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
+  if (latest === undefined) return `${all}, ${without}none ${isAbove ? "late at this moment" : "late"}.`;
   return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${lateText(latest.lateness)}.`;
 }
 
