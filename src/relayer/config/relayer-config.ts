@@ -218,12 +218,12 @@ function fieldsSchema(secrets: SecretSource) {
     tls: z
       .strictObject({
         ca_file: certificatesField(secrets)
-          .optional()
           .describe("PEM file with certificates of private authorities, trusted beside the public ones")
-          .meta({ example: "/etc/ssl/private-ca.pem", commentedOut: true }),
+          .meta({ example: "/etc/ssl/private-ca.pem" }),
       })
-      .prefault({})
-      .describe("TLS of the endpoints; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment"),
+      .optional()
+      .describe("TLS of the endpoints; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment")
+      .meta({ commentedOut: true }),
     state_dir: z
       .string()
       .min(1)
