@@ -229,7 +229,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_lacks",
-      help: "Number of RPC methods that the endpoint could not do lately, and 1 more after too large responses. Page and status name them.",
+      help: "Number of RPC methods that the endpoint could not do recently, and 1 more after too large responses. Page and status name them.",
       labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
         endpoints.map(({ chainId, name, lacks }) =>
