@@ -22,8 +22,11 @@ import { signingKey } from "./config/signer-config.ts";
 /** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
   chain: { readonly id: string; readonly rpc: readonly Endpoint[] },
-  config: RelayerConfig,
-  deps: { readonly context: DaemonContext; readonly observer: RpcObserver },
+  config: Pick<RelayerConfig, "deadlines" | "rpc" | "tls">,
+  deps: {
+    readonly context: Pick<DaemonContext, "clock" | "random" | "logger">;
+    readonly observer: RpcObserver;
+  },
 ): PooledChainClient {
   const { clock, random, logger } = deps.context;
   return createChainClient(
@@ -35,7 +38,7 @@ export function openClient(
         maxBatch: config.rpc.batch,
         maxResponseBytes: config.rpc.max_response_bytes,
       },
-      network: { ca: config.tls.ca_file },
+      network: { ca: config.tls?.ca_file },
     },
     { clock, random, logger, observer: deps.observer },
   );
@@ -51,7 +54,7 @@ export function followLocalChain(
   return createWebSocketSubscription(
     {
       endpoints: config.chain.rpc,
-      network: { ca: config.tls.ca_file },
+      network: { ca: config.tls?.ca_file },
       chainId: config.chain.id,
       order,
       queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],

@@ -3,7 +3,6 @@ import { truncateDec18 } from "../platform/base/decimal.ts";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Secret } from "../platform/base/secret.ts";
 import type { Service } from "../platform/base/service.ts";
-import type { Endpoint } from "../cosmos/client/endpoint.ts";
 import type { PooledChainClient } from "../cosmos/client/create-chain-client.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
 import { createActivity } from "./page/activity.ts";
@@ -383,7 +382,7 @@ function openChains(
   readonly local: OpenChain;
   readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
 } {
-  const open = (part: ChainPart, chainId: string, rpc: readonly Endpoint[]): OpenChain => {
+  const open = (part: ChainPart, chainId: string, rpc: RelayerConfig["chain"]["rpc"]): OpenChain => {
     const observer = toObserver(part, chainId);
     return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
   };

@@ -86,7 +86,7 @@ const TEXTS: readonly Row[] = [
   { class: "final", text: /tx too large/i },
   {
     class: "not-now",
-    text: /mempool (?:lane )?is full|lane \S+ is full|mempool is (?:closed|not available)/i,
+    text: /\bis full\b|mempool is (?:closed|not available)/i,
   },
   {
     class: "not-here",

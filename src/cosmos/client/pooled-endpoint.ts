@@ -25,7 +25,7 @@ export interface EndpointHealth {
   readonly latencyMs: number | undefined;
   /** Why other endpoints are preferred for some time: a response was proven to be wrong. Undefined: they are not. */
   readonly distrusted: string | undefined;
-  /** What the endpoint could not do lately, with its reason: by RPC method, and "response size". Absent: nothing. */
+  /** What the endpoint could not do recently, with its reason: by RPC method, and "response size". Absent: nothing. */
   readonly lacks?: ReadonlyMap<string, string>;
   /** Largest number of calls that it takes in one request; absent: unknown. */
   readonly batchSize?: number;

@@ -229,11 +229,11 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_endpoint_lacks",
-      help: "1 for each RPC method that the endpoint could not do lately, and for too large responses. Absent otherwise.",
-      labelNames: ["chain_id", "endpoint", "what"],
+      help: "Number of RPC methods that the endpoint could not do recently, and 1 more after too large responses. Page and status name them.",
+      labelNames: ["chain_id", "endpoint"],
       values: ({ endpoints }) =>
-        endpoints.flatMap(({ chainId, name, lacks }) =>
-          [...(lacks?.keys() ?? [])].map((what) => series(1, { chain_id: chainId, endpoint: name, what })),
+        endpoints.map(({ chainId, name, lacks }) =>
+          series(lacks?.size ?? 0, { chain_id: chainId, endpoint: name }),
         ),
     },
     {

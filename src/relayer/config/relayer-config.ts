@@ -3,11 +3,9 @@ import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
 import { DEC18_ONE } from "../../platform/base/decimal.ts";
 import {
   amountField,
-  certificatesField,
   decimalField,
   durationField,
   hostNamesField,
-  httpUrlField,
   issueText,
   listenField,
   logSchema,
@@ -16,6 +14,7 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
+import { connectionSchema, endpoints, requestsSchema, tlsSchema } from "./endpoint-config.ts";
 import { urgencySchema } from "../gas-budget/urgency.ts";
 import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
@@ -53,26 +52,6 @@ function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
     error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
   });
-}
-
-/** Accepts a list of URLs, or of sections with a URL. */
-function endpoints(secrets: SecretSource) {
-  const section = z.strictObject({
-    url: httpUrlField().describe("URL of the RPC server").meta({ hasKey: true }),
-    name: z
-      .string()
-      .regex(/^[\w.:-]{1,60}$/)
-      .optional()
-      .describe(
-        "name in log, page and metrics; default: host and port, with a number where several endpoints share them",
-      ),
-    headers: z
-      .record(z.string().regex(/^[\w-]{1,60}$/), secretField(secrets))
-      .optional()
-      .describe("HTTP headers of each request, such as authorization; each value is a secret"),
-  });
-  const given = z.preprocess((value) => (typeof value === "string" ? { url: value } : value), section);
-  return z.array(given).min(1).max(16);
 }
 
 /**
@@ -196,34 +175,8 @@ function fieldsSchema(secrets: SecretSource) {
       })
       .prefault({})
       .describe("time limits"),
-    rpc: z
-      .strictObject({
-        batch: z
-          .int()
-          .min(1)
-          .max(100)
-          .default(10)
-          .describe(
-            "calls in one request; halved for an endpoint that refuses so many, down to single calls",
-          ),
-        max_response_bytes: z
-          .int()
-          .min(1_000_000)
-          .max(512 * 1024 * 1024)
-          .default(64 * 1024 * 1024)
-          .describe("a longer response is not read, and the next endpoint is asked"),
-      })
-      .prefault({})
-      .describe("requests to all endpoints"),
-    tls: z
-      .strictObject({
-        ca_file: certificatesField(secrets)
-          .optional()
-          .describe("PEM file with certificates of private authorities, trusted beside the public ones")
-          .meta({ example: "/etc/ssl/private-ca.pem", commentedOut: true }),
-      })
-      .prefault({})
-      .describe("TLS of the endpoints; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment"),
+    rpc: requestsSchema(),
+    tls: tlsSchema(secrets),
     state_dir: z
       .string()
       .min(1)
@@ -263,18 +216,6 @@ function fieldsSchema(secrets: SecretSource) {
       .describe("the metrics page"),
     links: linksSchema,
     log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
-  });
-}
-
-function connectionSchema(secrets: SecretSource) {
-  return z.strictObject({
-    id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
-    chain_id: z
-      .string()
-      .min(1)
-      .max(50)
-      .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
-    rpc: endpoints(secrets).describe("RPC endpoints of the remote chain, in order of preference"),
   });
 }
 

@@ -326,6 +326,17 @@ export const COST_ROWS: readonly RowSpec[] = [
           unit: "s",
         },
       ),
+      graph(
+        "Gaps and batches of endpoints",
+        [
+          query(`${M}_endpoint_lacks{${CHAIN}}`, "{{chain_id}} {{endpoint}} lacks"),
+          query(`${M}_endpoint_batch_size{${CHAIN}}`, "{{chain_id}} {{endpoint}} calls in a request"),
+        ],
+        {
+          description: "What an endpoint could not do recently, and the calls that it takes in one request.",
+          unit: "none",
+        },
+      ),
       graph("Lag of endpoints", [query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{chain_id}} {{endpoint}}")], {
         description: "Blocks behind the best endpoint of the chain.",
         unit: "blocks",

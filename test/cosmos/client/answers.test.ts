@@ -150,6 +150,7 @@ const BROADCASTS: readonly (readonly [AnswerClass, ClientErrorFacts])[] = [
   ["not-now", { code: "http-status", endpoint, status: 429, method: "broadcast_tx_sync" }],
   ["not-here", { code: "http-status", endpoint, status: 403, method: "broadcast_tx_sync" }],
   ["not-now", broadcastError(-32603, "mempool is full: number of txs 5000 (max: 5000)")],
+  ["not-now", broadcastError(-32603, "mempool of this kind is full: 5000 transactions")],
   ["not-now", broadcastError(-32005, "request rate exceeded")],
   ["not-here", broadcastError(-32601, "Method not found")],
 ];

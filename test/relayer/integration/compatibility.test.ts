@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { createChainClient, type PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../../src/cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../../src/cosmos/client/tx/create-tx-sender.ts";
@@ -16,6 +16,15 @@ import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { errorText } from "../../../src/platform/base/errors.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
+import { stringifyJson } from "../../../src/platform/base/json.ts";
+import { parseConfig } from "../../../src/platform/config/config.ts";
+import { withoutSecrets } from "../../../src/platform/config/config-fields.ts";
+import { relayerConfigSchema } from "../../../src/relayer/config/relayer-config.ts";
+import {
+  matrixFindings,
+  matrixText,
+  readEndpointMatrix,
+} from "../../../src/relayer/doctor/endpoint-matrix.ts";
 import { createTxFinder } from "../../../src/relayer/tx/tx-finder.ts";
 import { createTxProver } from "../../../src/relayer/tx/tx-prover.ts";
 import { NODE_KINDS, type NodeKind, startNodeKind, type Use, USES } from "../../support/client/node-kinds.ts";
@@ -216,6 +225,75 @@ describe.each(NODE_KINDS)("a node: $name", (kind) => {
   });
   it.each(USES)("as the first of two leaves %s to the second in the same read", async (use) => {
     expect(await withNode(use, false)).toBe("served");
+  });
+});
+
+describe("the matrix of doctor", () => {
+  const matrixOf = async (names: readonly string[], role: "local" | "remote") => {
+    const kinds = names.flatMap((name) => NODE_KINDS.find((kind) => kind.name.startsWith(name)) ?? []);
+    const servers = await Promise.all(kinds.map((kind) => startNodeKind(kind, node.rpcUrl, known)));
+    opened.push(...servers);
+    const rpc = servers.map(({ url }, index) => ({ url, name: `n${index}` }));
+    const other = [{ url: node.rpcUrl, name: "other" }];
+    const text = stringifyJson({
+      chain: { id: role === "local" ? CHAIN.chainId : "other-1", rpc: role === "local" ? rpc : other },
+      signer: { mnemonic: { env: "NONE" } },
+      connections: [{ id: "connection-0", chain_id: CHAIN.chainId, rpc: role === "local" ? other : rpc }],
+    });
+    const config = withoutSecrets(() => parseConfig({ file: "test", text }, relayerConfigSchema()));
+    const rows = await readEndpointMatrix(config, deps, forever);
+    return { rows: rows.filter(({ endpoint }) => endpoint !== "other"), config };
+  };
+  const opened: { readonly close: () => Promise<void> }[] = [];
+  afterEach(async () => {
+    for (const server of opened.splice(0)) await server.close();
+  });
+
+  it("has what each endpoint can", async () => {
+    const { rows } = await matrixOf(
+      ["Tendermint 0.34", "batches of at most 2", "results discarded", "index in"],
+      "remote",
+    );
+    const view = rows.map(({ endpoint, cells }) => [
+      endpoint,
+      cells.version.text,
+      cells["calls in a batch"].text,
+      cells["block results"].text,
+      cells.index.text,
+      cells.proofs.text,
+    ]);
+    const version = rows[1]?.cells.version.text;
+    expect(view).toEqual([
+      ["n0", "0.34.29", "10", "kept", "on", "yes"],
+      ["n1", version, "2", "kept", "on", "yes"],
+      ["n2", version, "10", "no", "on", "yes"],
+      ["n3", version, "10", "kept", "no", "yes"],
+    ]);
+    const table = matrixText(rows).split("\n");
+    expect(table.find((line) => line.startsWith("block results"))).toMatch(/kept +kept +no +kept$/);
+    // Another endpoint has what one lacks.
+    const findings = matrixFindings(rows, "other-1");
+    expect(findings.map(({ subject, outcome }) => [subject, outcome])).toEqual([
+      [`${CHAIN.chainId}: block results`, "good"],
+      [`${CHAIN.chainId}: index`, "good"],
+    ]);
+  });
+
+  it("is a problem with its remedy when no endpoint has what is needed", async () => {
+    const { rows } = await matrixOf(["results discarded"], "remote");
+    const [finding] = matrixFindings(rows, "other-1");
+    expect(finding).toMatchObject({ outcome: "problem", subject: `${CHAIN.chainId}: block results` });
+    expect(finding?.text).toContain("set storage.discard_abci_responses = false on the node");
+    // The local chain's results are not proven.
+    const local = await matrixOf(["results discarded"], "local");
+    expect(matrixFindings(local.rows, CHAIN.chainId).filter(({ outcome }) => outcome === "problem")).toEqual(
+      [],
+    );
+  });
+
+  it("says why an endpoint does not respond", async () => {
+    const { rows } = await matrixOf(["gateway page 502"], "remote");
+    expect(matrixText(rows)).toContain("n0: n0 responded with HTTP status 502");
   });
 });
 

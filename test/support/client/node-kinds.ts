@@ -130,8 +130,8 @@ export const NODE_KINDS: readonly NodeKind[] = [
     change: {
       result: (call, result) => {
         const updates = [{ power: "573929", pub_key_bytes: "AQEB", pub_key_type: "ed25519" }];
-        const changed = call.method === "block_results" ? { ...result, validator_updates: updates } : result;
-        return withVersion("1.0.1", call, changed);
+        const updated = call.method === "block_results" ? { ...result, validator_updates: updates } : result;
+        return withVersion("1.0.1", call, updated);
       },
     },
   },
