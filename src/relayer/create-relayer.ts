@@ -1,5 +1,4 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import { truncateDec18 } from "../platform/base/decimal.ts";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Secret } from "../platform/base/secret.ts";
 import type { Service } from "../platform/base/service.ts";
@@ -22,27 +21,21 @@ import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
 import type { RelayerStatus } from "./health/relayer-status.ts";
-import {
-  followLocalChain,
-  gasPricePolicy,
-  openClient,
-  openWindow,
-  createChainCheck,
-} from "./chain-access.ts";
+import { followLocalChain, openClient, openWindow, createChainCheck } from "./chain-access.ts";
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
 import { registerCostGauges } from "./costs/cost-metrics.ts";
 import { createCosts } from "./costs/create-costs.ts";
 import { createHistory } from "./relayer-history.ts";
-import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
 import { createMarket } from "./gas-budget/create-market.ts";
 import { createUrgency } from "./gas-budget/urgency.ts";
 import { createLoads, createMarketView, createTransactionFee } from "./forecast/loads.ts";
 import { STANDBY_READ_MS } from "./health/problems.ts";
+import { submitterOptions, workerSettings } from "./engine-settings.ts";
 import { createHealth } from "./health/create-health.ts";
-import { createEngine, type EngineDeps } from "./engine.ts";
+import { createEngine } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
 import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
@@ -399,24 +392,4 @@ function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): Q
   const { owners, ids, kv, tx } = config.queries;
   const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
   return { connectionIds, owners, queryIds: ids, types };
-}
-
-function workerSettings(config: RelayerConfig): WorkerSettings {
-  return {
-    allowKvCallbacks: config.queries.allow_kv_callbacks,
-    minKvUpdatePeriod: config.queries.min_kv_update_period,
-    skipUnchanged: BigInt(config.queries.skip_unchanged),
-    maxResultBytes: config.batch.bytes,
-    backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
-  };
-}
-
-function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
-  return {
-    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
-    gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
-    limits: batch,
-    gasPrice: gasPricePolicy(gas),
-    blockSharePermille: truncateDec18(batch.block_share * 1_000n),
-  };
 }

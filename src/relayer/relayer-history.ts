@@ -40,7 +40,7 @@ interface RelayerHistory {
 }
 
 /** Payments that wait for those of earlier processes. More of them are stored immediately. */
-const MAX_HELD = 20_000;
+const MAX_WAITING = 20_000;
 
 /** Opens ledger and time line on the store. */
 export async function createHistory(config: RelayerConfig, deps: HistoryDeps): Promise<RelayerHistory> {
@@ -82,14 +82,14 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     logger: context.logger,
   };
   const started = createChangeSignal(context.clock);
-  let held: { readonly payment: PaidTransaction; readonly atMs: number }[] | undefined;
+  let waiting: { readonly payment: PaidTransaction; readonly atMs: number }[] | undefined;
   return {
     ledger,
     timeline,
     payments: {
       record: (payment) => {
-        if (held === undefined || held.length >= MAX_HELD) ledger.record(payment);
-        else held.push({ payment, atMs: nowMs() });
+        if (waiting === undefined || waiting.length >= MAX_WAITING) ledger.record(payment);
+        else waiting.push({ payment, atMs: nowMs() });
       },
     },
     load: async (latestHeight) => {
@@ -98,7 +98,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     },
     recover: () => {
       // From now on: a process that is killed before the end finds the same gap again.
-      held ??= [];
+      waiting ??= [];
       deps.recordIncomplete("the payments of earlier processes were not read yet");
       started.wake();
     },
@@ -111,8 +111,8 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
           if (signal.aborted) return;
           seen = started.version();
           const incomplete = await recoverPayments(recoverDeps, signal);
-          for (const { payment, atMs } of held ?? []) ledger.recordAt(payment, atMs);
-          held = undefined;
+          for (const { payment, atMs } of waiting ?? []) ledger.recordAt(payment, atMs);
+          waiting = undefined;
           deps.recordIncomplete(incomplete);
         }
       },

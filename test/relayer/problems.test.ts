@@ -1,7 +1,7 @@
+import { createProblemHold } from "../../src/relayer/health/problem-hold.ts";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
 import {
-  createProblemHold,
   findProblems,
   type HealthFacts,
   type HealthLimits,

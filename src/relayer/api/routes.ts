@@ -1,4 +1,4 @@
-import { deadLetterText } from "../health/problems.ts";
+import { deadLetterText } from "../health/problem-hold.ts";
 import type { Registry as MetricsRegistry } from "prom-client";
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";

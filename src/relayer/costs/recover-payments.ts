@@ -107,12 +107,12 @@ function heightOf({ transactions: [first] }: FoundPage): number {
 }
 
 /** Reports how many transactions were read, and how long the others will take at the same pace. */
-function createProgress({ clock, onProgress }: RecoverDeps): (search: unknown, page: FoundPage) => void {
+function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, page: FoundPage) => void {
   const startedMs = clock.monotonicMs();
   const totals = new Map<unknown, number>();
   let read = 0;
-  return (search, { transactions, totalCount }) => {
-    totals.set(search, totalCount);
+  return (from, { transactions, totalCount }) => {
+    totals.set(from, totalCount);
     read += transactions.length;
     const total = [...totals.values()].reduce((sum, count) => sum + count, 0);
     const leftMs = ((clock.monotonicMs() - startedMs) / Math.max(1, read)) * Math.max(0, total - read);

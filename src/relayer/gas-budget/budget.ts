@@ -235,3 +235,9 @@ function steadyPriceOf({ state, params, ceiling, others }: BudgetInput, creep: D
   const wanted = mulDec18(mulDec18(minimum, DEC18_ONE + reserve), creep);
   return maxInt(minInt(wanted, mulDec18(ceiling, BELOW_CEILING)), minimum);
 }
+
+/** While the state cannot be read, a block gets what keeps the price where it is, whatever the price is. */
+export function unreadBudget(params: MarketParams, { mean }: OthersGas): MarketBudget {
+  const gas = maxInt(targetOf(params) - mean, 0n);
+  return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };
+}

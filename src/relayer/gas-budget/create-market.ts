@@ -1,3 +1,4 @@
+import { addPrice, type PricePoint } from "./price-points.ts";
 import {
   addUtilization,
   closeBlock,
@@ -15,6 +16,7 @@ import {
   type MarketBudget,
   type MarketPhase,
   type OthersGas,
+  unreadBudget,
 } from "./budget.ts";
 
 export interface MarketOptions {
@@ -119,21 +121,11 @@ interface MarketBlock {
   readonly othersGas: bigint | undefined;
 }
 
-/** Lowest and highest price of five minutes. */
-export interface PricePoint {
-  /** Wall-clock time of its start, ms. */
-  readonly startMs: number;
-  readonly low: Dec18;
-  readonly high: Dec18;
-}
-
 /** States that are stored until the own gas of their blocks is known. */
 const MAX_STATES = 50;
 /** A state that is older than this many blocks says nothing about the next one. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
-const PRICE_POINT_MS = 300_000;
-const PRICE_POINTS = 288;
 
 /** Weights of the last block, in per mille. */
 const MEAN_WEIGHT = 300n;
@@ -253,7 +245,7 @@ export function createMarket(
               params,
               ceiling: most,
               others,
-              othersPeak: blocks.reduce((most, { othersGas = 0n }) => maxInt(most, othersGas), 0n),
+              othersPeak: blocks.reduce((peak, { othersGas = 0n }) => maxInt(peak, othersGas), 0n),
               backlog,
               sentGas: readings.sent.get(height - 1n) ?? 0n,
             });
@@ -297,12 +289,6 @@ export function createMarket(
       };
     },
   };
-}
-
-/** While the state cannot be read, a block gets what keeps the price where it is, whatever the price is. */
-function unreadBudget(params: Params, { mean }: OthersGas): MarketBudget {
-  const gas = maxInt(targetOf(params) - mean, 0n);
-  return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };
 }
 
 function latestState({ states, latest }: Readings): State | undefined {
@@ -409,16 +395,4 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
     charged += ownGas * price;
   }
   return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
-}
-
-function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
-  const startMs = nowMs - (nowMs % PRICE_POINT_MS);
-  const last = day.at(-1);
-  if (last?.startMs !== startMs) {
-    day.push({ startMs, low: price, high: price });
-    while (day.length > PRICE_POINTS || (day[0]?.startMs ?? 0) < startMs - PRICE_POINTS * PRICE_POINT_MS)
-      day.shift();
-    return;
-  }
-  day[day.length - 1] = { startMs, low: minInt(last.low, price), high: maxInt(last.high, price) };
 }

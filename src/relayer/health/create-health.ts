@@ -6,7 +6,8 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createWatchPoller, type PolledChain } from "../watch/watches.ts";
 import { createMarketLog } from "../forecast/market-outputs.ts";
 import { createProblemLog, createSummaryLog, type ResultCounters } from "./health-log.ts";
-import { createProblemHold, type Problem } from "./problems.ts";
+import { createProblemHold } from "./problem-hold.ts";
+import type { Problem } from "./problems.ts";
 
 /** A chain with its endpoints. */
 export interface ChainPool {

@@ -1,5 +1,4 @@
-import { NS_PER_MS } from "../../platform/base/time.ts";
-import { DEC18_ONE } from "../../platform/base/decimal.ts";
+import { type ExpiryNotice, expiryNoticeMs } from "./expiry-notice.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
@@ -7,7 +6,7 @@ import { isDemandAboveMarket, isFresh, type MarketStatus } from "../forecast/mar
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView, ListView } from "../watch/head-watch.ts";
 import { latestOf, lateText, type Lateness } from "./lateness.ts";
-import type { AccountView, ClientReading, ClientView } from "../watch/watches.ts";
+import type { AccountView, ClientView } from "../watch/watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
 export const PROBLEM_CODES = [
@@ -388,73 +387,4 @@ function unread({ sinceReadMs, error }: Pick<HeadView, "sinceReadMs" | "error">)
 
 function noBlock({ sinceBlockMs, height }: HeadView): string {
   return `no new block for ${formatDuration(sinceBlockMs ?? 0)} (height ${height})`;
-}
-
-/** When a light client expires soon. */
-interface ExpiryNotice {
-  /** Share of the trusting period that is left, a `Dec18`. */
-  readonly trustingPeriodShare: bigint;
-  /** Time that is left, ms. At most a quarter of the trusting period. */
-  readonly withinMs: number;
-}
-
-/**
- * Returns the time before its expiry from which on a client expires soon, ms: the share or the time, whichever is more. The
- * relayer refreshes a client when a third of its trusting period is left, so a client that comes below failed to be refreshed.
- */
-function expiryNoticeMs(
-  { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
-  { trustingPeriodShare, withinMs }: ExpiryNotice,
-): number {
-  const share = Number((trustingPeriodNs * trustingPeriodShare) / DEC18_ONE / NS_PER_MS);
-  return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
-}
-
-/** Leaves out problems that are not older than a block. */
-export interface ProblemHold {
-  /** Returns those that last. Call it at least every second. */
-  readonly lasting: (
-    problems: readonly Problem[],
-    block: { readonly blockMs: number; readonly nowMs: number },
-  ) => readonly Problem[];
-}
-
-/** Problems that hold from the first moment: nothing works yet, or nothing can be sent. */
-const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
-  "starting",
-  "store-not-writable",
-  "not-sending",
-  "lease-unknown",
-  "account-cannot-pay",
-] as const);
-/** A problem that returns within this time was never over. */
-const HELD_MS = 1_500;
-
-/**
- * Creates a hold without problems. A reason that lasts for less than a block of normal service is no reason: behind a load balancer
- * whose nodes are some blocks apart a read fails now and then, and each result comes in time.
- */
-export function createProblemHold(): ProblemHold {
-  const seen = new Map<string, { readonly fromMs: number; lastMs: number }>();
-  return {
-    lasting: (problems, { blockMs, nowMs }) => {
-      const found = problems.filter((problem) => {
-        const key = `${problem.code} ${problem.connectionId ?? ""}`;
-        const known = seen.get(key);
-        if (known === undefined || nowMs - known.lastMs > HELD_MS)
-          seen.set(key, { fromMs: nowMs, lastMs: nowMs });
-        else known.lastMs = nowMs;
-        return IMMEDIATE.has(problem.code) || nowMs - (seen.get(key)?.fromMs ?? nowMs) >= blockMs;
-      });
-      for (const [key, { lastMs }] of seen) if (nowMs - lastMs > HELD_MS) seen.delete(key);
-      return found;
-    },
-  };
-}
-
-/** Says that dead letters are left, which a relayer that is ready may have; undefined when there is none. */
-export function deadLetterText(deadLetters: number): string | undefined {
-  if (deadLetters === 0) return undefined;
-  const what = deadLetters === 1 ? "transaction was" : "transactions were";
-  return `${deadLetters} ${what} not delivered; send them again or acknowledge them: relaywatch relayer dead-letters`;
 }

@@ -15,7 +15,8 @@ import type { RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
 import type { HeadView } from "../watch/head-watch.ts";
-import { deadLetterText, type Problem, type ProblemCode } from "../health/problems.ts";
+import { deadLetterText } from "../health/problem-hold.ts";
+import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
 

@@ -45,6 +45,10 @@ export function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
 }
 
+function keyOf({ queryId, hash }: DeadLetter): string {
+  return `${queryId} ${hash}`;
+}
+
 const CHECK_MS = 10_000;
 /** Pause before a dead letter is sent again: it doubles with each try. */
 const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
@@ -63,7 +67,6 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
   const wanted = new Map<string, DeadLetter>();
   /** Tries of each dead letter, and the monotonic time of the next one, ms. */
   const again = new Map<string, { tries: number; atMs: number }>();
-  const keyOf = ({ queryId, hash }: DeadLetter): string => `${queryId} ${hash}`;
   const sendTransient = (): void => {
     const letters = deps.leads() ? journal.deadLetters().filter(isTransient) : [];
     const nowMs = clock.monotonicMs();

@@ -269,7 +269,7 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
 }
 
-/** Notes whether a node took or judged what was sent to it. */
+/** Notes whether a node took or evaluated what was sent to it. */
 export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
   pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
