@@ -296,7 +296,9 @@ export async function broadcastTransaction(
   const onFailed = (error: unknown): BroadcastOutcome | undefined => {
     if (!(error instanceof ClientError)) return undefined;
     if (isInCache(error)) return { kind: "accepted" };
-    if (answerOf(error) === "perhaps-done") unclear ??= error;
+    // A cut or a timeout may be of any request of the read, so it counts as one of the broadcast.
+    const isCut = ["unreachable", "timeout", "http-status", "bad-answer"].includes(error.facts.code);
+    if (isCut || answerOf(error) === "perhaps-done") unclear ??= error;
     return undefined;
   };
   try {
