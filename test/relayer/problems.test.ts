@@ -50,6 +50,26 @@ describe("findProblems", () => {
     expect(findProblems(facts())).toEqual([]);
   });
 
+  it("finds endpoints that refuse what is needed, although their status is read", () => {
+    const { chainId } = sampleConnection({});
+    const endpoint = { chainId, failures: 0, lastError: undefined };
+    const discards = { ...endpoint, lacks: new Map([["block_results", "not persisted; set it"]]) };
+    const limited = { ...endpoint, failures: 3, lastError: "request rate exceeded" };
+    const refusals = (
+      ...endpoints: readonly (typeof endpoint & { readonly lacks?: ReadonlyMap<string, string> })[]
+    ) => found({ endpoints }).filter((text) => text.startsWith("endpoints-refuse"));
+    expect(refusals(discards)).toEqual([
+      expect.stringContaining("cannot do block_results: not persisted; set it"),
+    ]);
+    expect(refusals({ ...limited, lastError: undefined }, endpoint)).toEqual([]);
+    expect(found({ endpoints: [limited] })).toEqual([expect.stringContaining("request rate exceeded")]);
+    // Another endpoint does it, blocks are read instead of an index, or it is an interruption.
+    expect(refusals(discards, endpoint)).toEqual([]);
+    expect(refusals({ ...endpoint, lacks: new Map([["tx_search", "off"]]) })).toEqual([]);
+    expect(found({ endpoints: [{ ...limited, failures: 2 }] })).toEqual([]);
+    expect(found({ endpoints: [{ ...limited, chainId: "other-9" }] })).toEqual([]);
+  });
+
   it("never takes the unknown for healthy", () => {
     const unread = { height: undefined, sinceBlockMs: undefined, blockTimeMs: undefined };
     const client = { reading: undefined, sinceReadMs: 1_000, error: undefined };

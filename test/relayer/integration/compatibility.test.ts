@@ -164,7 +164,7 @@ const WORK: Readonly<Record<Use, (client: PooledChainClient, signal: AbortSignal
     const flight = {
       tx,
       bytes: new Uint8Array(1),
-      timeoutHeight: known.height - 1n,
+      timeoutHeight: known.height + 100n,
       deadlineMs: systemClock.monotonicMs() + 60_000,
       checkedAt: known.height - 1n,
       refused: undefined,

@@ -1,5 +1,5 @@
 import { sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
-import { minInt } from "../../../platform/base/integers.ts";
+import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 
@@ -162,7 +162,7 @@ function alive(flight: Flight): FlightCheck {
 }
 
 /** Blocks that one search for transactions reads. The next one goes on where it ended. */
-const MAX_SEARCHED_BLOCKS = 20n;
+const MAX_SEARCHED_BLOCKS = 50n;
 
 interface FoundFlights {
   readonly found: readonly (FoundTransaction | "unknown")[];
@@ -178,33 +178,38 @@ async function findInBlocks(
 ): Promise<FoundFlights> {
   const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
   const first = starts.reduce(minInt, height) + 1n;
-  const last = minInt(height, first + MAX_SEARCHED_BLOCKS - 1n);
+  // No later block can have them.
+  const end = flights.map(({ timeoutHeight }) => timeoutHeight).reduce(maxInt, 0n);
+  const upTo = minInt(height, end);
+  const last = minInt(upTo, first + MAX_SEARCHED_BLOCKS - 1n);
   const found = new Map<string, FoundTransaction>();
+  const searchBlock = async (at: bigint): Promise<void> => {
+    const params = { height: at.toString() };
+    const decode = (result: unknown, endpoint: string): readonly string[] =>
+      decodeBlockTxs(resultField(result, `block of ${at}`, endpoint)).map((tx) => toHex(sha256(tx)));
+    const hashes = await pool
+      .read({ method: "block", params, decode }, signal)
+      .catch((error: unknown): readonly string[] => {
+        // Pruned at each endpoint: nothing can tell more.
+        if (lacksHeight(error)) return [];
+        throw error;
+      });
+    if (!flights.some(({ tx }) => hashes.includes(toHex(tx.hash)))) return;
+    const results = await pool.read({ method: "block_results", params, decode: resultsOf }, signal);
+    for (const [index, hash] of hashes.entries())
+      found.set(hash, decodeFound({ height: params.height, tx_result: results[index] }, "block_results"));
+  };
   try {
-    for (let at = first; at <= last; at++) {
-      const params = { height: at.toString() };
-      const decode = (result: unknown, endpoint: string): readonly string[] =>
-        decodeBlockTxs(resultField(result, `block of ${at}`, endpoint)).map((tx) => toHex(sha256(tx)));
-      const hashes = await pool
-        .read({ method: "block", params, decode }, signal)
-        .catch((error: unknown): readonly string[] => {
-          // Pruned at each endpoint: nothing can tell more.
-          if (lacksHeight(error)) return [];
-          throw error;
-        });
-      if (!flights.some(({ tx }) => hashes.includes(toHex(tx.hash)))) continue;
-      const results = await pool.read({ method: "block_results", params, decode: resultsOf }, signal);
-      for (const [index, hash] of hashes.entries())
-        found.set(hash, decodeFound({ height: params.height, tx_result: results[index] }, "block_results"));
-    }
+    const count = last >= first ? Number(last - first) + 1 : 0;
+    await Promise.all(Array.from({ length: count }, (_, index) => searchBlock(first + BigInt(index))));
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     return { found: flights.map(() => "unknown"), flights };
   }
   return {
     // Blocks that were not read yet may have it.
-    found: flights.map(({ tx }) => found.get(toHex(tx.hash)) ?? (last < height ? "unknown" : undefined)),
-    flights: flights.map((flight) => ({ ...flight, searchedTo: last })),
+    found: flights.map(({ tx }) => found.get(toHex(tx.hash)) ?? (last < upTo ? "unknown" : undefined)),
+    flights: flights.map((flight) => ({ ...flight, searchedTo: maxInt(last, first - 1n) })),
   };
 }
 
@@ -295,7 +300,9 @@ export async function broadcastTransaction(
   const onFailed = (error: unknown): BroadcastOutcome | undefined => {
     if (!(error instanceof ClientError)) return undefined;
     if (isInCache(error)) return { kind: "accepted" };
-    if (answerOf(error) === "perhaps-done") unclear ??= error;
+    // A cut or a timeout may be of any request of the read, so it counts as one of the broadcast.
+    const isCut = ["unreachable", "timeout", "http-status", "bad-answer"].includes(error.facts.code);
+    if (isCut || answerOf(error) === "perhaps-done") unclear ??= error;
     return undefined;
   };
   try {
