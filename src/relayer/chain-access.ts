@@ -1,4 +1,5 @@
 import { createChainClient, type PooledChainClient } from "../cosmos/client/create-chain-client.ts";
+import type { Endpoint } from "../cosmos/client/endpoint.ts";
 import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../cosmos/client/errors.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
@@ -20,16 +21,24 @@ import { signingKey } from "./config/signer-config.ts";
 
 /** Creates a client of one chain over all its endpoints. Throws `ClientError` "bad-endpoint". */
 export function openClient(
-  chain: { readonly id: string; readonly rpc: readonly string[] },
-  config: RelayerConfig,
-  deps: { readonly context: DaemonContext; readonly observer: RpcObserver },
+  chain: { readonly id: string; readonly rpc: readonly Endpoint[] },
+  config: Pick<RelayerConfig, "deadlines" | "rpc" | "tls">,
+  deps: {
+    readonly context: Pick<DaemonContext, "clock" | "random" | "logger">;
+    readonly observer: RpcObserver;
+  },
 ): PooledChainClient {
   const { clock, random, logger } = deps.context;
   return createChainClient(
     {
-      endpoints: chain.rpc.map((url) => ({ url })),
+      endpoints: chain.rpc,
       chainId: chain.id,
-      limits: { deadlineMs: config.deadlines.call },
+      limits: {
+        deadlineMs: config.deadlines.call,
+        maxBatch: config.rpc.batch,
+        maxResponseBytes: config.rpc.max_response_bytes,
+      },
+      network: { ca: config.tls?.ca_file },
     },
     { clock, random, logger, observer: deps.observer },
   );
@@ -44,7 +53,8 @@ export function followLocalChain(
   const { clock, random, logger } = context;
   return createWebSocketSubscription(
     {
-      endpoints: config.chain.rpc.map((url) => ({ url })),
+      endpoints: config.chain.rpc,
+      network: { ca: config.tls?.ca_file },
       chainId: config.chain.id,
       order,
       queries: ["tm.event='NewBlockHeader'", ...queryChangeSubscriptions(config.chain.name)],

@@ -1,5 +1,4 @@
 import type { Registry as MetricsRegistry } from "prom-client";
-import { truncateDec18 } from "../platform/base/decimal.ts";
 import { unreachable } from "../platform/base/errors.ts";
 import type { Secret } from "../platform/base/secret.ts";
 import type { Service } from "../platform/base/service.ts";
@@ -22,26 +21,21 @@ import { createRelayerMetrics, createRpcObserver, type RelayerMetrics } from "./
 import { relayerRoutes } from "./api/routes.ts";
 import { registerStatusGauges } from "./api/status-gauges.ts";
 import type { RelayerStatus } from "./health/relayer-status.ts";
-import {
-  followLocalChain,
-  gasPricePolicy,
-  openClient,
-  openWindow,
-  createChainCheck,
-} from "./chain-access.ts";
+import { followLocalChain, openClient, openWindow, createChainCheck } from "./chain-access.ts";
 import { payerOf } from "./config/signer-config.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
 import { createClientRefresh } from "./connection/client-refresh.ts";
 import { registerCostGauges } from "./costs/cost-metrics.ts";
 import { createCosts } from "./costs/create-costs.ts";
 import { createHistory } from "./relayer-history.ts";
-import type { WorkerSettings } from "./connection/worker.ts";
 import { createGateParts } from "./gate/create-gate.ts";
 import { createMarket } from "./gas-budget/create-market.ts";
 import { createUrgency } from "./gas-budget/urgency.ts";
 import { createLoads, createMarketView, createTransactionFee } from "./forecast/loads.ts";
+import { STANDBY_READ_MS } from "./health/problems.ts";
+import { submitterOptions, workerSettings } from "./engine-settings.ts";
 import { createHealth } from "./health/create-health.ts";
-import { createEngine, type EngineDeps } from "./engine.ts";
+import { createEngine } from "./engine.ts";
 import { registerGateMetrics } from "./gate/gate-metrics.ts";
 import { watchedClient, type ConnectionWatch, createWatches, type Watches } from "./watch/watches.ts";
 import { createLocalQueries } from "./chain/local-queries.ts";
@@ -113,7 +107,7 @@ export async function createRelayer(
     localHeight: height.now,
     onRemoved: journal.forget,
   });
-  const { ledger, timeline, recover } = await createHistory(config, {
+  const history = await createHistory(config, {
     payer,
     signer: window.address,
     store,
@@ -123,6 +117,7 @@ export async function createRelayer(
     recordIncomplete: (reason) => costs.recordIncomplete(reason),
     context,
   });
+  const { ledger, timeline, payments } = history;
   const blockHash = createBlockHashReader(chains.local.client);
   const resetJournal = (): void => {
     journal.reset();
@@ -140,15 +135,23 @@ export async function createRelayer(
     store,
     registry,
     checkHistory,
-    recoverPayments: recover,
-    onLead: height.wake,
+    loadHistory: history.load,
+    fitness: {
+      sinceBlockMs: () => watches.local.view().sinceBlockMs,
+      blockMs: () => watches.local.view().blockMs,
+      muteMs: () => engine.submitter().muteMs,
+    },
+    onLead: () => {
+      history.recover();
+      height.wake();
+    },
     context,
   };
   const { gate, leadership } = await createGateParts(config, gateDeps);
   registerGateMetrics(metricsRegistry, gate.status, gate.status().spending.limits);
   const common = { registry, metrics, clock, random, logger };
   const resubmissions = createResubmissions(
-    { journal, registry, wake: height.wake, clock },
+    { journal, registry, wake: height.wake, leads: leadership.leads, clock, random },
     config.deadlines.inclusion,
   );
   const clients = createClientRefresh({
@@ -163,7 +166,7 @@ export async function createRelayer(
     gate,
     funds: watches.account,
     height,
-    payments: ledger,
+    payments,
     maxTxBytes: config.batch.bytes,
     leads: leadership.leads,
   });
@@ -194,10 +197,14 @@ export async function createRelayer(
       journal,
       lookbackBlocks: config.queries.tx_lookback_blocks,
       skipPruned: config.queries.tx_skip_pruned,
+      giveUpAfterMs: config.queries.tx_give_up_after,
       deadLetterErrors: config.queries.tx_dead_letter_errors,
       resubmissions,
     },
-    reloadMs: config.queries.reload_every,
+    reloadMs: () =>
+      leadership.status().role === "standby"
+        ? Math.min(STANDBY_READ_MS, config.queries.reload_every)
+        : config.queries.reload_every,
     window,
     submission: submitterOptions(config),
     readBlockLimits: local.blockLimits,
@@ -208,7 +215,7 @@ export async function createRelayer(
     funds: watches.account,
     upkeep: clients,
     attempts: activity.sink(go?.attempts(store.attempts) ?? store.attempts),
-    payments: ledger,
+    payments,
     leads: leadership.leads,
   });
   go?.readGauges({
@@ -285,7 +292,16 @@ export async function createRelayer(
     logger,
   );
   return {
-    services: [http, check, leadership.service, ...health.services, costs.service, ...engine.services],
+    services: [
+      http,
+      check,
+      leadership.service,
+      ...health.services,
+      costs.service,
+      history.service,
+      resubmissions.service,
+      ...engine.services,
+    ],
     http,
     status,
     request: (ids) => {
@@ -359,7 +375,7 @@ function openChains(
   readonly local: OpenChain;
   readonly remotes: readonly (OpenChain & { readonly connectionId: string })[];
 } {
-  const open = (part: ChainPart, chainId: string, rpc: readonly string[]): OpenChain => {
+  const open = (part: ChainPart, chainId: string, rpc: RelayerConfig["chain"]["rpc"]): OpenChain => {
     const observer = toObserver(part, chainId);
     return { chainId, client: openClient({ id: chainId, rpc }, config, { context, observer }) };
   };
@@ -376,24 +392,4 @@ function queryFilter(config: RelayerConfig, connectionIds: readonly string[]): Q
   const { owners, ids, kv, tx } = config.queries;
   const types = [...(kv ? (["kv"] as const) : []), ...(tx ? (["tx"] as const) : [])];
   return { connectionIds, owners, queryIds: ids, types };
-}
-
-function workerSettings(config: RelayerConfig): WorkerSettings {
-  return {
-    allowKvCallbacks: config.queries.allow_kv_callbacks,
-    minKvUpdatePeriod: config.queries.min_kv_update_period,
-    skipUnchanged: BigInt(config.queries.skip_unchanged),
-    maxResultBytes: config.batch.bytes,
-    backoff: { minMs: config.retry.first / 2, baseMs: config.retry.first, maxMs: config.retry.most },
-  };
-}
-
-function submitterOptions({ chain, gas, batch }: RelayerConfig): EngineDeps["submission"] {
-  return {
-    submitTypeUrl: `/${chain.name}.interchainqueries.MsgSubmitQueryResult`,
-    gasAdjustmentPermille: truncateDec18(gas.adjustment * 1_000n),
-    limits: batch,
-    gasPrice: gasPricePolicy(gas),
-    blockSharePermille: truncateDec18(batch.block_share * 1_000n),
-  };
 }

@@ -47,7 +47,7 @@ export interface EngineDeps {
   /** Receives each transaction whose fee was paid. */
   readonly payments?: PaymentSink;
   /** Interval of the regular reload of the list of queries. */
-  readonly reloadMs: number;
+  readonly reloadMs: () => number;
   /** Notices that the local chain was reset (`src/relayer/state/history.ts`). */
   readonly checkHistory: FollowDeps["checkHistory"];
   readonly gate: SubmitGate;

@@ -8,7 +8,10 @@ import { recoverPayments } from "./costs/recover-payments.ts";
 import { createProblemTimeline, type ProblemTimeline } from "./health/problem-timeline.ts";
 import { gasGuess, GAS_PER_CLIENT_UPDATE, GAS_PER_KEY } from "./result/gas-guess.ts";
 import type { Registry } from "./registry/registry.ts";
+import type { PaidTransaction, PaymentSink } from "./result/paid-transaction.ts";
 import type { RelayerStore } from "./state/store.ts";
+import type { Service } from "../platform/base/service.ts";
+import { createChangeSignal } from "../platform/base/waits.ts";
 
 interface HistoryDeps {
   /** Bech32 addresses of the accounts that pay and sign. */
@@ -27,9 +30,17 @@ interface HistoryDeps {
 interface RelayerHistory {
   readonly ledger: CostLedger;
   readonly timeline: ProblemTimeline;
-  /** Reads what other processes have written, and adds the payments that no process has seen. Rejects on abort only. */
-  readonly recover: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
+  /** Receives what this process pays. Until the payments of earlier processes were read, they are stored behind those. */
+  readonly payments: PaymentSink;
+  /** Reads what other processes have written. Rejects on abort only. */
+  readonly load: (latestHeight: bigint) => Promise<void>;
+  /** Begins to add the payments that no process has seen. Nothing waits for it. */
+  readonly recover: () => void;
+  readonly service: Service;
 }
+
+/** Payments that wait for those of earlier processes. More of them are stored immediately. */
+const MAX_WAITING = 20_000;
 
 /** Opens ledger and time line on the store. */
 export async function createHistory(config: RelayerConfig, deps: HistoryDeps): Promise<RelayerHistory> {
@@ -66,15 +77,45 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     gasOf: (query: ReturnType<typeof queries>[number] | undefined) =>
       query === undefined ? GAS_PER_KEY : gasGuess(query, config.queries.allow_kv_callbacks),
     gasOfUpdate: GAS_PER_CLIENT_UPDATE,
+    onProgress: deps.recordIncomplete,
+    clock: context.clock,
     logger: context.logger,
   };
+  const started = createChangeSignal(context.clock);
+  let waiting: { readonly payment: PaidTransaction; readonly atMs: number }[] | undefined;
   return {
     ledger,
     timeline,
-    recover: async (latestHeight, signal) => {
+    payments: {
+      record: (payment) => {
+        if (waiting === undefined || waiting.length >= MAX_WAITING) ledger.record(payment);
+        else waiting.push({ payment, atMs: nowMs() });
+      },
+    },
+    load: async (latestHeight) => {
       await timeline.load();
       ledger.begin(latestHeight);
-      deps.recordIncomplete(await recoverPayments(recoverDeps, signal));
+    },
+    recover: () => {
+      // From now on: a process that is killed before the end finds the same gap again.
+      waiting ??= [];
+      deps.recordIncomplete("the payments of earlier processes were not read yet");
+      started.wake();
+    },
+    service: {
+      name: "payments of earlier processes",
+      run: async (signal) => {
+        let seen = 0;
+        while (!signal.aborted) {
+          await started.changed(seen, signal).catch(() => undefined);
+          if (signal.aborted) return;
+          seen = started.version();
+          const incomplete = await recoverPayments(recoverDeps, signal);
+          for (const { payment, atMs } of waiting ?? []) ledger.recordAt(payment, atMs);
+          waiting = undefined;
+          deps.recordIncomplete(incomplete);
+        }
+      },
     },
   };
 }

@@ -61,8 +61,22 @@ function casesAt(roundTripMs: number): readonly Case[] {
   ];
 }
 
+/** A cycle of reads, a simulation and a broadcast take longer than a block. */
+const slow = { ...calm, roundTripMs: 400 } as const;
+
 const CASES: readonly Case[] = [
   ...[0, 50, 200].flatMap(casesAt),
+  {
+    ...slow,
+    name: "a pipeline of 1.5 blocks, 1,000 queries",
+    goals: { perSecond: "at least 475", price: PRICE },
+  },
+  {
+    ...slow,
+    name: "a pipeline of 1.5 blocks, 1,000 queries, blocks of 1.3 s",
+    blockTimeMs: 1_300,
+    goals: { perSecond: "at least 375", price: PRICE },
+  },
   {
     ...full,
     name: "200 ms blocks, 400 queries, 50 ms",

@@ -97,7 +97,12 @@ describe("config init relayer", () => {
       "--output",
       file,
     );
-    expect([exitCode, out]).toEqual([0, `written to ${file}`]);
+    expect([exitCode, out.split("\n")[0]]).toEqual([0, `written to ${file}`]);
+    // These nodes have no JSON-RPC.
+    const name = new URL(local).host;
+    expect(out).toContain(`local-1 ${name}`);
+    expect(out).toMatch(/^chain id +no +no$/m);
+    expect(out).toContain(`${name} responded with HTTP status`);
     const text = readFileSync(file, "utf8");
     expect(parse(text)).toMatchObject({
       chain: { id: "local-1", rpc: [local] },

@@ -119,6 +119,9 @@ describe("what a transaction cost", () => {
   it("is nothing when it was lost, or refused before its fee was charged", async () => {
     const lost = await paymentsOf({ kind: "lost", reason: "timeout" });
     expect([lost.payments, lost.released]).toEqual([[], 1]);
+    // A later block may still include it: it stays spent.
+    const late = await paymentsOf({ kind: "lost", reason: "deadline", isUncertain: true });
+    expect([late.payments, late.released]).toEqual([[], 0]);
     const unpaid = { ...failed("account sequence mismatch"), isUnpaid: true } as const;
     expect(await paymentsOf(unpaid)).toEqual({ payments: [], released: 1, fees: {} });
   });

@@ -62,7 +62,7 @@ function setUp(hasQuery: (id: bigint) => boolean = () => true) {
       random: () => 1,
       logger,
       metrics: createRelayerMetrics(new MetricsRegistry(), []),
-      reloadMs: 60_000,
+      reloadMs: () => 60_000,
       onLoaded: () => {},
       onLocalError: () => {},
     },

@@ -74,7 +74,7 @@ function problems(changes: Environment): readonly string[] {
 describe("the variables of the Go relayer", () => {
   it("become a configuration without any other setting", () => {
     expect(config()).toMatchObject({
-      chain: { name: "neutron", id: "test-1", rpc: ["http://neutron-node:26657/"] },
+      chain: { name: "neutron", id: "test-1", rpc: [{ url: "http://neutron-node:26657/" }] },
       signer: { keyring: { home: "/data/queryrelayer", key: "demowallet3", backend: "test" } },
       gas: {
         denom: "untrn",
@@ -83,7 +83,7 @@ describe("the variables of the Go relayer", () => {
         max_price: parseDec18("1000"),
         fallback_price: parseDec18("0.5"),
       },
-      connections: [{ id: "connection-0", chain_id: "test-2", rpc: ["http://gaia-node:26657/"] }],
+      connections: [{ id: "connection-0", chain_id: "test-2", rpc: [{ url: "http://gaia-node:26657/" }] }],
       queries: { owners: [], ids: [], allow_kv_callbacks: true, kv: true, tx: true },
       deadlines: { call: 1_000_000 },
       state_dir: "storage/leveldb",
@@ -125,7 +125,7 @@ describe("the variables of the Go relayer", () => {
     [{ RELAYER_LISTEN_ADDR: ":8080" }, { http: { listen: { host: "0.0.0.0", port: 8080 } } }],
     [
       { RELAYER_NEUTRON_CHAIN_RPC_ADDR: "https://a.example, tcp://b:1/" },
-      { chain: { rpc: ["https://a.example/", "http://b:1/"] } },
+      { chain: { rpc: [{ url: "https://a.example/" }, { url: "http://b:1/" }] } },
     ],
     [
       {

@@ -22,12 +22,19 @@ async function request(
   { outcomes = {}, openResubmit = true, token }: Scene = {},
 ) {
   const asked: string[] = [];
+  const acknowledged: string[] = [];
   const resubmit = async (queryId: bigint, hash: string): Promise<ResubmissionOutcome> => {
     asked.push(`${queryId}/${hash}`);
     return outcomes[hash] ?? { kind: "unknown" };
   };
   const routes = goRelayerRoutes({
-    journal: { deadLetters: () => [letter] },
+    journal: {
+      deadLetters: () => [letter],
+      acknowledgeDeadLetter: (queryId, hash) => {
+        acknowledged.push(`${queryId}/${hash}`);
+        return queryId === letter.queryId && hash === letter.hash;
+      },
+    },
     resubmissions: { resubmit },
     openResubmit,
   });
@@ -40,7 +47,13 @@ async function request(
   try {
     const { host, port } = server.address;
     const response = await fetch(`http://${host}:${port}${path}`, init);
-    return { status: response.status, headers: response.headers, text: await response.text(), asked };
+    return {
+      status: response.status,
+      headers: response.headers,
+      text: await response.text(),
+      asked,
+      acknowledged,
+    };
   } finally {
     await server.close();
   }
@@ -142,18 +155,37 @@ describe("POST /resubmit-txs", () => {
   });
 });
 
+describe("POST /api/dead-letters/acknowledge", () => {
+  const path = "/api/dead-letters/acknowledge";
+
+  it("ends the dead letters that it names, and says which there are not", async () => {
+    const { status, acknowledged } = await request(path, post({ txs: [{ query_id: 6, hash: "ab" }] }));
+    expect([status, acknowledged]).toEqual([200, ["6/ab"]]);
+    const unknown = await request(path, post({ txs: [{ query_id: 6, hash: "zz" }] }));
+    expect([unknown.status, unknown.text]).toEqual([400, "no tx found with queryID=6 and hash=zz\n"]);
+    expect((await request(path, post("no JSON"))).status).toBe(500);
+  });
+
+  it("needs the token that sending them again needs", async () => {
+    const closed = { openResubmit: false, token: "secret" };
+    expect(await request(path, post({ txs: [] }), closed)).toMatchObject({ status: 401, acknowledged: [] });
+  });
+});
+
 describe("resubmissions", () => {
   function scene() {
     let letters: readonly DeadLetter[] = [letter];
     const requested: bigint[] = [];
-    const calls = { wakes: 0 };
+    const calls = { wakes: 0, leads: true };
     const clock = createManualClock(0);
     const resubmissions = createResubmissions(
       {
         journal: { deadLetters: () => letters },
         registry: { request: (ids) => void requested.push(...ids) },
         wake: () => void (calls.wakes += 1),
+        leads: () => calls.leads,
         clock,
+        random: () => 0.5,
       },
       1_000,
     );
@@ -188,6 +220,34 @@ describe("resubmissions", () => {
     await clock.advance(1_100);
     expect(await outcome).toEqual({ kind: "timeout" });
     expect(resubmissions.take(6n)).toEqual([]);
+  });
+
+  it("send what no endpoint had again by themselves, later each time, and never what the chain refused", async () => {
+    const { resubmissions, requested, calls, clock, set } = scene();
+    const lacking = { ...letter, reason: "no endpoint has this transaction" };
+    const refused = { ...letter, hash: "cd", reason: "wasm/5: the contract does not want it" };
+    const large = {
+      ...letter,
+      hash: "ef",
+      reason: "the result has 900000 bytes; a transaction may have 400000",
+    };
+    set([refused, large, lacking]);
+    const stop = new AbortController();
+    const running = resubmissions.service.run(stop.signal);
+    await clock.advance(29_000);
+    expect(requested).toEqual([]);
+    await clock.advance(41_000);
+    expect([requested, calls.wakes]).toEqual([[6n], 1]);
+    expect(resubmissions.take(6n)).toEqual([lacking]);
+    // It failed again: the pause doubles.
+    set([refused, large, { ...lacking, atMs: 1 }]);
+    await clock.advance(59_000);
+    expect(requested).toEqual([6n]);
+    calls.leads = false;
+    await clock.advance(600_000);
+    expect(requested).toEqual([6n]);
+    stop.abort(new Error("over"));
+    await running.catch(() => undefined);
   });
 
   it("know no other letters", async () => {

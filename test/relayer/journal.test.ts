@@ -49,6 +49,18 @@ describe("the journal", () => {
     await first.close();
   });
 
+  it("ends a dead letter that was acknowledged, which is not searched again, also after a restart", async () => {
+    const first = await openTestStore(folder);
+    first.journal.recordDeadLetter(deadLetter("bb", 5));
+    expect(first.journal.acknowledgeDeadLetter(3n, "cc")).toBe(false);
+    expect(first.journal.acknowledgeDeadLetter(3n, "bb")).toBe(true);
+    expect([first.journal.deadLetters(), first.journal.isHandled(3n, "bb")]).toEqual([[], true]);
+    await first.close();
+    const second = await openTestStore(folder);
+    expect([second.journal.deadLetters(), second.journal.isHandled(3n, "bb")]).toEqual([[], true]);
+    await second.close();
+  });
+
   it("writes what is left when it is closed", async () => {
     const first = await openTestStore(folder);
     first.journal.recordSearched(3n, 7n);

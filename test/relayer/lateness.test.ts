@@ -17,6 +17,7 @@ function present(localHeight: bigint, remote: readonly (readonly [bigint, bigint
     localFrom: local.firstFrom,
     localBlockMs: 1_000,
     hasRemoteHalted: false,
+    isRemotePaceKnown: true,
     remoteFrom: marks.firstFrom,
     overdueBlocks: undefined,
     marketBlocks: 0n,
@@ -109,6 +110,8 @@ describe("latenessOf", () => {
     const state = answeredAt(10n, 7n, 1n);
     const at = { ...present(40n, [[9n, 11n]]), minKvUpdatePeriod: 5n };
     expect(latenessOf(state, at)).toMatchObject({ unanswerable: "no-newer-remote-block", isOverdue: false });
+    // Until the remote chain's pace is known, nobody can say that it has not halted.
+    expect(latenessOf(state, { ...at, isRemotePaceKnown: false }).isOverdue).toBe(true);
     const later = { ...present(40n, [[13n, 20n]]), minKvUpdatePeriod: 5n };
     expect(latenessOf(state, later).isOverdue).toBe(true);
   });

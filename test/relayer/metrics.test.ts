@@ -28,8 +28,11 @@ describe("the relayer's metrics", () => {
     const registry = new Registry();
     const observer = createRpcObserver(createRelayerMetrics(registry, []), "local-1");
     observer.onCall({ endpoint: "e", method: "status", outcome: "ok", durationMs: 1 });
+    // A transaction that no block has yet was not found, which is no failure.
+    observer.onCall({ endpoint: "e", method: "tx", outcome: "rpc", durationMs: 1 });
     observer.onRequest({ endpoint: "e", calls: 1, bytesOut: 10, bytesIn: 20, outcome: "ok" });
     const page = await registry.metrics();
+    expect(page).toContain('{chain_id="local-1",method="tx",outcome="not-found"} 1');
     expect(page).toContain(
       'relaywatch_relayer_rpc_calls_total{chain_id="local-1",method="status",outcome="ok"} 1',
     );

@@ -1,6 +1,12 @@
+import { createProblemHold } from "../../src/relayer/health/problem-hold.ts";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
-import { findProblems, type HealthFacts, type HealthLimits } from "../../src/relayer/health/problems.ts";
+import {
+  findProblems,
+  type HealthFacts,
+  type HealthLimits,
+  type Problem,
+} from "../../src/relayer/health/problems.ts";
 import type { MarketStatus } from "../../src/relayer/forecast/market-view.ts";
 import {
   NOW_MS,
@@ -42,6 +48,26 @@ function withClient(fields: Parameters<typeof sampleReading>[0], sinceReadMs = 0
 describe("findProblems", () => {
   it("finds none in a healthy relayer", () => {
     expect(findProblems(facts())).toEqual([]);
+  });
+
+  it("finds endpoints that refuse what is needed, although their status is read", () => {
+    const { chainId } = sampleConnection({});
+    const endpoint = { chainId, failures: 0, lastError: undefined };
+    const discards = { ...endpoint, lacks: new Map([["block_results", "not persisted; set it"]]) };
+    const limited = { ...endpoint, failures: 3, lastError: "request rate exceeded" };
+    const refusals = (
+      ...endpoints: readonly (typeof endpoint & { readonly lacks?: ReadonlyMap<string, string> })[]
+    ) => found({ endpoints }).filter((text) => text.startsWith("endpoints-refuse"));
+    expect(refusals(discards)).toEqual([
+      expect.stringContaining("cannot do block_results: not persisted; set it"),
+    ]);
+    expect(refusals({ ...limited, lastError: undefined }, endpoint)).toEqual([]);
+    expect(found({ endpoints: [limited] })).toEqual([expect.stringContaining("request rate exceeded")]);
+    // Another endpoint does it, blocks are read instead of an index, or it is an interruption.
+    expect(refusals(discards, endpoint)).toEqual([]);
+    expect(refusals({ ...endpoint, lacks: new Map([["tx_search", "off"]]) })).toEqual([]);
+    expect(found({ endpoints: [{ ...limited, failures: 2 }] })).toEqual([]);
+    expect(found({ endpoints: [{ ...limited, chainId: "other-9" }] })).toEqual([]);
   });
 
   it("never takes the unknown for healthy", () => {
@@ -110,7 +136,8 @@ describe("findProblems", () => {
     expect(limitOf(1_000)).toEqual([false, true, true, true, true, true]);
     expect(limitOf(3_000)).toEqual([false, false, false, true, true, true]);
     expect(limitOf(9_000)).toEqual([false, false, false, false, false, true]);
-    expect(limitOf(undefined)).toEqual([false, false, false, false, false, true]);
+    // The shortest, until the pace is known.
+    expect(limitOf(undefined)).toEqual(limitOf(1_000));
     expect(found({ limits: own, local: sampleHead({ sinceBlockMs: 15_001 }) })[0]).toContain("15 s");
   });
 
@@ -184,7 +211,7 @@ describe("findProblems", () => {
   });
 
   it("counts the overdue queries of each connection and names the latest one", () => {
-    const sound = { error: undefined, failures: 0 };
+    const sound = { error: undefined, failures: 0, lastLocalHeight: 0n };
     const late = (id: bigint, blocks: bigint, connectionId = "connection-0") => ({
       ...sound,
       id,
@@ -211,7 +238,8 @@ describe("findProblems", () => {
 
   it("names a demand above the fee market as the reason for overdue queries", () => {
     const lateness = sampleLateness({ blocks: 2_000n, ms: 2_000_000, isOverdue: true });
-    const queries = [{ id: 1n, connectionId: "connection-0", lateness, error: undefined, failures: 0 }];
+    const one = { id: 1n, connectionId: "connection-0", lastLocalHeight: 0n, error: undefined, failures: 0 };
+    const queries = [{ ...one, lateness }];
     const above = sampleMarketWithoutCapacity();
     const textWith = (market: MarketStatus): string => found({ queries, market })[0] ?? "";
     const late = (lateBlocks: number): MarketStatus => ({
@@ -241,14 +269,49 @@ describe("findProblems", () => {
       connectionId: "connection-0",
       error: undefined,
       failures: 0,
-      lateness: sampleLateness({ isOverdue: true }),
+      lastLocalHeight: 95n,
+      lateness: sampleLateness({ isOverdue: true, blocks: 20n, ms: 20_000 }),
     };
-    expect(found({ gate: { ...gate, role: "standby" }, queries: [late] })).toEqual([]);
+    const standby = { ...gate, role: "standby" } as const;
+    const local = { ...sampleStatus().local, height: 100n, blockMs: 1_000 };
+    expect(found({ gate: standby, local, queries: [late] })).toEqual([]);
+    // Nobody sends.
+    expect(found({ gate: standby, local: { ...local, height: 111n }, queries: [late] })).toEqual([
+      "queries-overdue: connection-0: 1 query is overdue; query 1 by 20 blocks, 20 s; this process is a standby, and no process has sent a result for 16 blocks",
+    ]);
+    // A process that gave the lease up is no standby that could lead.
+    const roleError = "its transactions have reached no node for 11 s";
+    expect(found({ gate: { ...standby, roleError } })).toEqual([
+      `not-sending: this process does not submit: ${roleError}`,
+    ]);
+    expect(found({ gate: { ...standby, roleError, holder: "other" } })).toEqual([]);
+  });
+
+  it("lasts for a block before it is one, except when nothing works yet", () => {
+    const hold = createProblemHold();
+    const failed = { code: "cycle-failed", connectionId: "connection-0", text: "" } as const;
+    const starting = { code: "starting", connectionId: undefined, text: "" } as const;
+    const at = (nowMs: number, problems: readonly Problem[]) =>
+      hold.lasting(problems, { blockMs: 2_500, nowMs }).map(({ code }) => code);
+    expect(at(0, [failed, starting])).toEqual(["starting"]);
+    expect(at(1_000, [failed])).toEqual([]);
+    // It was not over: a read succeeded between two that failed.
+    expect([at(1_500, []), at(2_500, [failed])]).toEqual([[], ["cycle-failed"]]);
+    expect([at(3_000, []), at(4_100, []), at(6_000, [failed]), at(8_400, [failed])]).toEqual([
+      [],
+      [],
+      [],
+      [],
+    ]);
+    expect(hold.lasting([], { blockMs: 0, nowMs: 9_000 })).toEqual([]);
+    expect(createProblemHold().lasting([failed], { blockMs: 0, nowMs: 0 })).toEqual([failed]);
   });
 
   it("is not ready while this process has the lease and cannot send yet", () => {
     const gate = { role: "starting", storeError: undefined, refusal: undefined } as const;
-    expect(found({ gate })).toEqual(["starting: the transactions of the previous process were not read yet"]);
+    expect(found({ gate })).toEqual(["starting: nothing is sent yet: reading what the previous process did"]);
+    const progress = "waiting for the block of 3 transactions of the previous process, at most 17 s more";
+    expect(found({ gate: { ...gate, progress } })).toEqual([`starting: nothing is sent yet: ${progress}`]);
     expect(found({ gate: { ...gate, roleError: "the search was refused" } })).toEqual([
       "not-sending: nothing is sent: this process cannot submit yet: the search was refused",
     ]);

@@ -41,7 +41,7 @@ function deps({ status = {}, onFind = () => {} }: Scene = {}): ApiDeps {
   return {
     status: () => sampleStatus(status),
     registry: { states: () => [sampleState({ id: 1n, registeredAtHeight: 4n })] },
-    journal: { deadLetters: () => [] },
+    journal: { deadLetters: () => [], acknowledgeDeadLetter: () => false },
     resubmissions: { resubmit: async () => ({ kind: "unknown" }) },
     openResubmit: false,
     attempts: {
@@ -240,6 +240,9 @@ describe("the routes", () => {
           catching_up: false,
           lag_blocks: 3,
           latency_seconds: 0.012,
+          version: null,
+          batch_size: null,
+          lacks: {},
         },
       ],
     });
@@ -346,6 +349,10 @@ describe("the routes", () => {
 
   it("report readiness, and each problem with its code and reason", async () => {
     expect(await get(deps(), "/readyz")).toMatchObject({ status: 200, body: "ok\n" });
+    expect(await get(deps({ status: { deadLetters: 2 } }), "/readyz")).toMatchObject({
+      status: 200,
+      body: "degraded\ndead-letters: 2 transactions were not delivered; send them again or acknowledge them: relaywatch relayer dead-letters\n",
+    });
     const problems = [
       { code: "local-not-followed", connectionId: undefined, text: "it is down" },
       { code: "cycle-failed", connectionId: "connection-1", text: "connection-1: no" },

@@ -428,7 +428,7 @@ describe("the fee market", () => {
     const parts = setUp({
       market: {
         ...market,
-        plan: (height, backlogGas) => (plans.push([height, backlogGas]), market.plan(height, backlogGas)),
+        plan: (height, backlog) => (plans.push([height, backlog.gas]), market.plan(height, backlog)),
       },
       readBlockLimits: async () => LIMITS,
       readMarketState: (height, signal) => {

@@ -1,6 +1,5 @@
-import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
-import type { BlockRange } from "../../src/cosmos/client/chain-client.ts";
+import type { BlockRange, SearchPage, TxSearcher } from "../../src/cosmos/client/chain-client.ts";
 import { ClientError } from "../../src/cosmos/client/errors.ts";
 import { verifySimpleProof } from "../../src/cosmos/merkle/simple-tree.ts";
 import { sha256, toHex, utf8 } from "../../src/platform/base/bytes.ts";
@@ -17,16 +16,22 @@ interface Tx {
 }
 
 /** A node with blocks of transactions. `error` is the text of its answer to a search. */
-function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: string }) {
+function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: string; indexed?: number }) {
   const calls: string[] = [];
   const txsAt = (height = 0): readonly Tx[] => blocks.get(height) ?? [];
   return {
     calls,
-    txSearch: async (): Promise<comet38.TxSearchResponse> => {
+    txSearch: async (): Promise<SearchPage> => {
       calls.push("tx_search");
-      if (search.error === undefined) return { txs: [], totalCount: 0 };
+      if (search.error === undefined) return { txs: [], totalCount: search.indexed ?? 0 };
       const facts = { code: "rpc", endpoint: "n", method: "tx_search", rpcCode: -32603, data: search.error };
       throw new ClientError({ ...facts, code: "rpc" }, search.error);
+    },
+    txCounts: async ({ from, to }: BlockRange) => {
+      if (search.indexed === undefined) throw new Error("blockchain is disabled");
+      calls.push(`blockchain ${from} ${to}`);
+      const within = [...blocks].filter(([height]) => BigInt(height) >= from && BigInt(height) <= to);
+      return new Map(within.map(([height, txs]) => [BigInt(height), txs.length]));
     },
     blockResults: async (height?: number) => {
       calls.push(`block_results ${height}`);
@@ -36,12 +41,12 @@ function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: stri
         gasWanted: 1n,
         gasUsed: 1n,
       }));
-      return { height: height ?? 0, results, validatorUpdates: [], finalizeBlockEvents: [] };
+      return { results, finalizeBlockEvents: [] };
     },
-    block: async (height?: number): Promise<comet38.BlockResponse> => {
+    block: async (height?: number) => {
       calls.push(`block ${height}`);
       const txs = txsAt(height).map(({ text }) => new Uint8Array(utf8(text)));
-      return JSON.parse("{}", () => ({ block: { txs } }));
+      return { block: { txs } };
     },
   };
 }
@@ -56,15 +61,25 @@ function finder(chain: ReturnType<typeof node>) {
   };
   const clock = { monotonicMs: () => nowMs };
   const searched: BlockRange[] = [];
-  const cometWith = (range: BlockRange) => {
+  const cometWith = (range: BlockRange, check?: (page: SearchPage) => string | undefined): TxSearcher => {
     searched.push(range);
-    return chain;
+    return {
+      txSearch: async () => {
+        const page = await chain.txSearch();
+        const problem = check?.(page);
+        if (problem === undefined) return page;
+        throw new ClientError({ code: "bad-answer", endpoint: "n", where: "tx_search" }, `n: ${problem}`);
+      },
+    };
   };
   return {
     lines,
     pass: (ms: number) => (nowMs += ms),
     searched,
-    ...createTxFinder({ comet: chain, cometWith }, { connectionId: "connection-0", clock, logger }),
+    ...createTxFinder(
+      { comet: chain, cometWith, txCounts: chain.txCounts },
+      { connectionId: "connection-0", clock, logger },
+    ),
   };
 }
 
@@ -120,6 +135,27 @@ describe("a finder", () => {
     expect(one.searched).toEqual([{ from: 9n, to: 15n }]);
   });
 
+  it("counts the transactions of new blocks once for all queries, and searches a whole index", async () => {
+    const chain = node(blocks, { indexed: 5 });
+    const one = finder(chain);
+    expect(await one.find(search, signal)).toEqual({ found: [], upTo: 14n });
+    await one.find({ ...search, conditions: [] }, signal);
+    expect(chain.calls).toEqual(["blockchain 9 14", "tx_search", "tx_search", "tx_search"]);
+    expect(one.lines).toEqual([]);
+  });
+
+  it("scans blocks, and says why, when the index lacks transactions of the blocks", async () => {
+    const one = finder(node(blocks, { indexed: 4 }));
+    expect((await one.find(search, signal)).found).toHaveLength(3);
+    expect(one.lines).toEqual([expect.stringContaining("no transaction index that can be used")]);
+  });
+
+  it("does not count the transactions of a long search of old blocks", async () => {
+    const chain = node(blocks, { indexed: 0 });
+    await finder(chain).find({ ...search, range: { from: 1n, to: 101n } }, signal);
+    expect(chain.calls).toEqual(["tx_search"]);
+  });
+
   it("says once that there is no index, does not ask again at once, and says when there is one", async () => {
     const state: { error?: string } = { error: NO_INDEX };
     const chain = node(blocks, state);
@@ -129,12 +165,12 @@ describe("a finder", () => {
     expect(chain.calls.filter((call) => call === "tx_search")).toHaveLength(1);
     one.pass(600_001);
     await one.find(search, signal);
-    expect(one.lines).toEqual([expect.stringContaining("has no transaction index")]);
+    expect(one.lines).toEqual([expect.stringContaining("has no transaction index that can be used")]);
     delete state.error;
     one.pass(600_001);
     expect(await one.find(search, signal)).toEqual({ found: [], upTo: 14n });
     expect(one.lines).toHaveLength(2);
-    expect(one.lines[1]).toContain("has a transaction index again");
+    expect(one.lines[1]).toContain("can be used again");
   });
 
   it.each([

@@ -1,12 +1,12 @@
-import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { toHex, utf8 } from "../../src/platform/base/bytes.ts";
-import { findTxs } from "../../src/relayer/tx/tx-search.ts";
+import type { SearchPage, TxSearchParams } from "../../src/cosmos/client/chain-client.ts";
+import { findTxs, whyRefused } from "../../src/relayer/tx/tx-search.ts";
 import { planSearch } from "../../src/relayer/tx/tx-cycle.ts";
 
 const signal = new AbortController().signal;
 
-function tx(height: number, index: number, code = 0): comet38.TxResponse {
+function tx(height: number, index: number, code = 0): SearchPage["txs"][number] {
   const bytes = new Uint8Array(utf8(`${height}/${index}`));
   const proof = { total: 1, index, leafHash: bytes, aunts: [] };
   return {
@@ -20,9 +20,9 @@ function tx(height: number, index: number, code = 0): comet38.TxResponse {
 }
 
 /** A node with these transactions; `requests` records the searches. */
-function node(txs: readonly comet38.TxResponse[]) {
-  const requests: comet38.TxSearchParams[] = [];
-  const txSearch = async (params: comet38.TxSearchParams): Promise<comet38.TxSearchResponse> => {
+function node(txs: readonly SearchPage["txs"][number][]) {
+  const requests: TxSearchParams[] = [];
+  const txSearch = async (params: TxSearchParams): Promise<SearchPage> => {
     requests.push(params);
     const { page = 1, per_page: size = 30 } = params;
     return { txs: txs.slice((page - 1) * size, page * size), totalCount: txs.length };
@@ -31,7 +31,7 @@ function node(txs: readonly comet38.TxResponse[]) {
 }
 
 const search = { conditions: [], range: { from: 10n, to: 90n }, isHandled: () => false };
-const placesOf = (found: readonly comet38.TxResponse[]): readonly string[] =>
+const placesOf = (found: readonly SearchPage["txs"][number][]): readonly string[] =>
   found.map(({ height, index }) => `${height}/${index}`);
 
 describe("findTxs", () => {
@@ -107,5 +107,29 @@ describe("planSearch", () => {
   ])("%s", (_case, done, tip, range) => {
     const planned = planSearch(done, tip, 100n);
     expect(planned && [planned.from, planned.to]).toEqual(range);
+  });
+});
+
+describe("whyRefused", () => {
+  const conditions = [{ field: "transfer.recipient", op: "=", value: "bob" }] as const;
+  const paying = (key: string, value: string): SearchPage["txs"][number] => {
+    const one = tx(20, 0);
+    const events = [{ type: "transfer", attributes: [{ key, value }] }];
+    return { ...one, result: { ...one.result, events } };
+  };
+  const asked = { ...search, conditions };
+
+  it("says when a node found a transaction for the filter whose events do not have what it asks for", () => {
+    expect(whyRefused(asked, { txs: [paying("recipient", "bob")], totalCount: 1 })).toBeUndefined();
+    expect(whyRefused(asked, { txs: [paying("6e61", "6f62")], totalCount: 1 })).toContain("unknown format");
+  });
+
+  it("says nothing of failed transactions, other blocks, and a filter that a search text cannot express", () => {
+    const other = paying("recipient", "eve");
+    const failed = { ...other, result: { ...other.result, code: 5 } };
+    const later = { ...other, height: 91 };
+    expect(whyRefused(asked, { txs: [failed, later], totalCount: 2 })).toBeUndefined();
+    const quoted = [{ field: "transfer.recipient", op: "=", value: "o'b" }] as const;
+    expect(whyRefused({ ...search, conditions: quoted }, { txs: [other], totalCount: 1 })).toBeUndefined();
   });
 });

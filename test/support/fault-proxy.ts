@@ -209,7 +209,8 @@ function rewritten(
       const error = { code: -32_603, message: "Internal error", data: fault.data };
       return { jsonrpc: "2.0", id: response["id"], error };
     });
-  if (fault?.kind === "stale")
+  // A request that was under way when the fault began knows no height yet.
+  if (fault?.kind === "stale" && staleHeight > 0n)
     return mapResults(body, calls, (call, result) =>
       call.method === "status" ? withHeight(result, staleHeight) : result,
     );

@@ -29,7 +29,7 @@ export function configFiles(): ReadonlyMap<string, string> {
 }
 
 /** Keywords of a `KeySchema` that JSON Schema does not have. */
-const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "reload"]);
+const OWN_KEYWORDS: ReadonlySet<string> = new Set(["commentedOut", "hasKey", "reload"]);
 
 /** Returns the file in `config/schema`, for editors and other programs that validate a configuration. */
 function jsonSchemaFile(schema: z.ZodType, title: string): string {
@@ -310,10 +310,13 @@ function tableRows({ properties = {}, required = [] }: KeySchema, prefix: string
   return Object.entries(properties).flatMap(([key, value]) => {
     const path = `${prefix}${key}`;
     const inner = isSecret(value) ? [] : innerRows(value, path);
-    if (inner.length > 0) return inner;
+    // A list of sections that have a short form, a text, is a key of its own too.
+    const isShort = value.items?.anyOf?.some(({ type }) => type === "string") === true;
+    if (inner.length > 0 && !isShort) return inner;
     const initial =
       value.default === undefined ? (required.includes(key) ? "required" : "") : code(value.default);
-    return [{ path, type: typeOf(value), initial, text: (value.description ?? "").replaceAll("|", "\\|") }];
+    const text = (value.description ?? "").replaceAll("|", "\\|");
+    return [{ path, type: typeOf(value), initial, text }, ...inner];
   });
 }
 

@@ -1,6 +1,7 @@
 import { existsSync, writeFileSync } from "node:fs";
 import { createInterface } from "node:readline/promises";
 import { Argument, Command, Option } from "commander";
+import { systemClock } from "../../platform/base/clock.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -9,6 +10,7 @@ import { isPlainHttpUrl, withoutSecrets } from "../../platform/config/config-fie
 import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
+import { matrixFindings, matrixText, readEndpointMatrix } from "../../relayer/doctor/endpoint-matrix.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 import type { InitDeps, InitOptions } from "./init-options.ts";
 import { planRelayer } from "./init-relayer.ts";
@@ -59,11 +61,35 @@ async function init(
     const lines = await (daemon === "relayer" ? planRelayer(options, deps) : planWatchdog(options, deps));
     const text = [...headOf(daemon, options.output), ...lines, ""].join("\n");
     check(daemon, text);
-    write(text, options.output, context);
+    // What the endpoints can: behind the path of the file, or as comments in it.
+    const matrix =
+      daemon === "relayer" && options.offline !== true ? await matrixOf(text, context) : undefined;
+    const isPrinted = options.output === undefined && matrix !== undefined;
+    write(isPrinted ? `${text}${matrix.replaceAll(/^/gm, "# ")}\n` : text, options.output, context);
+    if (!isPrinted && matrix !== undefined) context.print(`\n${matrix}`);
   } finally {
     close();
   }
 }
+
+/** Asks each endpoint of a new relayer's configuration what it can; see `relayer doctor`. */
+async function matrixOf(text: string, context: CliContext): Promise<string> {
+  const source = { file: "new file", text };
+  const { config } = withoutSecrets(() => readDaemonConfig(relayerConfigKind(), source, {}));
+  const logger = await context.logger("error");
+  const rows = await readEndpointMatrix(
+    { ...config, deadlines: { ...config.deadlines, call: PROBE_MS } },
+    { clock: systemClock, random: Math.random, logger },
+    context.signal,
+  );
+  const gaps = matrixFindings(rows, config.chain.id).map(
+    ({ subject, text: found }) => `${subject}: ${found}`,
+  );
+  return [matrixText(rows), ...gaps].join("\n");
+}
+
+/** Deadline of each call. */
+const PROBE_MS = 3_000;
 
 /** Questions on stderr, so that stdout has the file only. */
 function createQuestions({ yes }: InitOptions): {

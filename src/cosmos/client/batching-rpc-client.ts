@@ -1,8 +1,9 @@
 import { Buffer } from "node:buffer";
-import { Pool } from "undici";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { Agent, ProxyAgent } from "undici";
 import { abortReason } from "../../platform/base/abort.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
-import type { ParsedEndpoint } from "./pooled-endpoint.ts";
+import { followRedirect, type ParsedEndpoint, proxyAuthorization } from "./endpoint.ts";
 import { ClientError } from "./errors.ts";
 import {
   type BatchDeps,
@@ -18,14 +19,17 @@ import type { RpcCaller, RpcOutcome } from "./rpc-caller.ts";
 
 /** Limits of a batching client. */
 export interface BatchingOptions extends BatchOptions {
-  /** Largest number of calls in one request; see {@link planRequests}. */
+  /** Largest number of calls in one request, until the endpoint refuses so many; see {@link planRequests}. */
   readonly maxBatch: number;
   /** Largest number of pending calls. A further call rejects with `overloaded`. */
   readonly maxPending: number;
 }
 
 /** Creates a JSON-RPC client that sends all calls of one turn of the event loop in as few requests as possible. */
-export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDeps): RpcCaller {
+export function createBatchingRpcClient(
+  options: BatchingOptions,
+  deps: Omit<BatchDeps, "onRefused">,
+): RpcCaller {
   const pending = new Set<PendingCall>();
   let queue: PendingCall[] = [];
   let nextId = 1;
@@ -53,10 +57,16 @@ export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDep
     queue.push(created);
   };
 
+  // What the endpoint takes: a refused batch is halved, and the smaller size stays.
+  let batchSize = options.maxBatch;
+  const onRefused = (size: number): void => {
+    batchSize = Math.min(batchSize, size);
+  };
   const flush = (): void => {
     const calls = queue.filter((queued) => !queued.isSettled());
     queue = [];
-    for (const batch of planRequests(calls, options.maxBatch)) void sendBatch(batch, options, deps);
+    for (const batch of planRequests(calls, batchSize))
+      void sendBatch(batch, options, { ...deps, onRefused });
   };
 
   const close = (): void => {
@@ -64,7 +74,7 @@ export function createBatchingRpcClient(options: BatchingOptions, deps: BatchDep
     for (const unsettled of pending) unsettled.reject(closedError());
     deps.transport.close();
   };
-  return { call, close };
+  return { call, batchSize: () => batchSize, close };
 }
 
 function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError {
@@ -87,29 +97,84 @@ interface HttpTransportOptions {
   readonly maxResponseBytes: number;
 }
 
-/** Creates a transport over a pool of keep-alive connections. */
+/** Redirects that one request follows. */
+const MAX_REDIRECTS = 3;
+
+/** Creates a transport over a pool of keep-alive connections. It follows redirects to the same host. */
 export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTransportOptions): HttpTransport {
-  // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
-  const pool = new Pool(endpoint.origin, {
+  const trust = endpoint.ca === undefined ? {} : { ca: [...endpoint.ca] };
+  const settings = {
     connections: options.connections,
     pipelining: 1,
+    // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: options.connectTimeoutMs },
-  });
+    connect: { timeout: options.connectTimeoutMs, ...trust },
+  };
+  const { proxy } = endpoint;
+  const token = proxy === undefined ? undefined : proxyAuthorization(proxy);
+  const dispatcher =
+    proxy === undefined
+      ? new Agent(settings)
+      : new ProxyAgent({
+          ...settings,
+          uri: proxy.origin,
+          requestTls: trust,
+          ...(token === undefined ? {} : { token }),
+        });
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };
+  let address = new URL(endpoint.path, endpoint.origin);
   const post = async (body: string, signal: AbortSignal): Promise<HttpResponse> => {
     try {
-      const response = await pool.request({ method: "POST", path: endpoint.path, headers, body, signal });
-      return { status: response.statusCode, body: await readBounded(response.body, endpoint.name, options) };
+      for (let redirects = 0; ; redirects++) {
+        const target = { origin: address.origin, path: `${address.pathname}${address.search}` };
+        const response = await dispatcher.request({ method: "POST", ...target, headers, body, signal });
+        const { location, "retry-after": retryAfter, "content-encoding": encoding } = response.headers;
+        const bytes = await readBounded(response.body, endpoint.name, options);
+        const status = response.statusCode;
+        if (status < 300 || status >= 400 || typeof location !== "string")
+          return {
+            status,
+            body: decoded(bytes, encoding, options),
+            retryAfterMs: retryAfterMs(retryAfter),
+          };
+        const next = followRedirect(address, location);
+        if (typeof next === "string" || status === 303 || redirects >= MAX_REDIRECTS)
+          throw redirected(endpoint.name, status, typeof next === "string" ? next : "itself");
+        address = next;
+      }
     } catch (error) {
       throw toClientError(error, endpoint.name, signal);
     }
   };
   const close = (): void => {
-    pool.destroy().catch(() => {});
+    dispatcher.destroy().catch(() => {});
   };
   return { post, close };
+}
+
+function redirected(endpoint: string, status: number, target: string): ClientError {
+  return new ClientError(
+    { code: "http-status", endpoint, status },
+    `${endpoint} redirects to ${target} (HTTP status ${status}): configure that address if you trust it`,
+  );
+}
+
+/** Reads `Retry-After`: seconds or a date. */
+function retryAfterMs(header: string | string[] | undefined): number | undefined {
+  if (typeof header !== "string") return undefined;
+  const ms = /^\d{1,9}$/.test(header.trim()) ? Number(header) * 1_000 : Date.parse(header) - Date.now();
+  return ms > 0 ? ms : undefined;
+}
+
+/** Some gateways compress without being asked. */
+function decoded(
+  bytes: Buffer,
+  encoding: string | string[] | undefined,
+  { maxResponseBytes: maxOutputLength }: HttpTransportOptions,
+): string {
+  const inflate = encoding === "gzip" ? gunzipSync : encoding === "br" ? brotliDecompressSync : undefined;
+  return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");
 }
 
 /** Reads the complete body. Throwing inside the loop destroys the stream and its connection. */
@@ -117,7 +182,7 @@ async function readBounded(
   body: AsyncIterable<Uint8Array>,
   endpoint: string,
   { maxResponseBytes }: HttpTransportOptions,
-): Promise<string> {
+): Promise<Buffer> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of body) {
@@ -129,7 +194,7 @@ async function readBounded(
       );
     chunks.push(chunk);
   }
-  return Buffer.concat(chunks, size).toString("utf8");
+  return Buffer.concat(chunks, size);
 }
 
 function toClientError(error: unknown, endpoint: string, signal: AbortSignal): Error {

@@ -1,4 +1,5 @@
 import type { Comet38Client } from "@cosmjs/tendermint-rpc";
+import type { BlockResults, decodeTxSearch } from "../comet/rpc-blocks.ts";
 
 /** A proof operator as `abci_query` returns it. */
 export interface ProofOp {
@@ -37,6 +38,8 @@ export interface NodeStatus {
   /** lowest height that the node has not pruned */
   readonly earliestHeight: bigint;
   readonly catchingUp: boolean;
+  /** Version of CometBFT or Tendermint; absent: it is not printed. */
+  readonly version?: string;
 }
 
 /** The blocks `from` to `to`, both included. */
@@ -59,18 +62,48 @@ export interface LightBlockBytes {
   readonly validatorSet: Uint8Array;
 }
 
+/** A page of a search. */
+export type SearchPage = ReturnType<typeof decodeTxSearch> & {
+  /** Name of the endpoint that responded; absent in a chain of a test. */
+  readonly endpoint?: string;
+};
+
+/** Parameters of `tx_search`. */
+export interface TxSearchParams {
+  readonly query: string;
+  readonly prove?: boolean;
+  readonly page?: number;
+  readonly per_page?: number;
+  readonly order_by?: string;
+}
+
+/** Searches for transactions. */
+export interface TxSearcher {
+  readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
+}
+
+/** CosmJS' client, with readers of blocks and transactions that tolerate what they do not need. */
+export type CometReads = Omit<Comet38Client, "block" | "blockResults" | "txSearch"> &
+  TxSearcher & {
+    readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
+    readonly block: (height: number) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } }>;
+  };
+
 /**
  * Reads from one chain over CometBFT RPC. Each call has a deadline. It rejects with `ClientError`, and with the signal's
  * reason on abort.
  */
 export interface ChainClient {
   /** CosmJS' client over the same transport, for calls without a method below. It has no signals. */
-  readonly comet: Comet38Client;
+  readonly comet: CometReads;
   /**
-   * As `comet`, over the endpoints that have all of these blocks: for searches, whose responses do not tell what a node lacks that
-   * is behind or has pruned. Rejects with `height-unavailable` when no endpoint has them.
+   * Searches over the endpoints that have all of these blocks: the response of a node that is behind, or has pruned blocks, does
+   * not tell what it lacks. Rejects with `height-unavailable` when no endpoint has them. `check` returns what is wrong with a page,
+   * or undefined; the next endpoint is then asked.
    */
-  readonly cometWith: (blocks: BlockRange) => Comet38Client;
+  readonly cometWith: (blocks: BlockRange, check?: (page: SearchPage) => string | undefined) => TxSearcher;
+  /** Reads the number of transactions in each of at most 20 blocks. */
+  readonly txCounts: (blocks: BlockRange, signal: AbortSignal) => Promise<ReadonlyMap<bigint, number>>;
   readonly status: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Returns the lowest height that some endpoint has not pruned. Rejects when no endpoint responds. */
   readonly earliestHeight: (signal: AbortSignal) => Promise<bigint>;

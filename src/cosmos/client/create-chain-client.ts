@@ -5,14 +5,11 @@ import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Header } from "../comet/block-types.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
-import type { ChainClient } from "./chain-client.ts";
+import { decodeBlockResults, decodeBlockTxs, decodeTxCounts, decodeTxSearch } from "../comet/rpc-blocks.ts";
+import type { BlockRange, ChainClient, CometReads, SearchPage, TxSearcher } from "./chain-client.ts";
 import { createCosmjsRpcClient, type RpcObserver } from "./rpc-caller.ts";
-import {
-  type Endpoint,
-  parseEndpoint,
-  createPooledEndpoint,
-  type PooledEndpoint,
-} from "./pooled-endpoint.ts";
+import { type Endpoint, type NetworkOptions, type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
+import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError } from "./errors.ts";
 import {
@@ -23,7 +20,7 @@ import {
   grpcQueryParams,
   storeReadParams,
 } from "./chain-reads.ts";
-import { decodeStatus } from "./rpc-response.ts";
+import { badResponse, decodeStatus, resultField } from "./rpc-response.ts";
 
 export interface ChainClientOptions {
   /** At least one, in order of preference. */
@@ -31,6 +28,7 @@ export interface ChainClientOptions {
   /** Chain that every endpoint must serve. Undefined accepts every chain. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<ChainClientLimits>;
+  readonly network?: NetworkOptions;
 }
 
 /** Limits of a client. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
@@ -46,7 +44,7 @@ interface ChainClientLimits {
    * take two round trips; a CometBFT node accepts 900 connections.
    */
   readonly connections: number;
-  /** Largest number of calls in one HTTP request. */
+  /** Largest number of calls in one HTTP request, until an endpoint refuses so many. */
   readonly maxBatch: number;
   /** Largest number of pending calls to each endpoint. */
   readonly maxPending: number;
@@ -86,16 +84,23 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const life = new AbortController();
   const pool = createEndpointPool(
-    options.endpoints.map((endpoint) => connectEndpoint(endpoint, options.chainId, limits, deps)),
+    parseEndpoints(options.endpoints, options.network).map((endpoint) =>
+      connectEndpoint(endpoint, options.chainId, limits, deps),
+    ),
   );
   return {
     pool,
-    comet: Comet38Client.create(createCosmjsRpcClient(pool, life.signal)),
-    cometWith: (blocks) => {
-      const call: EndpointPool["call"] = (method, params, signal) =>
-        pool.read({ method, params, decode: (result) => result, blocks }, signal);
-      return Comet38Client.create(createCosmjsRpcClient({ call }, life.signal));
-    },
+    comet: createCometReads(pool, life.signal),
+    cometWith: (blocks, check) => createSearcher(pool, life.signal, { blocks, check }),
+    txCounts: ({ from, to }, signal) =>
+      pool.read(
+        {
+          method: "blockchain",
+          params: { minHeight: from.toString(), maxHeight: to.toString() },
+          decode: (result, endpoint) => decodeTxCounts(resultField(result, "blockchain", endpoint)),
+        },
+        signal,
+      ),
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
     earliestHeight: (signal) => readEarliestHeight(pool, signal),
     readStore: (read, signal) =>
@@ -134,6 +139,70 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
   };
 }
 
+/** Creates the readers of blocks and transactions. `signal` ends their calls. */
+export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
+  const own = {
+    ...createSearcher(pool, signal, {}),
+    blockResults: (height: number) =>
+      pool.read(
+        {
+          method: "block_results",
+          params: { height: height.toString() },
+          decode: (result, endpoint) => ({
+            ...decodeBlockResults(resultField(result, `block_results of ${height}`, endpoint)),
+            endpoint,
+          }),
+        },
+        signal,
+      ),
+    block: (height: number) =>
+      pool.read(
+        {
+          method: "block",
+          params: { height: height.toString() },
+          decode: (result, endpoint) => ({
+            block: { txs: decodeBlockTxs(resultField(result, `block of ${height}`, endpoint)) },
+          }),
+        },
+        signal,
+      ),
+  };
+  return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), own);
+}
+
+/** What a search needs besides its parameters. */
+interface SearchOptions {
+  readonly blocks?: BlockRange;
+  readonly check?: ((page: SearchPage) => string | undefined) | undefined;
+}
+
+function createSearcher(
+  pool: Pick<EndpointPool, "read">,
+  signal: AbortSignal,
+  { blocks, check }: SearchOptions,
+): TxSearcher {
+  return {
+    txSearch: ({ prove = false, page = 1, per_page: size = 30, order_by: order = "asc", query }) =>
+      pool.read(
+        {
+          method: "tx_search",
+          params: { query, prove, page: page.toString(), per_page: size.toString(), order_by: order },
+          decode: (result, endpoint) => {
+            const found = {
+              ...decodeTxSearch(resultField(result, "tx_search", endpoint), { prove }),
+              endpoint,
+            };
+            const problem = check?.(found);
+            if (problem !== undefined) throw badResponse(endpoint, "tx_search", problem);
+            return found;
+          },
+          blocks,
+        },
+        signal,
+      ),
+  };
+}
+
 async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Promise<bigint> {
   const checks = await pool.check(signal);
   signal.throwIfAborted();
@@ -147,12 +216,11 @@ async function readEarliestHeight(pool: EndpointPool, signal: AbortSignal): Prom
 }
 
 function connectEndpoint(
-  endpoint: Endpoint,
+  parsed: ParsedEndpoint,
   chainId: string | undefined,
   limits: ChainClientLimits,
   deps: ChainClientDeps,
 ): PooledEndpoint {
-  const parsed = parseEndpoint(endpoint);
   const caller = createBatchingRpcClient(
     { ...limits, endpoint: parsed.name },
     { transport: createHttpTransport(parsed, limits), clock: deps.clock, observer: deps.observer },

@@ -1,7 +1,8 @@
 import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { NodeStatus } from "./chain-client.ts";
-import { classifyClientError, ClientError, isEndpointError, isHeightUnavailable } from "./errors.ts";
+import { type AnswerClass, answerOf } from "./answers.ts";
+import { ClientError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
 
@@ -32,9 +33,8 @@ export interface PoolEndpointHealth extends EndpointHealth {
 /**
  * Creates a pool. `endpoints` are in order of preference.
  *
- * A read tries the endpoints one after the other until one responds, in the order of `planAttempts`. The order never
- * excludes one, so a read never waits for the end of a rest. A JSON-RPC error is a response and ends the read; the
- * exception is an error for a height that the node does not have. A broadcast is tried once.
+ * A read tries the endpoints one after the other, in the order of `planAttempts`, until one responds or an error is final
+ * (`answers.ts`). The order never excludes an endpoint, so a read never waits for the end of a rest.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -46,10 +46,14 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
       try {
         return await endpoint.read(request, signal);
       } catch (thrown) {
-        if (signal.aborted || !mayTryNext(thrown)) throw thrown;
-        error = preferRetryable(error, thrown);
-        // A second attempt at a lone endpoint makes sense after a broken connection. After a timeout it doubles the wait.
-        if (endpoints.length === 1 && (isTimeout(thrown) || isHeightUnavailable(thrown))) break;
+        if (signal.aborted || !(thrown instanceof ClientError)) throw thrown;
+        const value = request.onFailed?.(thrown);
+        if (value !== undefined) return value;
+        if (answerOf(thrown) === "final") throw thrown;
+        error =
+          error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
+        // A second attempt at a lone endpoint makes sense after a broken connection only.
+        if (endpoints.length === 1 && thrown.facts.code !== "unreachable") break;
       }
     }
     throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
@@ -86,18 +90,14 @@ function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
-/** Picks the error to report: retryable errors before fatal ones. */
-function preferRetryable(previous: unknown, current: unknown): unknown {
-  return classifyClientError(previous) === "retry" ? previous : current;
-}
-
-function isTimeout(error: unknown): boolean {
-  return error instanceof ClientError && error.facts.code === "timeout";
-}
-
-function mayTryNext(error: unknown): boolean {
-  return isEndpointError(error) || isHeightUnavailable(error);
-}
+/** The error of a read is the one that leaves most open: what one endpoint lacks, another that is down may have. */
+const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
+  "perhaps-done": 0,
+  "not-now": 1,
+  wrong: 2,
+  "not-here": 3,
+  final: 4,
+};
 
 async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Promise<EndpointCheck> {
   try {
@@ -109,7 +109,7 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
 }
 
 /** An endpoint as a read chooses it. */
-type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted"> & {
+type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks"> & {
   /** Blocks behind the best endpoint; undefined when unknown. */
   readonly lagBlocks: bigint | undefined;
   /** Remaining rest after failures. */
@@ -124,8 +124,8 @@ const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
  * Returns the indexes of the endpoints in the order of attempts: those that are not trusted come last, before them those that
- * rest after failures, before them those that are behind or catching up, and before them those that have pruned the height
- * that is read. Among the others a clearly faster one comes first, then the configured order counts.
+ * rest after failures, before them those that cannot do the method, then those that are behind or catching up, and before them
+ * those that have pruned the height that is read. Among the others a clearly faster one comes first, then the configured order counts.
  */
 export function planAttempts(
   candidates: readonly Candidate[],
@@ -134,23 +134,32 @@ export function planAttempts(
 ): readonly number[] {
   const height = heightOf(params);
   const ordered = candidates
-    .map((candidate, index) => ({ rank: rankOf(candidate, height), index }))
+    .map((candidate, index) => ({ rank: rankOf(candidate, method, height), index }))
     .toSorted((a, b) => compare(a.rank, b.rank) || a.index - b.index)
     .map(({ index }) => index);
-  // A broadcast without a response may have arrived. Only the sender can decide whether to send the bytes again.
-  if (method.startsWith("broadcast_")) return ordered.slice(0, 1);
+  // Only the sender decides whether to send the bytes to the same node again.
+  if (method.startsWith("broadcast_")) return ordered;
   // A node may close an idle keep-alive connection just before we use it. A lone endpoint therefore gets two attempts.
   return ordered.length === 1 ? [...ordered, ...ordered] : ordered;
 }
 
 function rankOf(
-  { restMs, status, latencyMs, lagBlocks, distrusted }: Candidate,
+  { restMs, status, latencyMs, lagBlocks, distrusted, lacks }: Candidate,
+  method: string,
   height: bigint | undefined,
 ): readonly number[] {
   const isBehind = status?.catchingUp === true || (lagBlocks ?? 0n) > MAX_LAG;
   const hasPruned = height !== undefined && status !== undefined && status.earliestHeight > height;
   const slowness = LATENCY_LIMITS_MS.filter((limit) => (latencyMs ?? 0) >= limit).length;
-  return [Number(distrusted !== undefined), restMs, Number(isBehind), Number(hasPruned), slowness];
+  const cannot = lacks?.has(method) === true;
+  return [
+    Number(distrusted !== undefined),
+    restMs,
+    Number(cannot),
+    Number(isBehind),
+    Number(hasPruned),
+    slowness,
+  ];
 }
 
 /** The height that is read; undefined for the latest one. */

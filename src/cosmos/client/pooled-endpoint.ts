@@ -1,13 +1,12 @@
-import { Buffer } from "node:buffer";
 import { raceAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { Secret } from "../../platform/base/secret.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
-import { ClientError, isEndpointError } from "./errors.ts";
+import { type Lack, readAnswer, REMEDIES } from "./answers.ts";
+import { ClientError } from "./errors.ts";
 import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
@@ -26,6 +25,10 @@ export interface EndpointHealth {
   readonly latencyMs: number | undefined;
   /** Why other endpoints are preferred for some time: a response was proven to be wrong. Undefined: they are not. */
   readonly distrusted: string | undefined;
+  /** What the endpoint could not do recently, with its reason: by RPC method, and "response size". Absent: nothing. */
+  readonly lacks?: ReadonlyMap<string, string>;
+  /** Largest number of calls that it takes in one request; absent: unknown. */
+  readonly batchSize?: number;
 }
 
 /** One endpoint of a pool, with a check of its chain id and a rest period after each failure. */
@@ -65,13 +68,27 @@ export interface PooledEndpointDeps {
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
+/** How long other endpoints are preferred for a method after this one could not do it. */
+const LACK_MS = 600_000;
+/** An endpoint whose status is good, and that refuses other calls, is good again after this time without a refusal. */
+const REFUSAL_MS = 60_000;
+
+/** Other requests of the same method may succeed. */
+function isOfRequest(lack: Lack | undefined): boolean {
+  return lack === "height" || lack === "transaction" || lack === "request-size";
+}
+
 /** Creates an endpoint in state `unchecked`. */
 export function createPooledEndpoint(
   options: PooledEndpointOptions,
   deps: PooledEndpointDeps,
 ): PooledEndpoint {
   const life = new AbortController();
-  let health: Omit<EndpointHealth, "distrusted"> = {
+  const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
+  /** Until when a good status does not show that the last failure is over: the failure was a refusal of another method. */
+  let refusedUntilMs = 0;
+  let isVerified = false;
+  let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
     name: options.name,
     state: "unchecked",
     failures: 0,
@@ -85,14 +102,19 @@ export function createPooledEndpoint(
 
   const restMs = (): number => Math.max(0, restUntilMs - deps.clock.monotonicMs());
 
-  const recordFailure = (error: unknown): void => {
+  const recordFailure = (error: ClientError, retryAfterMs = 0): void => {
     // One outage fails all calls in flight. Only the first failure counts, otherwise a burst of calls would raise the
     // backoff to its maximum immediately.
     if (life.signal.aborted || restMs() > 0) return;
     const lastError = errorText(error);
     if (health.failures === 0)
       deps.logger.warn("endpoint failed", { endpoint: options.name, error: lastError });
-    restUntilMs = deps.clock.monotonicMs() + backoffMs(health.failures, options.rest, deps.random);
+    const nowMs = deps.clock.monotonicMs();
+    restUntilMs = nowMs + Math.max(retryAfterMs, backoffMs(health.failures, options.rest, deps.random));
+    const { facts } = error;
+    const isRefusal = facts.code === "rpc" && facts.method !== "status";
+    refusedUntilMs = isRefusal ? restUntilMs + REFUSAL_MS : 0;
+    isVerified &&= isRefusal;
     health = { ...health, state: stateAfter(error), failures: health.failures + 1, lastError };
   };
 
@@ -108,6 +130,36 @@ export function createPooledEndpoint(
     distrust = { reason, count: distrust.count + 1, untilMs };
   };
 
+  /** Does what follows from the class of an error; see `answers.ts`. */
+  const recordError = (error: unknown, method: string): void => {
+    if (!(error instanceof ClientError) || error.facts.code === "overloaded") return;
+    const { class: answer, lack, retryAfterMs } = readAnswer(error);
+    if (error.facts.code === "wrong-chain") recordFailure(error);
+    else if (answer === "wrong") recordWrongResponse(errorText(error));
+    // A JSON-RPC error after a broadcast is of this transaction. A cut or a timeout is of the endpoint.
+    else if (answer === "not-now" || (answer === "perhaps-done" && error.facts.code !== "rpc"))
+      recordFailure(error, retryAfterMs);
+    else if (answer === "not-here" && !isOfRequest(lack)) {
+      // A response that is too large says nothing about the next one.
+      const what = lack === "response-size" ? "response size" : method;
+      const remedy = lack === undefined ? undefined : REMEDIES[lack];
+      const reason = remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
+      if (!lacks.has(what))
+        deps.logger.warn("endpoint cannot do this, others are preferred", {
+          endpoint: options.name,
+          what,
+          reason,
+        });
+      lacks.set(what, { reason, untilMs: deps.clock.monotonicMs() + LACK_MS });
+    }
+  };
+
+  const currentLacks = (): ReadonlyMap<string, string> | undefined => {
+    const nowMs = deps.clock.monotonicMs();
+    for (const [name, { untilMs }] of lacks) if (untilMs <= nowMs) lacks.delete(name);
+    return lacks.size === 0 ? undefined : new Map([...lacks].map(([name, { reason }]) => [name, reason]));
+  };
+
   const recordSuccess = (): void => {
     if (health.failures > 0) deps.logger.info("endpoint recovered", { endpoint: options.name });
     restUntilMs = 0;
@@ -120,11 +172,12 @@ export function createPooledEndpoint(
       const result = await deps.caller.call("status", {}, life.signal);
       const status = decodeStatus(result, options.name);
       requireChain(options, "status", result);
-      recordSuccess();
+      isVerified = true;
+      if (deps.clock.monotonicMs() >= refusedUntilMs) recordSuccess();
       health = { ...health, status, latencyMs: deps.clock.monotonicMs() - startMs };
       return status;
     } catch (error) {
-      recordFailure(error);
+      if (error instanceof ClientError) recordFailure(error, readAnswer(error).retryAfterMs);
       throw error;
     } finally {
       verifying = undefined;
@@ -141,7 +194,7 @@ export function createPooledEndpoint(
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
     // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check. It may also
     // change without a failure, between two calls: then the first response with a chain id shows it.
-    if (health.state !== "good") await verify(signal);
+    if (!isVerified) await verify(signal);
     try {
       // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
       // responds to both where several are behind one address.
@@ -151,9 +204,12 @@ export function createPooledEndpoint(
       ]);
       if (blocks !== undefined && status !== undefined) requireBlocks(options.name, status, blocks);
       requireChain(options, method, result);
-      return decode(result, options.name);
+      const value = decode(result, options.name);
+      lacks.delete(method);
+      if (health.failures > 0 && method !== "status" && restMs() === 0) recordSuccess();
+      return value;
     } catch (error) {
-      if (!signal.aborted && isEndpointError(error)) recordFailure(error);
+      if (!signal.aborted) recordError(error, method);
       throw error;
     }
   };
@@ -168,7 +224,16 @@ export function createPooledEndpoint(
     verify,
     restMs,
     distrust: recordWrongResponse,
-    health: () => ({ ...health, distrusted: isDistrusted() ? distrust.reason : undefined }),
+    health: () => {
+      const lacking = currentLacks();
+      const batchSize = deps.caller.batchSize?.();
+      return {
+        ...health,
+        distrusted: isDistrusted() ? distrust.reason : undefined,
+        ...(lacking === undefined ? {} : { lacks: lacking }),
+        ...(batchSize === undefined ? {} : { batchSize }),
+      };
+    },
     close,
   };
 }
@@ -219,57 +284,4 @@ function wrongChain(endpoint: string, expected: string, found: string): ClientEr
     { code: "wrong-chain", endpoint, expected, found },
     `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
   );
-}
-
-/** CometBFT RPC endpoint of a chain. */
-export interface Endpoint {
-  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
-  readonly url: string;
-  /** Sent as `Authorization: Bearer …`. */
-  readonly bearerToken?: Secret;
-  /** Name in messages and metrics. Default: the URL's host and port. */
-  readonly name?: string;
-}
-
-/** An endpoint's URL, split for the HTTP and WebSocket transports. */
-export interface ParsedEndpoint {
-  readonly name: string;
-  readonly origin: string;
-  /** path and query, at least "/" */
-  readonly path: string;
-  readonly webSocketUrl: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Splits an endpoint's URL. Throws `bad-endpoint` when it is not an http(s) URL. */
-export function parseEndpoint(endpoint: Endpoint): ParsedEndpoint {
-  const url = toUrl(endpoint);
-  const base = url.pathname.replace(/\/+$/, "");
-  const scheme = url.protocol === "https:" ? "wss:" : "ws:";
-  return {
-    name: endpoint.name ?? url.host,
-    origin: url.origin,
-    path: `${base === "" ? "/" : base}${url.search}`,
-    webSocketUrl: `${scheme}//${url.host}${base}/websocket${url.search}`,
-    headers: authorization(url, endpoint.bearerToken),
-  };
-}
-
-function toUrl(endpoint: Endpoint): URL {
-  const url = URL.canParse(endpoint.url) ? new URL(endpoint.url) : undefined;
-  if (url === undefined || !["http:", "https:"].includes(url.protocol)) {
-    const name = endpoint.name ?? "rpc endpoint";
-    throw new ClientError(
-      { code: "bad-endpoint", endpoint: name },
-      `${name} is not an http:// or https:// URL`,
-    );
-  }
-  return url;
-}
-
-function authorization(url: URL, token: Secret | undefined): Readonly<Record<string, string>> {
-  if (token !== undefined) return { authorization: `Bearer ${token.reveal()}` };
-  if (url.username === "") return {};
-  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
-  return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
 }

@@ -3,6 +3,7 @@ import { onAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
+import { readAnswer } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcObserver, RpcOutcome } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
@@ -19,6 +20,8 @@ export interface BatchOptions {
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
+  /** The header `Retry-After`. */
+  readonly retryAfterMs?: number | undefined;
 }
 
 /** Sends JSON bodies to one endpoint. */
@@ -33,6 +36,8 @@ export interface BatchDeps {
   readonly transport: HttpTransport;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly observer: RpcObserver;
+  /** The endpoint refuses more calls in one request than this. */
+  readonly onRefused: (size: number) => void;
 }
 
 /**
@@ -91,8 +96,6 @@ export async function sendBatch(
   abortWhenSettled(batch, stop);
   try {
     await exchange(batch, options, { ...deps, signal: stop.signal });
-  } catch (error) {
-    for (const call of batch) call.reject(toError(error));
   } finally {
     clearTimeout(timer);
   }
@@ -116,34 +119,75 @@ interface ExchangeDeps extends BatchDeps {
 }
 
 /**
- * Sends one request and settles its calls. When the request exceeds the node's limit, or the response the transport's
- * limit, sends both halves of the batch instead: ten calls may be too large together while each is acceptable alone.
+ * Sends one request and settles its calls. When the endpoint refuses the batch, or a response is too large, sends both halves
+ * instead, down to single calls. Returns the error when no call had a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
   options: BatchOptions,
   deps: ExchangeDeps,
-): Promise<void> {
+): Promise<Error | undefined> {
+  let left = batch;
+  let refusal: Error;
+  let refused: Refusal;
   try {
-    deliver(batch, await post(batch, options, deps), options.endpoint);
+    left = deliver(batch, await post(batch, options, deps), options.endpoint);
+    if (left.length === 0) return undefined;
+    refusal = badResponse(options.endpoint, "batch", "has no response to each call");
+    refused = "batch";
   } catch (error) {
-    if (batch.length < 2 || !TOO_LARGE.has(outcomeOf(error))) throw error;
-    const middle = Math.ceil(batch.length / 2);
-    // One half after the other, so that only one large response is in memory. The deadline covers both.
-    for (const half of [batch.slice(0, middle), batch.slice(middle)])
-      await exchange(half, options, deps).catch((cause: unknown) => {
-        for (const call of half) call.reject(toError(cause));
-      });
+    refusal = toError(error);
+    refused = batch.length < 2 ? undefined : refusalOf(error);
+    if (refused === undefined) {
+      for (const call of batch) call.reject(ofCall(refusal, call));
+      return refusal;
+    }
   }
+  const middle = left.length === batch.length ? Math.ceil(batch.length / 2) : left.length;
+  // One after the other, so that only one large response is in memory, and so that an endpoint that is down gets few requests.
+  const failed = await exchange(left.slice(0, middle), options, deps);
+  if (failed === undefined && refused === "batch") deps.onRefused(middle);
+  if (failed === undefined || isOfOneCall(failed)) return rest(left.slice(middle), options, deps);
+  for (const call of left) call.reject(ofCall(failed, call));
+  return left.length === batch.length ? failed : undefined;
 }
 
-const TOO_LARGE: ReadonlySet<string> = new Set(["too-large", "request-too-large"]);
+async function rest(
+  calls: readonly PendingCall[],
+  options: BatchOptions,
+  deps: ExchangeDeps,
+): Promise<undefined> {
+  if (calls.length > 0) await exchange(calls, options, deps);
+}
+
+function isOfOneCall(error: Error): boolean {
+  return error instanceof ClientError && ["rpc", "too-large", "request-too-large"].includes(error.facts.code);
+}
+
+/** What a smaller request may avoid: the limit of a batch, or of a size. Undefined: nothing, for instance a limit of requests. */
+type Refusal = "batch" | "size" | undefined;
+
+/** Endpoints refuse batches with a status, a page, one error for all calls, or a closed connection. */
+function refusalOf(error: unknown): Refusal {
+  if (!(error instanceof ClientError)) return undefined;
+  const { facts } = error;
+  if (facts.code === "too-large") return "size";
+  // Often it is only an idle connection that the node closed, so the smaller size is not remembered.
+  if (facts.code === "unreachable") return CUT.test(facts.reason) ? "size" : undefined;
+  if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
+  const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
+  return isOfAll || facts.code === "request-too-large" || facts.code === "bad-answer" ? "batch" : undefined;
+}
+
+const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
+/** Statuses that say nothing of credentials, limits and gateways. */
+const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
   batch: readonly PendingCall[],
   { endpoint }: BatchOptions,
   deps: ExchangeDeps,
-): Promise<readonly RpcResponse[]> {
+): Promise<readonly Delivery[]> {
   const body = encodeRequest(batch);
   const observe = (outcome: string, bytesIn: number): void =>
     deps.observer.onRequest({
@@ -155,7 +199,7 @@ async function post(
     });
   try {
     const response = await deps.transport.post(body, deps.signal);
-    const responses = parseBody(response, endpoint);
+    const responses = parseBody(response, batch, endpoint);
     observe("ok", Buffer.byteLength(response.body));
     return responses;
   } catch (error) {
@@ -167,15 +211,24 @@ async function post(
 /**
  * Parses the body whatever the HTTP status is, because nodes send some JSON-RPC errors with status 400 or 500. The
  * status becomes the error only when the body is not JSON-RPC. Throws `request-too-large` when the node did not read the
- * request because of its size.
+ * request because of its size, and one JSON-RPC error for all calls.
  */
-function parseBody(response: HttpResponse, endpoint: string): readonly RpcResponse[] {
-  if (response.status === CONTENT_TOO_LARGE) throw requestTooLarge(endpoint);
-  const responses = parseResponses(response, endpoint);
-  const error = errorWithoutId(responses);
-  if (error !== undefined && "rpcCode" in error && BODY_TOO_LARGE.test(`${error.message} ${error.data}`))
-    throw requestTooLarge(endpoint);
-  return responses;
+function parseBody(
+  response: HttpResponse,
+  batch: readonly PendingCall[],
+  endpoint: string,
+): readonly Delivery[] {
+  const { status, retryAfterMs } = response;
+  const facts = { status, retryAfterMs };
+  if (status === CONTENT_TOO_LARGE) throw requestTooLarge(endpoint);
+  const responses = parseResponses(response, facts, endpoint);
+  const [only] = responses;
+  const isForAll = responses.length === 1 && (batch.length > 1 || only?.id !== batch[0]?.id);
+  if (isForAll && only !== undefined && "rpcCode" in only) {
+    if (BODY_TOO_LARGE.test(`${only.message} ${only.data}`)) throw requestTooLarge(endpoint);
+    throw rpcError(only, batch[0]?.method ?? "", facts, endpoint);
+  }
+  return responses.map((one) => ({ ...one, facts }));
 }
 
 /** HTTP status of reverse proxies for a request that exceeds their limit. */
@@ -190,13 +243,18 @@ function requestTooLarge(endpoint: string): ClientError {
   );
 }
 
-function parseResponses(response: HttpResponse, endpoint: string): readonly RpcResponse[] {
+/** What an HTTP response adds to its JSON-RPC errors. */
+type HttpFacts = Pick<HttpResponse, "status" | "retryAfterMs">;
+
+type Delivery = RpcResponse & { readonly facts: HttpFacts };
+
+function parseResponses(response: HttpResponse, facts: HttpFacts, endpoint: string): readonly RpcResponse[] {
   try {
     return parseRpcResponses(response.body, endpoint);
   } catch (error) {
     if (response.status === 200) throw error;
     throw new ClientError(
-      { code: "http-status", endpoint, status: response.status },
+      { code: "http-status", endpoint, ...facts },
       `${endpoint} responded with HTTP status ${response.status}`,
     );
   }
@@ -208,39 +266,53 @@ function encodeRequest(batch: readonly PendingCall[]): string {
 }
 
 /**
- * Settles each call with the response of its id. JSON-RPC allows responses in any order. A lone error without an id
- * applies to all calls. A call without a response rejects with `bad-answer`.
+ * Settles each call with the response of its id. JSON-RPC allows responses in any order. Returns the calls of a batch without
+ * a response, and those that are refused because of the batch; a lone call rejects with `bad-answer`.
  */
-function deliver(batch: readonly PendingCall[], responses: readonly RpcResponse[], endpoint: string): void {
-  const byId = new Map(responses.map((response) => [response.id, response]));
-  const errorForAll = errorWithoutId(responses);
-  for (const call of batch) {
-    const response = byId.get(call.id) ?? errorForAll;
-    if (response === undefined)
-      call.reject(badResponse(endpoint, `response to ${call.method}`, "is missing from the batch"));
-    else settleWith(call, response, endpoint);
-  }
+function deliver(
+  batch: readonly PendingCall[],
+  responses: readonly Delivery[],
+  endpoint: string,
+): readonly PendingCall[] {
+  const byId = new Map(responses.map((response) => [String(response.id), response]));
+  return batch.filter((call) => {
+    const response = byId.get(call.id.toString());
+    if (response !== undefined && "result" in response) {
+      call.resolve(response.result);
+      return false;
+    }
+    const error =
+      response === undefined
+        ? badResponse(endpoint, `response to ${call.method}`, "is missing")
+        : rpcError(response, call.method, response.facts, endpoint);
+    const isOfBatch = response === undefined || readAnswer(error).lack === "batch";
+    if (batch.length > 1 && isOfBatch) return true;
+    call.reject(error);
+    return false;
+  });
 }
 
-function errorWithoutId(responses: readonly RpcResponse[]): RpcResponse | undefined {
-  const [only] = responses;
-  if (responses.length !== 1 || only === undefined || "result" in only) return undefined;
-  return only.id === null || only.id === -1 ? only : undefined;
-}
-
-function settleWith(call: PendingCall, response: RpcResponse, endpoint: string): void {
-  if ("result" in response) {
-    call.resolve(response.result);
-    return;
-  }
-  const { rpcCode, message, data } = response;
+function rpcError(
+  { rpcCode, message, data }: Extract<RpcResponse, { readonly rpcCode: number }>,
+  method: string,
+  facts: HttpFacts,
+  endpoint: string,
+): ClientError {
   const text = data === "" ? message : `${message}: ${data}`;
-  call.reject(
-    new ClientError(
-      { code: "rpc", endpoint, method: call.method, rpcCode, data },
-      `${endpoint} refused ${call.method} (${rpcCode}): ${text}`,
-    ),
+  return new ClientError(
+    { code: "rpc", endpoint, method, rpcCode, data, message, ...facts },
+    `${endpoint} refused ${method} (${rpcCode}): ${text}`,
   );
+}
+
+/** Adds the method of a broadcast to an error of its request: the meaning depends on it. */
+function ofCall(error: Error, { method }: PendingCall): Error {
+  if (!(error instanceof ClientError)) return error;
+  const { facts } = error;
+  if (facts.code === "rpc") return new ClientError({ ...facts, method }, error.message);
+  const isOfRequest =
+    facts.code === "unreachable" || facts.code === "http-status" || facts.code === "bad-answer";
+  return isOfRequest ? new ClientError({ ...facts, method }, error.message) : error;
 }
 
 function timeoutError(call: PendingCall, { endpoint, deadlineMs }: BatchOptions): ClientError {

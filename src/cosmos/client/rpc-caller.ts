@@ -9,6 +9,8 @@ export interface RpcCaller {
    * deadline at the latest, and with the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
+  /** Largest number of calls in one request: the setting, or what the endpoint takes. Undefined: calls are not batched. */
+  readonly batchSize?: () => number;
   /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
   readonly close: () => void;
 }
@@ -21,6 +23,8 @@ export interface RpcRead<T> {
   readonly decode: (result: unknown, endpoint: string) => T;
   /** Blocks that an endpoint must have to respond; absent: none. Costs a status, which is read together with the call. */
   readonly blocks?: BlockRange | undefined;
+  /** Receives the error of each endpoint that was tried. A returned value ends the read. */
+  readonly onFailed?: (error: unknown) => T | undefined;
 }
 
 /** "ok" or the code of the error that ended a call or a request. */

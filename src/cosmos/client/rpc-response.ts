@@ -74,7 +74,9 @@ export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
   const network = root.member("node_info").member("network");
   if (network.asText() === "") throw network.error(network.path, "a chain id");
   const sync = root.member("sync_info");
+  const version = root.member("node_info").member("version").value;
   return {
+    ...(typeof version === "string" && /^[\w.+-]{1,40}$/.test(version) ? { version } : {}),
     chainId: network.asText(),
     latestHeight: sync.member("latest_block_height").asInt64(),
     latestTimeNs: sync.member("latest_block_time").asTimeNs(),

@@ -2,7 +2,7 @@ import { minInt } from "../../platform/base/integers.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
-import { isHeightUnavailable } from "../client/errors.ts";
+import { lacksHeight } from "../client/answers.ts";
 import type { WireMessage } from "../client/tx/tx-types.ts";
 import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
@@ -91,7 +91,7 @@ export function createTrustFinder(
         try {
           return await trustedAt(height, at);
         } catch (error) {
-          if (!isHeightUnavailable(error)) throw error;
+          if (!lacksHeight(error)) throw error;
           missing.push(height.height + 1n);
         }
         height = await greatestListedBelow(height);

@@ -1,5 +1,6 @@
 import { createChainClient, type PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
-import { classifyClientError, ClientError } from "../../cosmos/client/errors.ts";
+import { answerOf } from "../../cosmos/client/answers.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
@@ -35,7 +36,8 @@ export async function withChain<T>(
 
 /** Maps retryable errors to exit code 75. An unreachable endpoint may be the wrong one, so the message says how to select another. */
 function toCliError(error: unknown): unknown {
-  if (!(error instanceof ClientError) || classifyClientError(error) !== "retry") return error;
+  if (!(error instanceof ClientError) || answerOf(error) === "final" || error.facts.code === "wrong-chain")
+    return error;
   const hint =
     error.facts.code === "unreachable" ? "; start the chain, or select one with --node or --port-offset" : "";
   return new CliError(EXIT.tryAgain, `${error.message}${hint}`, { cause: error.cause });

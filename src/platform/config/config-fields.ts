@@ -186,6 +186,21 @@ export function withoutSecrets<T>(parse: () => T): T {
   }
 }
 
+/** Field for the path of a file with PEM certificates. Returns its text. */
+export function certificatesField(source: SecretSource = processSecretSource) {
+  return z
+    .string()
+    .min(1)
+    .transform((path, context) => {
+      const text = readSecret({ file: path }, source);
+      if (typeof text !== "string" && (text === UNREAD || text.reveal().includes("BEGIN CERTIFICATE")))
+        return text.reveal();
+      const expected = issueText(`file ${path} has no certificate`, "PEM: -----BEGIN CERTIFICATE-----");
+      context.addIssue(typeof text === "string" ? text : expected);
+      return z.NEVER;
+    });
+}
+
 /** Field for a secret whose text `isValid` accepts. `expected` is an {@link issueText}. */
 export function checkedSecretField(isValid: (text: string) => boolean, expected: string) {
   return secretField().refine((secret) => secret === UNREAD || isValid(secret.reveal()), { error: expected });

@@ -149,21 +149,40 @@ export function effectiveJson({ keys }: EffectiveConfig, options: ShowOptions): 
 
 function redacted(keys: readonly EffectiveKey[], isRedacted: boolean): readonly EffectiveKey[] {
   if (!isRedacted) return keys;
-  return keys.map((key) => ({ ...key, value: withSecrets(key.leaf.schema, key.value, () => "[redacted]") }));
+  return keys.map((key) => ({
+    ...key,
+    value: withSecrets(key.leaf.schema, key.value, () => "[redacted]", cutUrl),
+  }));
 }
 
-/** Replaces the references of secrets in a value. */
-function withSecrets(schema: KeySchema, value: unknown, replace: (reference: unknown) => unknown): unknown {
+/** Replaces path and query of a URL: both may contain a key. */
+function cutUrl(url: string): string {
+  if (!URL.canParse(url)) return "[redacted]";
+  const { origin, pathname, search } = new URL(url);
+  return pathname === "/" && search === "" ? url : `${origin}/[redacted]`;
+}
+
+/** Replaces the references of secrets in a value, and its URLs that may have a key. */
+function withSecrets(
+  schema: KeySchema,
+  value: unknown,
+  replace: (reference: unknown) => unknown,
+  cut = (url: string): string => url,
+): unknown {
   if (isSecret(schema)) return replace(value);
-  const { items } = schema;
+  const { items, additionalProperties } = schema;
+  const withIn = (own: KeySchema, inner: unknown): unknown => withSecrets(own, inner, replace, cut);
   if (Array.isArray(value) && items !== undefined)
-    return value.map((item: unknown) => withSecrets(optionOf(items, item), item, replace));
-  const properties = sectionOf(schema)?.properties;
-  if (!isRecord(value) || properties === undefined) return value;
+    return value.map((item: unknown) => withIn(optionOf(items, item), item));
+  const properties = sectionOf(schema)?.properties ?? {};
+  // A text is the short form of a section with a URL.
+  if (typeof value === "string")
+    return (schema.hasKey ?? properties["url"]?.hasKey) === true ? cut(value) : value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {
-      const own = properties[key];
-      return [key, own === undefined ? inner : withSecrets(own, inner, replace)];
+      const own = properties[key] ?? additionalProperties;
+      return [key, typeof own === "object" ? withIn(own, inner) : inner];
     }),
   );
 }

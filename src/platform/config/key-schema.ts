@@ -16,6 +16,10 @@ export interface KeySchema {
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly required?: readonly string[];
   readonly items?: KeySchema;
+  /** The keys of a section that the file names. */
+  readonly additionalProperties?: KeySchema | boolean;
+  /** A URL whose path and query may contain a key. */
+  readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
   /** The example file has the key in a comment, since it excludes another key or changes what the relayer does. */

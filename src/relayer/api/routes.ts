@@ -1,3 +1,4 @@
+import { deadLetterText } from "../health/problem-hold.ts";
 import type { Registry as MetricsRegistry } from "prom-client";
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -99,8 +100,11 @@ function liveness(status: RelayerStatus): HttpReply {
   return textReply(503, `${hanging.join("\n")}\n`);
 }
 
-function readiness({ problems }: RelayerStatus): HttpReply {
-  if (problems.length === 0) return textReply(200, "ok\n");
+function readiness(status: RelayerStatus): HttpReply {
+  const { problems } = status;
+  const left = deadLetterText(status.deadLetters);
+  if (problems.length === 0)
+    return textReply(200, left === undefined ? "ok\n" : `degraded\ndead-letters: ${left}\n`);
   return textReply(503, problems.map(({ code, text }) => `${code}: ${text}\n`).join(""));
 }
 
@@ -255,14 +259,14 @@ function spendingReply(costs: () => CostsView, query: URLSearchParams): HttpRepl
 }
 
 interface GoRouteDeps {
-  readonly journal: Pick<Journal, "deadLetters">;
+  readonly journal: Pick<Journal, "deadLetters" | "acknowledgeDeadLetter">;
   readonly resubmissions: Pick<Resubmissions, "resubmit">;
   /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
 }
 
 /**
- * The two paths of the Go relayer, with its fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`),
+ * The two paths of the Go relayer, and one for dead letters that an operator has seen. Those of the Go relayer have its fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`),
  * so that client libraries and scripts that were written for it work unchanged.
  */
 export function goRelayerRoutes(deps: GoRouteDeps): readonly HttpRoute[] {
@@ -276,6 +280,12 @@ export function goRelayerRoutes(deps: GoRouteDeps): readonly HttpRoute[] {
       path: "/resubmit-txs",
       guarded: !deps.openResubmit,
       handle: (request) => resubmitTxs(deps, request),
+    },
+    {
+      method: "POST",
+      path: "/api/dead-letters/acknowledge",
+      guarded: !deps.openResubmit,
+      handle: (request) => acknowledgeTxs(deps, request),
     },
   ];
 }
@@ -317,6 +327,18 @@ async function resubmitTxs({ resubmissions }: GoRouteDeps, request: RouteRequest
     // As in the Go relayer, a transaction that its contract rejects again is listed again and is not an error.
   }
   return textReply(200, "");
+}
+
+/** Takes the body of `POST /resubmit-txs`. */
+function acknowledgeTxs({ journal }: GoRouteDeps, request: RouteRequest): HttpReply {
+  try {
+    for (const { queryId, hash } of parseTxs(fromUtf8(request.body)))
+      if (!journal.acknowledgeDeadLetter(queryId, hash))
+        return textReply(400, `no tx found with queryID=${queryId} and hash=${hash}\n`);
+    return textReply(200, "");
+  } catch (error) {
+    return failure(errorText(error));
+  }
 }
 
 function failure(reason: string): HttpReply {

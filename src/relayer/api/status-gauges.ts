@@ -228,6 +228,24 @@ const STATUS_GAUGES = [
         ),
     },
     {
+      name: "relaywatch_relayer_endpoint_lacks",
+      help: "Number of RPC methods that the endpoint could not do recently, and 1 more after too large responses. Page and status name them.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.map(({ chainId, name, lacks }) =>
+          series(lacks?.size ?? 0, { chain_id: chainId, endpoint: name }),
+        ),
+    },
+    {
+      name: "relaywatch_relayer_endpoint_batch_size",
+      help: "Largest number of calls in one request to the endpoint: the setting, or what the endpoint takes.",
+      labelNames: ["chain_id", "endpoint"],
+      values: ({ endpoints }) =>
+        endpoints.flatMap(({ chainId, name, batchSize }) =>
+          knownSeries(batchSize, { chain_id: chainId, endpoint: name }),
+        ),
+    },
+    {
       name: "relaywatch_relayer_endpoint_lag_blocks",
       help: "Blocks that the endpoint was behind the best endpoint of its chain at the last comparison.",
       labelNames: ["chain_id", "endpoint"],

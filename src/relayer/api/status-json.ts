@@ -139,6 +139,9 @@ function endpointJson(endpoint: EndpointStatus): JsonObject {
     catching_up: status?.catchingUp ?? null,
     lag_blocks: lagBlocks === undefined ? null : Number(lagBlocks),
     latency_seconds: latencyMs === undefined ? null : Math.round(latencyMs) / 1_000,
+    version: status?.version ?? null,
+    batch_size: endpoint.batchSize ?? null,
+    lacks: Object.fromEntries(endpoint.lacks ?? []),
   };
 }
 

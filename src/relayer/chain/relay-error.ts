@@ -1,6 +1,6 @@
 import type { BackoffOptions } from "../../platform/base/waits.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
-import { isEndpointError } from "../../cosmos/client/errors.ts";
+import { readAnswer } from "../../cosmos/client/answers.ts";
 
 /** Errors of a connection or of the whole relayer. An error of one query is a `QueryFailure`. */
 export type RelayErrorFacts =
@@ -10,6 +10,8 @@ export type RelayErrorFacts =
   /** the storage of the Go relayer (`from-leveldb`) */
   | { readonly code: "storage-unreadable"; readonly directory: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
+  /** the index of each endpoint lacks transactions of the blocks that are searched */
+  | { readonly code: "index-incomplete" }
   | {
       readonly code: "wrong-chain";
       readonly connectionId: string;
@@ -46,7 +48,9 @@ const ENDPOINT_BACKOFF: BackoffOptions = { minMs: 250, baseMs: 500, maxMs: 2_000
 
 /** Returns the backoff after an error of the local chain or of a connection. */
 export function errorBackoff(error: unknown): BackoffOptions {
-  return isEndpointError(error) ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
+  const { class: answer, retryAfterMs } = readAnswer(error);
+  if (retryAfterMs !== undefined) return { minMs: retryAfterMs, baseMs: retryAfterMs, maxMs: retryAfterMs };
+  return answer === "not-now" ? ENDPOINT_BACKOFF : ERROR_BACKOFF;
 }
 
 /** Identifies repetitions of one error. Returns its code, or its text when it has no code. */

@@ -120,7 +120,13 @@ export function deadLettersCommand(context: CliContext): Command {
     .option("--all", "all dead letters")
     .option("--token-file <file>", "file with the relayer's bearer token")
     .action((txs: readonly string[], options: ResubmitOptions) => resubmitLetters(txs, options, context));
-  return new Command().addCommand(list).addCommand(resubmit);
+  const acknowledge = addRelayerApiOptions(new Command("acknowledge"))
+    .description("end dead letters that are not to be sent again")
+    .argument("[tx...]", "transactions: <query-id>/<hash>")
+    .option("--all", "all dead letters")
+    .option("--token-file <file>", "file with the relayer's bearer token")
+    .action((txs: readonly string[], options: ResubmitOptions) => acknowledgeLetters(txs, options, context));
+  return new Command().addCommand(list).addCommand(resubmit).addCommand(acknowledge);
 }
 
 const LETTER_COLUMNS = [
@@ -156,12 +162,7 @@ async function resubmitLetters(
   options: ResubmitOptions,
   context: CliContext,
 ): Promise<void> {
-  if ((names.length === 0) === (options.all === undefined))
-    throw new CliError(EXIT.usage, "give transactions as <query-id>/<hash>, or --all");
-  const txs =
-    options.all === undefined
-      ? names.map(parseLetterName)
-      : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
+  const txs = await namedLetters(names, options, context);
   const sent: JsonObject[] = [];
   for (const tx of txs) {
     await sendLetter(tx, { url: relayerUrl(options), tokenFile: options.tokenFile }, context.signal);
@@ -173,6 +174,30 @@ async function resubmitLetters(
     if (!options.json) context.print(`${tx.query_id}/${tx.hash} ${outcome}`);
   }
   if (options.json) context.print(stringifyJson(sent, 2));
+}
+
+async function acknowledgeLetters(
+  names: readonly string[],
+  options: ResubmitOptions,
+  context: CliContext,
+): Promise<void> {
+  const txs = await namedLetters(names, options, context);
+  const place = { url: relayerUrl(options), tokenFile: options.tokenFile };
+  if (txs.length > 0) await postLetters("/api/dead-letters/acknowledge", txs, place, context.signal);
+  if (options.json) context.print(stringifyJson({ acknowledged: txs.map((tx) => ({ ...tx })) }, 2));
+  else for (const { query_id: id, hash } of txs) context.print(`${id}/${hash} acknowledged`);
+}
+
+async function namedLetters(
+  names: readonly string[],
+  options: ResubmitOptions,
+  context: CliContext,
+): Promise<readonly TxName[]> {
+  if ((names.length === 0) === (options.all === undefined))
+    throw new CliError(EXIT.usage, "give transactions as <query-id>/<hash>, or --all");
+  return options.all === undefined
+    ? names.map(parseLetterName)
+    : (await readLetters(options, context)).flatMap((letter) => nameOf(letter) ?? []);
 }
 
 /** Parses `<query-id>/<hash>`. Throws `CliError`. */
@@ -200,16 +225,21 @@ interface LetterPlace {
 }
 
 /** Sends a dead letter again, and waits for its block. Throws `CliError`. */
-export async function sendLetter(
-  tx: TxName,
+export function sendLetter(tx: TxName, place: LetterPlace, signal: AbortSignal): Promise<void> {
+  return postLetters("/resubmit-txs", [tx], place, signal);
+}
+
+async function postLetters(
+  path: string,
+  txs: readonly TxName[],
   { url, tokenFile }: LetterPlace,
   signal: AbortSignal,
 ): Promise<void> {
   const headers =
     tokenFile === undefined ? {} : { authorization: `Bearer ${readTokenFile(tokenFile).reveal()}` };
   const { status, text } = await withDeadline("icq-relayer", DEADLINE_MS, signal, async (inner) => {
-    const body = JSON.stringify({ txs: [tx] });
-    const response = await request(`${url}/resubmit-txs`, {
+    const body = JSON.stringify({ txs });
+    const response = await request(`${url}${path}`, {
       method: "POST",
       headers: { ...headers, "content-type": "application/json" },
       body,

@@ -9,6 +9,7 @@ import { printResponse } from "../../platform/cli/print-response.ts";
 import { queryIdArgument } from "../../platform/cli/options.ts";
 import { cellText, column, fieldAt, formatTable } from "../../platform/cli/table.ts";
 import type { Finding } from "../doctor/finding.ts";
+import { matrixText } from "../doctor/endpoint-matrix.ts";
 import { runDoctor } from "../doctor/run-doctor.ts";
 import { openPreview, type Preview, servedQueries } from "../preview/open-preview.ts";
 import { type Comparison, type KvPreview, previewKv } from "../preview/preview-kv.ts";
@@ -298,9 +299,12 @@ async function printFindings(options: DoctorOptions, context: CliContext): Promi
   const selected = await selectRelayerConfig(options, context);
   const preview = await openPreview(selected.config, await relayerContext(selected, "error", context));
   try {
-    const findings = await runDoctor(preview, context.signal);
+    const { findings, matrix } = await runDoctor(preview, context.signal);
     if (options.json) context.print(stringifyJson(findings.map(findingJson), 2));
-    else for (const finding of findings) context.print(findingText(finding, context.isTerminal));
+    else {
+      for (const finding of findings) context.print(findingText(finding, context.isTerminal));
+      context.print(`\n${matrixText(matrix)}`);
+    }
     requireHealthy(findings);
   } finally {
     preview.close();
@@ -321,6 +325,7 @@ function findingText({ subject, outcome, text, advice }: Finding, colours: boole
   const paint = pc.createColors(colours);
   const marks = {
     good: paint.green("good   "),
+    advice: paint.yellow("advice "),
     problem: paint.red("PROBLEM"),
     unseen: paint.yellow("unseen "),
   };

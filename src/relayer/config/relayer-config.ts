@@ -6,7 +6,6 @@ import {
   decimalField,
   durationField,
   hostNamesField,
-  httpUrlField,
   issueText,
   listenField,
   logSchema,
@@ -15,6 +14,7 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
+import { connectionSchema, endpoints, requestsSchema, tlsSchema } from "./endpoint-config.ts";
 import { urgencySchema } from "../gas-budget/urgency.ts";
 import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
@@ -52,10 +52,6 @@ function noticeShareField() {
   return decimalField().refine((share) => share * 10n <= DEC18_ONE * 3n, {
     error: issueText("is not a share of a trusting period", 'a decimal in quotes up to "0.3"'),
   });
-}
-
-function endpoints() {
-  return z.array(httpUrlField()).min(1).max(16);
 }
 
 /**
@@ -97,9 +93,9 @@ function fieldsSchema(secrets: SecretSource) {
             "the chain's own name: first part of its protobuf packages, event type, segment of REST paths",
           ),
         id: z.string().min(1).max(50).describe("chain id").meta({ example: "neutron-1", reload: "process" }),
-        rpc: endpoints()
+        rpc: endpoints(secrets)
           .describe(
-            "RPC endpoints in order of preference; one that fails, is behind or is much slower comes last",
+            "RPC endpoints in order of preference: a URL, or {url, name, headers}; one that fails, is behind or is much slower comes last",
           )
           .meta({ example: ["http://127.0.0.1:26657"] }),
       })
@@ -150,7 +146,7 @@ function fieldsSchema(secrets: SecretSource) {
       .prefault({})
       .describe("gas and its price"),
     connections: z
-      .array(connectionSchema())
+      .array(connectionSchema(secrets))
       .min(1)
       .max(64)
       .describe(
@@ -179,6 +175,8 @@ function fieldsSchema(secrets: SecretSource) {
       })
       .prefault({})
       .describe("time limits"),
+    rpc: requestsSchema(),
+    tls: tlsSchema(secrets),
     state_dir: z
       .string()
       .min(1)
@@ -218,18 +216,6 @@ function fieldsSchema(secrets: SecretSource) {
       .describe("the metrics page"),
     links: linksSchema,
     log: logSchema().prefault({}).describe("log lines").meta({ reload: "process" }),
-  });
-}
-
-function connectionSchema() {
-  return z.strictObject({
-    id: z.string().min(10).max(64).describe("id of the connection on the local chain"),
-    chain_id: z
-      .string()
-      .min(1)
-      .max(50)
-      .describe("chain id of the remote chain, compared with the chain id of its endpoints"),
-    rpc: endpoints().describe("RPC endpoints of the remote chain, in order of preference"),
   });
 }
 
@@ -275,6 +261,11 @@ function queriesSchema() {
         .boolean()
         .default(true)
         .describe("skip blocks that every endpoint has pruned; false: the query backs off"),
+      tx_give_up_after: durationField()
+        .prefault("1d")
+        .describe(
+          "a transaction that no endpoint can prove for this long, for instance because none keeps block results, becomes a dead letter",
+        ),
       tx_dead_letter_errors: regularExpressionField()
         .optional()
         .describe(

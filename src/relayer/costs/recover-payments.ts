@@ -6,6 +6,8 @@ import { raceAbort } from "../../platform/base/abort.ts";
 import { sha256, upperHex } from "../../platform/base/bytes.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { errorText } from "../../platform/base/errors.ts";
+import { formatDuration } from "../../platform/base/text.ts";
+import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { RegisteredQuery } from "../chain/registered-query.ts";
 import type { CostLedger } from "./cost-ledger.ts";
@@ -41,19 +43,22 @@ export interface RecoverDeps {
   /** Expected gas per query result, and per client update. */
   readonly gasOf: (query: RegisteredQuery | undefined) => bigint;
   readonly gasOfUpdate: bigint;
+  /** Called after each page with a text for people. */
+  readonly onProgress: (text: string) => void;
+  readonly clock: Pick<Clock, "monotonicMs">;
   readonly logger: Logger;
 }
 
 /** Blocks before the newest known payment that are searched too: a transaction is in flight for at most 20. */
 const OVERLAP_BLOCKS = 20n;
 const PAGE_SIZE = 10;
-/** Maximum number of pages for each address, newest first. */
-const MAX_PAGES = 30;
+/** Maximum number of pages for each address, oldest first. */
+const MAX_PAGES = 1_000;
 
 /**
  * Adds the transactions of the previous process whose end it did not see, so that no fee is missing after a crash. Those that are
- * in the sums already are not added again. Returns why the payments may be incomplete, and undefined when they are complete.
- * Rejects on abort only.
+ * in the sums already are not added again. It may take minutes: nothing that is sent depends on it. Returns why the payments may be
+ * incomplete, and undefined when they are complete. Rejects on abort only.
  */
 export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): Promise<string | undefined> {
   const { ledger, logger } = deps;
@@ -61,13 +66,32 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     const since = await searchedFrom(ledger);
     if (since === undefined) return undefined;
     const clients = await clientsOf(deps, signal);
-    const found = await search(deps, since, signal);
-    // Oldest first: a process that is killed in between must not leave a gap below the newest known payment.
-    const paid = found.transactions
-      .toSorted((a, b) => a.height - b.height)
-      .flatMap((one) => toPaid(one, deps, clients) ?? []);
-    for (const one of paid) ledger.recordAt(one, await deps.blockTimeMs(Number(one.height), signal));
-    return found.isCut
+    const progress = createProgress(deps);
+    let isCut = false;
+    // One page of each address at a time, the lower one first: a process that is killed in between must not leave a gap below the
+    // newest known payment.
+    const searches = [...new Set([deps.address, deps.payer])].map((sender) =>
+      search(deps, sender, since, signal),
+    );
+    let pages = await Promise.all(searches.map(async (one) => ({ one, page: await one.next() })));
+    while (pages.some(({ page }) => page.done !== true)) {
+      const open = pages.flatMap(({ one, page }) => (page.done === true ? [] : [{ one, page: page.value }]));
+      const [lowest] = open.toSorted((a, b) => heightOf(a.page) - heightOf(b.page));
+      if (lowest === undefined) break;
+      const paid = lowest.page.transactions.flatMap((one) => toPaid(one, deps, clients) ?? []);
+      const heights = [...new Set(paid.map(({ height }) => height))];
+      const times = new Map(
+        await Promise.all(
+          heights.map(async (height) => [height, await deps.blockTimeMs(Number(height), signal)] as const),
+        ),
+      );
+      for (const one of paid) ledger.recordAt(one, times.get(one.height) ?? 0);
+      progress(lowest.one, lowest.page);
+      isCut ||= lowest.page.isCut;
+      const next = await lowest.one.next();
+      pages = pages.map((each) => (each.one === lowest.one ? { ...each, page: next } : each));
+    }
+    return isCut
       ? `more than ${MAX_PAGES * PAGE_SIZE} transactions were sent since the last known one`
       : undefined;
   } catch (error) {
@@ -76,6 +100,26 @@ export async function recoverPayments(deps: RecoverDeps, signal: AbortSignal): P
     logger.warn("payments of the previous process are unknown, the costs may be incomplete", { reason });
     return reason;
   }
+}
+
+function heightOf({ transactions: [first] }: FoundPage): number {
+  return first?.height ?? 0;
+}
+
+/** Reports how many transactions were read, and how long the others will take at the same pace. */
+function createProgress({ clock, onProgress }: RecoverDeps): (from: unknown, page: FoundPage) => void {
+  const startedMs = clock.monotonicMs();
+  const totals = new Map<unknown, number>();
+  let read = 0;
+  return (from, { transactions, totalCount }) => {
+    totals.set(from, totalCount);
+    read += transactions.length;
+    const total = [...totals.values()].reduce((sum, count) => sum + count, 0);
+    const leftMs = ((clock.monotonicMs() - startedMs) / Math.max(1, read)) * Math.max(0, total - read);
+    onProgress(
+      `${read} of ${total} transactions of earlier processes were read, the others take about ${formatDuration(leftMs)}`,
+    );
+  };
 }
 
 /** Returns the first height whose transactions may be missing: of sums without a payment, the one at which they began. */
@@ -99,29 +143,32 @@ async function clientsOf(
   return new Map(pairs);
 }
 
+interface FoundPage {
+  readonly transactions: readonly FoundTransaction[];
+  /** Of all pages. */
+  readonly totalCount: number;
+  /** More pages follow than are read. */
+  readonly isCut: boolean;
+}
+
 /**
- * Finds the account's transactions from a height on. A failed transaction's messages leave no events; its fee payment does, with the
- * payer as the sender.
+ * Finds an account's transactions from a height on, oldest first. The messages of a failed transaction leave no events; the payment
+ * of its fee does, with the payer as the sender.
  */
-async function search(
-  { comet, address, payer }: RecoverDeps,
+async function* search(
+  { comet }: RecoverDeps,
+  sender: string,
   since: bigint,
   signal: AbortSignal,
-): Promise<{ readonly transactions: readonly FoundTransaction[]; readonly isCut: boolean }> {
-  const found = new Map<string, FoundTransaction>();
-  let isCut = false;
-  for (const sender of new Set([address, payer])) {
-    const query = `message.sender='${sender}' AND tx.height>=${since}`;
-    for (let page = 1; ; page++) {
-      const one = comet.txSearch({ query, page, per_page: PAGE_SIZE, order_by: "desc" });
-      const { txs, totalCount } = await raceAbort(one, signal);
-      for (const tx of txs) found.set(upperHex(sha256(tx.tx)), tx);
-      if (page * PAGE_SIZE >= totalCount || txs.length === 0) break;
-      isCut ||= page === MAX_PAGES;
-      if (isCut) break;
-    }
+): AsyncGenerator<FoundPage, undefined> {
+  const query = `message.sender='${sender}' AND tx.height>=${since}`;
+  for (let page = 1; page <= MAX_PAGES; page++) {
+    const one = comet.txSearch({ query, page, per_page: PAGE_SIZE, order_by: "asc" });
+    const { txs: transactions, totalCount } = await raceAbort(one, signal);
+    const isLast = page * PAGE_SIZE >= totalCount || transactions.length === 0;
+    if (transactions.length > 0) yield { transactions, totalCount, isCut: !isLast && page === MAX_PAGES };
+    if (isLast) return;
   }
-  return { transactions: [...found.values()], isCut };
 }
 
 const UPDATE_TYPE = "/ibc.core.client.v1.MsgUpdateClient";

@@ -12,7 +12,7 @@ import { adviseOnPrices, ceilingOf, transactionFee } from "../forecast/loads.ts"
 import { gasGuess } from "../result/gas-guess.ts";
 import { type Preview, previewUnit, servedQueries } from "../preview/open-preview.ts";
 import { forecastPresent, previewMarket } from "../preview/preview-market.ts";
-import { type Finding, good, problem, unseen } from "./finding.ts";
+import { advise, type Finding, good, problem, unseen } from "./finding.ts";
 
 /** Checks signer, payer and gas price. Rejects only on abort. */
 export async function checkAccount(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
@@ -44,6 +44,9 @@ async function checkExistence({ localClient, account }: Preview, signal: AbortSi
   }
 }
 
+/** Transactions that a balance must pay at least: with less, the account is empty within minutes. */
+const MIN_TRANSACTIONS = 10n;
+
 async function checkBalance(preview: Preview, payer: string, signal: AbortSignal): Promise<Finding> {
   const { local, config } = preview;
   const subject = "balance";
@@ -53,7 +56,7 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
     const fee = await expectedFee(preview, signal);
     const unit = await previewUnit(preview, signal);
     const text = `${payer} has ${formatAmount(amount, denom, unit)}`;
-    return amount >= maxInt(fee, 1n)
+    return amount >= MIN_TRANSACTIONS * maxInt(fee, 1n)
       ? good(subject, text)
       : problem(
           subject,
@@ -164,7 +167,7 @@ function checkDemand(found: Forecast, amountText: (fee: bigint) => string): Find
   if (lateBlocks === 0)
     return good("demand", `${demand}, the market bears ${found.sustainableResults.toFixed(1)}; ${cost}`);
   const late = lateBlocks === Infinity ? "not be answered" : `be ${lateBlocks.toFixed(1)} blocks late`;
-  return problem(
+  return advise(
     "demand",
     `${demand}, the market bears ${found.sustainableResults.toFixed(1)} (${sustainableGas} gas): each will ${late}, for ${cost}`,
     'register longer update periods, or fewer queries: "relaywatch relayer plan" has the cost of each remedy',

@@ -2,8 +2,8 @@
 export interface Finding {
   /** The checked part, such as "connection-0: light client". */
   readonly subject: string;
-  /** "unseen": the check could not read what it needs. */
-  readonly outcome: "good" | "problem" | "unseen";
+  /** "unseen": the check could not read what it needs. "advice": the relayer works, and something could be better. */
+  readonly outcome: "good" | "advice" | "problem" | "unseen";
   /** The finding itself. */
   readonly text: string;
   /** What to do; undefined without a problem. */
@@ -13,6 +13,11 @@ export interface Finding {
 /** Creates a finding without a problem. */
 export function good(subject: string, text: string): Finding {
   return { subject, outcome: "good", text, advice: undefined };
+}
+
+/** Creates a finding of something that works, and could be better. */
+export function advise(subject: string, text: string, advice: string): Finding {
+  return { subject, outcome: "advice", text, advice };
 }
 
 /** Creates a finding that needs an operator. */

@@ -6,15 +6,24 @@ import { errorText } from "../../platform/base/errors.ts";
 import { type Preview, type PreviewConnection, servedQueries } from "../preview/open-preview.ts";
 import { previewKv } from "../preview/preview-kv.ts";
 import { checkAccount, checkMarket } from "./check-account.ts";
+import { type EndpointRow, matrixFindings, readEndpointMatrix } from "./endpoint-matrix.ts";
 import { type Finding, good, problem, unseen } from "./finding.ts";
 
+/** The findings of all checks, and what each endpoint can. */
+export interface Diagnosis {
+  readonly findings: readonly Finding[];
+  readonly matrix: readonly EndpointRow[];
+}
+
 /** Checks everything that a relayer depends on: chains, account, light clients, queries, proofs. Sends nothing. Rejects only on abort. */
-export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<readonly Finding[]> {
+export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<Diagnosis> {
   const { config, localClient, connections, context } = preview;
   const { nowMs } = context.clock;
   const local = { chainId: config.chain.id, client: localClient, role: "local", nowMs } as const;
+  const reading = readEndpointMatrix(config, context, signal);
   const groups = await Promise.all([
     checkChain(local, signal),
+    reading.then((rows) => matrixFindings(rows, config.chain.id)),
     checkAccount(preview, signal),
     checkMarket(preview, signal),
     ...connections.flatMap((connection) => [
@@ -23,11 +32,12 @@ export async function runDoctor(preview: Preview, signal: AbortSignal): Promise<
     ]),
   ]);
   const { nameSettings = (text: string) => text } = context;
-  return groups.flat().map((finding) => ({
+  const findings = groups.flat().map((finding) => ({
     ...finding,
     text: nameSettings(finding.text),
     advice: finding.advice === undefined ? undefined : nameSettings(finding.advice),
   }));
+  return { findings, matrix: await reading };
 }
 
 /** A chain to check. */
@@ -46,15 +56,13 @@ const MAX_AGE_MS = 60_000;
 /** Normal clock difference of a node, when its newest block is in the future. */
 const MAX_AHEAD_MS = 10_000;
 
-/** Checks every endpoint of a chain, its newest block, and its transaction index. Rejects only on abort. */
+/** Checks every endpoint of a chain and its newest block. Rejects only on abort. */
 async function checkChain(chain: CheckedChain, signal: AbortSignal): Promise<readonly Finding[]> {
   const checks = await chain.client.pool.check(signal);
   signal.throwIfAborted();
   const heights = checks.flatMap((check) => (check.ok ? [check.status.latestHeight] : []));
   const best = heights.reduce((most, height) => (height > most ? height : most), 0n);
-  const findings = checks.map((check) => checkEndpoint(chain, check, best));
-  if (heights.length === 0) return findings;
-  return [...findings, ...(await checkIndex(chain, best, signal))];
+  return checks.map((check) => checkEndpoint(chain, check, best));
 }
 
 function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, best: bigint): Finding {
@@ -85,46 +93,6 @@ function checkEndpoint({ chainId, nowMs }: CheckedChain, check: EndpointCheck, b
       "set the clock of this machine: client updates fail when it is behind",
     );
   return good(subject, `height ${latestHeight}, blocks from ${earliestHeight}`);
-}
-
-/** SHA-256 of the empty string, base64: no transaction has it, so a node with an index reports "not found". */
-const NO_HASH = "47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU=";
-
-async function checkIndex(
-  { chainId, client, role }: CheckedChain,
-  height: bigint,
-  signal: AbortSignal,
-): Promise<readonly Finding[]> {
-  const subject = `${chainId}: transaction index`;
-  try {
-    const read = { decode: (result: unknown) => result };
-    await (role === "local"
-      ? client.pool.read({ ...read, method: "tx", params: { hash: NO_HASH, prove: false } }, signal)
-      : client.pool.read(
-          {
-            ...read,
-            method: "tx_search",
-            params: { query: `tx.height=${height}`, prove: false, page: "1", per_page: "1" },
-          },
-          signal,
-        ));
-    return [good(subject, "on")];
-  } catch (error) {
-    signal.throwIfAborted();
-    const text = errorText(error);
-    const data = error instanceof ClientError && error.facts.code === "rpc" ? error.facts.data : "";
-    if (/not found/i.test(data)) return [good(subject, "on")];
-    if (!/indexing is disabled/i.test(data)) return [unseen(subject, text, "check the node's log")];
-    return role === "local"
-      ? [
-          problem(
-            subject,
-            "off",
-            'set tx_index.indexer = "kv" on the node: results cannot be confirmed without it',
-          ),
-        ]
-      : [good(subject, "off: TX queries scan the blocks, one call per block")];
-  }
 }
 
 /** Remaining hours before a client's expiry below which it is a problem. */

@@ -115,7 +115,7 @@ const MARKET_GAUGES = answering<MarketStatus>("What does it cost?", [
   },
   {
     name: "relaywatch_relayer_market_phase",
-    help: "1 for the phase of the budget: steady, burst, recovering, above-ceiling or unlimited; 0 for the others.",
+    help: "1 for the phase of the budget: steady, burst, recovering, above-ceiling, unpriced or unlimited; 0 for the others.",
     labelNames: ["phase"],
     values: ({ phase }) => MARKET_PHASES.map((known) => series(known === phase ? 1 : 0, { phase: known })),
   },

@@ -1,3 +1,4 @@
+import { addPrice, type PricePoint } from "./price-points.ts";
 import {
   addUtilization,
   closeBlock,
@@ -7,16 +8,23 @@ import {
   type State,
   targetOf,
 } from "../../cosmos/fee-market/market.ts";
-import { DEC18_ONE, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
+import { DEC18_ONE, type Dec18, mulDec18, quoDec18 } from "../../platform/base/decimal.ts";
 import { maxInt, minInt } from "../../platform/base/integers.ts";
-import { createBudgetController, type MarketBudget, type MarketPhase, type OthersGas } from "./budget.ts";
+import {
+  type Backlog,
+  createBudgetController,
+  type MarketBudget,
+  type MarketPhase,
+  type OthersGas,
+  unreadBudget,
+} from "./budget.ts";
 
 export interface MarketOptions {
-  /** `gas.price.comfortable`; undefined: twice the minimum. */
+  /** `gas.price.comfortable`, in `denom`; undefined: twice the minimum. */
   readonly ceiling: Dec18 | undefined;
-  /** `gas.max_price` */
+  /** `gas.max_price`, in `denom`. */
   readonly cap: Dec18;
-  /** Denom of the fees. */
+  /** Denom of the fees. It may be another one than the fee market's: then the chain converts the price. */
   readonly denom: string;
 }
 
@@ -36,6 +44,8 @@ export interface Market {
   readonly params: () => Params | undefined;
   /** Notes the state after a block. */
   readonly recordState: (height: bigint, state: State) => void;
+  /** Notes the price of this height in the denom of the fees, when the market has another one. */
+  readonly recordFeePrice: (height: bigint, price: Dec18) => void;
   /** Notes the expected gas of a broadcast at this height: the block after it probably includes it. */
   readonly recordSent: (height: bigint, gas: bigint) => void;
   /** Notes the gas and the fee of an own transaction in a block. */
@@ -43,7 +53,7 @@ export interface Market {
   /** Notes that no further own transaction of a block up to this height can be found. */
   readonly recordComplete: (height: bigint) => void;
   /** Plans the budget of the block after `height`. Call it again when a state was read. */
-  readonly plan: (height: bigint, backlogGas: bigint) => void;
+  readonly plan: (height: bigint, backlog: Backlog) => void;
   /** Whether the state after the block `height` is known: it was read, or one of the last blocks was. */
   readonly isKnown: (height: bigint) => boolean;
   /** The last plan; undefined without a fee market, and when only `batch.block_share` limits a block. */
@@ -53,9 +63,12 @@ export interface Market {
    * has of this relayer then, the broadcast included.
    */
   readonly priceAt: (height: bigint, ownGas?: bigint) => BlockPrice | undefined;
-  /** Price of the last state that was read; undefined without a fee market, and before the first read. */
+  /**
+   * Price of the last state that was read, in the denom of the fees; undefined without a fee market, before the first read, and
+   * while the price in this denom is not known.
+   */
   readonly latestPrice: () => Dec18 | undefined;
-  /** Price above which only urgent results are sent; undefined without a fee market. */
+  /** Price above which only urgent results are sent, in the denom of the fees; undefined as `latestPrice` is. */
   readonly ceiling: () => Dec18 | undefined;
   /** undefined without a fee market, and before the first read. */
   readonly status: () => MarketReading | undefined;
@@ -73,9 +86,9 @@ export interface MarketReading {
   readonly price: Dec18;
   /** Lowest price of the chain. */
   readonly minimum: Dec18;
-  /** Price above which only urgent results are sent: `gas.price.comfortable`. */
+  /** Price above which only urgent results are sent: `gas.price.comfortable`. Twice the minimum in the phase "unpriced". */
   readonly ceiling: Dec18;
-  /** Price above which nothing is sent: `gas.max_price`. */
+  /** Price above which nothing is sent: `gas.max_price`. The ceiling in the phase "unpriced". */
   readonly cap: Dec18;
   readonly phase: MarketPhase;
   /** Gas of a block at which the price stays as it is. */
@@ -108,21 +121,11 @@ interface MarketBlock {
   readonly othersGas: bigint | undefined;
 }
 
-/** Lowest and highest price of five minutes. */
-export interface PricePoint {
-  /** Wall-clock time of its start, ms. */
-  readonly startMs: number;
-  readonly low: Dec18;
-  readonly high: Dec18;
-}
-
 /** States that are stored until the own gas of their blocks is known. */
 const MAX_STATES = 50;
 /** A state that is older than this many blocks says nothing about the next one. */
 const MAX_PREDICTED = 5n;
 const MARKET_BLOCKS = 100;
-const PRICE_POINT_MS = 300_000;
-const PRICE_POINTS = 288;
 
 /** Weights of the last block, in per mille. */
 const MEAN_WEIGHT = 300n;
@@ -165,7 +168,21 @@ export function createMarket(
   /** The last block. One that has an own transaction exists, although no notice may have announced it yet. */
   const lastBlock = (height: bigint): bigint =>
     readings.newestOwn - height <= MAX_PREDICTED ? maxInt(height, readings.newestOwn) : height;
-  const ceiling = (known: Params): Dec18 => options.ceiling ?? known.minBaseGasPrice * 2n;
+  /** Price in the denom of the fees for one in the market's; undefined: not known. */
+  let rate: Dec18 | undefined;
+  const rateOf = (known: Params): Dec18 | undefined => (known.feeDenom === options.denom ? DEC18_ONE : rate);
+  const toMarket = (known: Params, price: Dec18): Dec18 | undefined => {
+    const own = rateOf(known);
+    return own === undefined ? undefined : quoDec18(price, own);
+  };
+  /** Both in the market's denom. */
+  const ceiling = (known: Params): Dec18 | undefined =>
+    options.ceiling === undefined ? known.minBaseGasPrice * 2n : toMarket(known, options.ceiling);
+  const capOf = (known: Params): Dec18 | undefined => toMarket(known, options.cap);
+  const toFee = (known: Params, price: Dec18 | undefined): Dec18 | undefined => {
+    const own = rateOf(known);
+    return own === undefined || price === undefined ? undefined : mulDec18(price, own);
+  };
   const divide = (known: Params): void => {
     for (const one of divideBlocks(readings, known)) {
       others = updated(others, one);
@@ -194,6 +211,10 @@ export function createMarket(
       addPrice(day, state.baseGasPrice, clock.nowMs());
       divide(params);
     },
+    recordFeePrice: (height, price) => {
+      const base = readings.states.get(height)?.baseGasPrice ?? latestState(readings)?.baseGasPrice;
+      if (base !== undefined && base > 0n && price > 0n) rate = quoDec18(price, base);
+    },
     recordSent: (height, gas) => addTo(readings.sent, lastBlock(height), gas),
     recordOwn: (height, gas, fee) => {
       addTo(readings.own, height, gas);
@@ -204,18 +225,30 @@ export function createMarket(
       readings.complete = maxInt(readings.complete, height);
       if (params !== undefined) divide(params);
     },
-    plan: (at, backlogGas) => {
+    plan: (at, backlog) => {
       const height = lastBlock(at);
-      const isLimited = params !== undefined && ceiling(params) < options.cap;
-      if (params === undefined || !isLimited) {
+      const [most, cap] = params === undefined ? [] : [ceiling(params), capOf(params)];
+      if (params === undefined || (most !== undefined && cap !== undefined && most >= cap)) {
         budget = undefined;
+        return;
+      }
+      if (most === undefined || cap === undefined) {
+        budget = { ...unreadBudget(params, others), phase: "unpriced" };
         return;
       }
       const state = stateAt(readings, params, height, others.mean);
       budget =
         state === undefined
           ? unreadBudget(params, others)
-          : controller.plan(height, { state, params, ceiling: ceiling(params), others, backlogGas });
+          : controller.plan(height, {
+              state,
+              params,
+              ceiling: most,
+              others,
+              othersPeak: blocks.reduce((peak, { othersGas = 0n }) => maxInt(peak, othersGas), 0n),
+              backlog,
+              sentGas: readings.sent.get(height - 1n) ?? 0n,
+            });
     },
     isKnown: (height) => params !== undefined && stateAt(readings, params, height, others.mean) !== undefined,
     budget: () => budget,
@@ -230,8 +263,9 @@ export function createMarket(
       const next = priceAfter(state, own + high, params);
       return { price: state.baseGasPrice, rise: maxInt(quoDec18(next, state.baseGasPrice), DEC18_ONE) };
     },
-    latestPrice: () => readings.states.get(readings.latest?.height ?? 0n)?.baseGasPrice,
-    ceiling: () => (params === undefined ? undefined : ceiling(params)),
+    latestPrice: () =>
+      params === undefined ? undefined : toFee(params, latestState(readings)?.baseGasPrice),
+    ceiling: () => (params === undefined ? undefined : toFee(params, ceiling(params))),
     status: () => {
       const { latest, states } = readings;
       const state = states.get(latest?.height ?? 0n);
@@ -243,8 +277,8 @@ export function createMarket(
         readAtMs: latest.atMs,
         price: state.baseGasPrice,
         minimum: params.minBaseGasPrice,
-        ceiling: ceiling(params),
-        cap: options.cap,
+        ceiling: ceiling(params) ?? params.minBaseGasPrice * 2n,
+        cap: capOf(params) ?? ceiling(params) ?? params.minBaseGasPrice * 2n,
         phase: budget?.phase ?? "unlimited",
         targetGas: target,
         othersGas: others.mean,
@@ -257,10 +291,8 @@ export function createMarket(
   };
 }
 
-/** While the state cannot be read, a block gets what keeps the price where it is, whatever the price is. */
-function unreadBudget(params: Params, { mean }: OthersGas): MarketBudget {
-  const gas = maxInt(targetOf(params) - mean, 0n);
-  return { gas, toleranceGas: 0n, singleGas: gas, phase: "steady" };
+function latestState({ states, latest }: Readings): State | undefined {
+  return states.get(latest?.height ?? 0n);
 }
 
 function emptyReadings(): Readings {
@@ -363,16 +395,4 @@ function feeFactorOf(blocks: readonly MarketBlock[]): Dec18 | undefined {
     charged += ownGas * price;
   }
   return charged === 0n ? undefined : (fees * DEC18_ONE * DEC18_ONE) / charged;
-}
-
-function addPrice(day: PricePoint[], price: Dec18, nowMs: number): void {
-  const startMs = nowMs - (nowMs % PRICE_POINT_MS);
-  const last = day.at(-1);
-  if (last?.startMs !== startMs) {
-    day.push({ startMs, low: price, high: price });
-    while (day.length > PRICE_POINTS || (day[0]?.startMs ?? 0) < startMs - PRICE_POINTS * PRICE_POINT_MS)
-      day.shift();
-    return;
-  }
-  day[day.length - 1] = { startMs, low: minInt(last.low, price), high: maxInt(last.high, price) };
 }

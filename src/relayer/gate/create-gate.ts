@@ -17,6 +17,7 @@ import type { RelayerStore } from "../state/store.ts";
 import type { Admission, AdmissionRequest, SubmitGate } from "../result/submit-gate.ts";
 import {
   createLeadership,
+  type LeaderFitness,
   type Leadership,
   type LeadershipDeps,
   type LeadershipStatus,
@@ -142,9 +143,9 @@ async function flush({ store, clock }: GateDeps, signal: AbortSignal): Promise<s
   }
 }
 
-function standbyText({ role, holder, error }: LeadershipStatus): string {
+function standbyText({ role, holder, error, progress }: LeadershipStatus): string {
   if (role === "starting")
-    return `this process does not submit yet: ${error ?? "it is reading what the previous process did"}`;
+    return `this process does not submit yet: ${error ?? progress ?? "it is reading what the previous process did"}`;
   if (role === "unknown")
     return `it is not known which process submits: ${error ?? "the lease was not read yet"}`;
   return `this process is a standby: ${error ?? `${holder} has the lease`}`;
@@ -160,8 +161,9 @@ interface GatePartsDeps {
   readonly store: RelayerStore;
   readonly registry: Pick<Registry, "reload">;
   readonly checkHistory: FollowDeps["checkHistory"];
-  /** Adds what the previous process paid without seeing it. Rejects on abort only. */
-  readonly recoverPayments?: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
+  /** Reads costs and problems that other processes have written. */
+  readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
+  readonly fitness: LeaderFitness;
   /** Called when this process begins to submit. */
   readonly onLead: () => void;
   readonly context: DaemonContext;
@@ -188,7 +190,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
   const spending = createSpending(limits, { payer, chainId: config.chain.id, store, nowMs: clock.nowMs });
   const lease = openLease(config, signer.address, store);
   const { denom } = config.gas;
-  const prepare = async (signal: AbortSignal): Promise<void> => {
+  const prepare: LeadershipDeps["prepare"] = async (signal, onProgress) => {
     await store.journal.reload();
     await spending.load();
     await resolvePredecessor(
@@ -199,6 +201,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
         address: signer.address,
         submitTypeUrl: `/${config.chain.name}.interchainqueries.MsgSubmitQueryResult`,
         journal: store.journal,
+        onProgress,
       },
       signal,
     );
@@ -206,11 +209,11 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     await deps.checkHistory(latestHeight, signal);
     // After the wait, so that queries with results of the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
-    await deps.recoverPayments?.(latestHeight, signal);
+    await deps.loadHistory?.(latestHeight);
   };
-  const { onLead } = deps;
+  const { onLead, fitness } = deps;
   const onLoss = store.queue.discard;
-  const leadership = createLeadership({ lease, prepare, onLead, onLoss, clock, random, logger });
+  const leadership = createLeadership({ lease, prepare, fitness, onLead, onLoss, clock, random, logger });
   const mayWrite = (): boolean => ["leader", "starting"].includes(leadership.status().role);
   store.setGuard({ mayWrite, fence: lease?.lease.fence });
   const readBalance = (signal: AbortSignal): Promise<bigint> => deps.local.balance(payer, denom, signal);

@@ -9,6 +9,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
+import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
 import { errorBackoff } from "../chain/relay-error.ts";
 import type { Journal } from "../state/journal.ts";
@@ -27,8 +28,20 @@ export interface LeadershipStatus {
   readonly role: (typeof ROLES)[number];
   /** The process that has the lease; undefined without a lease, and before the first read. */
   readonly holder: string | undefined;
-  /** The last error of the lease or of the start; undefined without one. */
+  /** The last error of the lease or of the start, or why this process gave the lease up; undefined without one. */
   readonly error: string | undefined;
+  /** What a process that is starting waits for, with number and remaining time; undefined when it waits for nothing in particular. */
+  readonly progress: string | undefined;
+}
+
+/** What this process sees of the local chain, and whether it reaches it. Durations in ms. */
+export interface LeaderFitness {
+  /** Time since the newest block; undefined before the first one. */
+  readonly sinceBlockMs: () => number | undefined;
+  /** Block time; undefined before the third block. */
+  readonly blockMs: () => number | undefined;
+  /** Time for which every broadcast has failed to reach a node; 0 unless the last one did. */
+  readonly muteMs: () => number;
 }
 
 /** Decides whether this process submits, and prepares it for that. */
@@ -48,7 +61,9 @@ export interface LeadershipDeps {
    * Reads everything that an earlier process did, and waits until its transactions are final. Called before this process
    * submits for the first time in a term, and again after an error.
    */
-  readonly prepare: (signal: AbortSignal) => Promise<void>;
+  readonly prepare: (signal: AbortSignal, onProgress: (text: string | undefined) => void) => Promise<void>;
+  /** With a lease: a process that cannot lead gives it up. */
+  readonly fitness: LeaderFitness;
   /** Called when this process starts to submit. */
   readonly onLead: () => void;
   /** Called when this process has lost the lease, so another one may submit. */
@@ -68,6 +83,11 @@ interface LeadershipState {
   holder: string | undefined;
   leaseError: string | undefined;
   startError: string | undefined;
+  progress: string | undefined;
+  /** Start of this term, monotonic ms. */
+  leadsSinceMs: number;
+  /** The lease is not acquired before this time, monotonic ms. */
+  retryAtMs: number;
 }
 
 /** Renewals within the lifetime of a lease. Two in a row may fail. */
@@ -83,6 +103,9 @@ export function createLeadership(deps: LeadershipDeps): Leadership {
     holder: undefined,
     leaseError: undefined,
     startError: undefined,
+    progress: undefined,
+    leadsSinceMs: 0,
+    retryAtMs: 0,
   };
   const acquired = createWakeSignal();
   return {
@@ -100,6 +123,7 @@ export function createLeadership(deps: LeadershipDeps): Leadership {
       role: roleOf(state, deps.clock),
       holder: state.holder,
       error: state.leaseError ?? state.startError,
+      progress: state.progress,
     }),
     release: async () => {
       state.term = undefined;
@@ -132,7 +156,9 @@ async function renew(
     // The lifetime starts before the request, so the lease never lasts longer here than in the database.
     const askedMs = clock.monotonicMs();
     try {
-      recordAttempt(deps, state, await lease.acquire(), askedMs + ttlMs);
+      const reason = whyUnfit(deps.fitness, state, { ttlMs, nowMs: askedMs });
+      if (reason !== undefined) await giveUp(deps, state, reason, askedMs + ttlMs);
+      else recordAttempt(deps, state, await lease.acquire(), askedMs + ttlMs);
       if (state.term !== undefined) acquired.wake();
     } catch (error) {
       state.leaseError = `the lease cannot be read: ${errorText(error)}`;
@@ -149,6 +175,55 @@ async function renew(
   }
 }
 
+/** Lifetimes of the lease after which a process that cannot lead gives it up. */
+const UNFIT_LIFETIMES = 2;
+/** A chain makes no block for a while now and then. */
+const UNFIT_BLOCKS = 3;
+/**
+ * Lifetimes for which a process that reached no node with its broadcasts leaves the lease to others. Only a broadcast shows that it
+ * reaches one again, so it tries after that when nobody has taken the lease.
+ */
+const MUTE_LIFETIMES = 6;
+
+/** Returns why this process cannot lead: it does not see the local chain, or does not reach it. undefined when it can. */
+function whyUnfit(
+  { sinceBlockMs, blockMs, muteMs }: LeaderFitness,
+  state: LeadershipState,
+  { ttlMs, nowMs }: { readonly ttlMs: number; readonly nowMs: number },
+): string | undefined {
+  const mostMs = UNFIT_LIFETIMES * ttlMs;
+  const blindMs = sinceBlockMs();
+  if (blindMs === undefined) return "no block of the local chain was read yet";
+  if (blindMs > Math.max(mostMs, UNFIT_BLOCKS * (blockMs() ?? 0)))
+    return `it has seen no block of the local chain for ${formatDuration(blindMs)}`;
+  if (state.term === undefined) return nowMs < state.retryAtMs ? state.leaseError : undefined;
+  const mute = Math.min(muteMs(), nowMs - state.leadsSinceMs);
+  if (mute <= mostMs) return undefined;
+  state.retryAtMs = nowMs + MUTE_LIFETIMES * ttlMs;
+  return `its transactions have reached no node for ${formatDuration(mute)}`;
+}
+
+/** Leaves the lease to another process. Without one, nobody submits: results that are late show it. */
+async function giveUp(
+  deps: LeadershipDeps,
+  state: LeadershipState,
+  reason: string,
+  validUntilMs: number,
+): Promise<void> {
+  const had = state.term !== undefined;
+  [state.term, state.preparedTerm, state.holder, state.validUntilMs] = [
+    undefined,
+    undefined,
+    undefined,
+    validUntilMs,
+  ];
+  state.leaseError = reason;
+  if (!had) return;
+  deps.logger.warn("this process cannot lead and gives the lease up", { reason });
+  deps.onLoss();
+  await deps.lease?.lease.release();
+}
+
 function recordAttempt(
   deps: LeadershipDeps,
   state: LeadershipState,
@@ -157,6 +232,7 @@ function recordAttempt(
 ): void {
   const before = state.term;
   state.term = attempt.acquired ? attempt.epoch : undefined;
+  if (before === undefined) state.leadsSinceMs = deps.clock.monotonicMs();
   state.holder = attempt.acquired ? deps.lease?.holder : attempt.holder;
   state.validUntilMs = validUntilMs;
   state.leaseError =
@@ -184,7 +260,10 @@ async function prepareTerms(
         await acquired.next(signal).catch(() => undefined);
         continue;
       }
-      await deps.prepare(signal);
+      await deps.prepare(signal, (text) => {
+        state.progress = text;
+      });
+      state.progress = undefined;
       // Another process may have had the lease in between.
       if (state.term !== term) continue;
       [state.preparedTerm, state.startError, tries.failures] = [term, undefined, 0];
@@ -220,6 +299,8 @@ export interface PredecessorDeps {
   /** Type URL of `MsgSubmitQueryResult`. */
   readonly submitTypeUrl: string;
   readonly journal: Pick<Journal, "sending" | "recordIncluded">;
+  /** Called with what is waited for, for people; undefined: nothing. */
+  readonly onProgress: (text: string | undefined) => void;
   readonly clock: Clock;
   readonly logger: Logger;
 }
@@ -262,21 +343,26 @@ export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSig
 }
 
 async function waitForPending(
-  { countPending, clock, logger }: PredecessorDeps,
+  { countPending, onProgress, clock, logger }: PredecessorDeps,
   signal: AbortSignal,
 ): Promise<void> {
   const untilMs = clock.monotonicMs() + MAX_WAIT_MS;
   let pending = await countPending(signal);
   if (pending > 0n) logger.info("waiting for transactions of the previous process", { pending });
   while (pending > 0n && clock.monotonicMs() < untilMs) {
+    const left = formatDuration(untilMs - clock.monotonicMs());
+    onProgress(
+      `waiting for the block of ${counted(Number(pending), "transaction")} of the previous process, at most ${left} more`,
+    );
     await clock.sleep(POLL_MS, signal);
     pending = await countPending(signal);
   }
+  onProgress(undefined);
 }
 
 /** Returns `<query id> <hash>` of each remote transaction that the account's transactions have delivered since a height. */
 async function readDelivered(
-  { comet, address, submitTypeUrl }: PredecessorDeps,
+  { comet, address, submitTypeUrl, onProgress }: PredecessorDeps,
   since: bigint,
   signal: AbortSignal,
 ): Promise<ReadonlySet<string>> {
@@ -285,6 +371,10 @@ async function readDelivered(
   for (let page = 1; page <= MAX_PAGES; page++) {
     const search = comet.txSearch({ query, page, per_page: PAGE_SIZE, order_by: "desc" });
     const { txs, totalCount } = await raceAbort(search, signal);
+    const total = Math.min(totalCount, MAX_PAGES * PAGE_SIZE);
+    onProgress(
+      `reading what the previous process delivered: ${Math.min(page * PAGE_SIZE, total)} of ${counted(total, "transaction")}`,
+    );
     for (const { tx, result } of txs)
       if (result.code === 0) for (const key of deliveredBy(tx, submitTypeUrl)) delivered.add(key);
     if (page * PAGE_SIZE >= totalCount || txs.length === 0) break;

@@ -6,6 +6,7 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import { createWatchPoller, type PolledChain } from "../watch/watches.ts";
 import { createMarketLog } from "../forecast/market-outputs.ts";
 import { createProblemLog, createSummaryLog, type ResultCounters } from "./health-log.ts";
+import { createProblemHold } from "./problem-hold.ts";
 import type { Problem } from "./problems.ts";
 
 /** A chain with its endpoints. */
@@ -39,6 +40,9 @@ export type HealthConfig = Pick<RelayerConfig, "health"> & {
   readonly queries: Pick<RelayerConfig["queries"], "min_kv_update_period">;
 };
 
+/** Longest time for which a reason is no reason yet. */
+const MAX_BLOCK_MS = 6_000;
+
 /** Creates the health of a relayer. */
 export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
   const { chains, watches, context } = deps;
@@ -59,9 +63,13 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
     endpoints: () => endpointsOf(chains),
   };
   const { nameSettings = (text: string) => text } = context;
+  const hold = createProblemHold();
   const status = (): RelayerStatus => {
     const found = relayerStatus(statusDeps);
-    return { ...found, problems: found.problems.map((one) => ({ ...one, text: nameSettings(one.text) })) };
+    const remoteMs = found.connections.map(({ remote }) => remote.blockMs ?? 0);
+    const blockMs = Math.min(MAX_BLOCK_MS, Math.max(found.local.blockMs ?? 0, ...remoteMs));
+    const lasting = hold.lasting(found.problems, { blockMs, nowMs: clock.monotonicMs() });
+    return { ...found, problems: lasting.map((one) => ({ ...one, text: nameSettings(one.text) })) };
   };
   const problems = (): readonly Problem[] => {
     const present = status().problems;

@@ -51,6 +51,8 @@ export interface Present {
   readonly localBlockMs: number | undefined;
   /** Whether the remote chain has had no block for so long that it is a problem. */
   readonly hasRemoteHalted: boolean;
+  /** Whether the remote chain's block time is known. Until then, a late query is never in order. */
+  readonly isRemotePaceKnown: boolean;
   /** When a height of the query's remote chain or a greater one was first seen. */
   readonly remoteFrom: (height: bigint) => HeightMark | undefined;
   /** Blocks that a query may be late; undefined: 3 × its update period + 5, and `marketBlocks`. */
@@ -89,7 +91,7 @@ export function latenessOf(state: QueryState, present: Present): Lateness {
     limit,
     isOverdue:
       unanswerable === "no-newer-remote-block"
-        ? present.hasRemoteHalted && blocks > limit
+        ? (present.hasRemoteHalted || !present.isRemotePaceKnown) && blocks > limit
         : unanswerable === undefined && present.localHeight - possibleFrom > limit,
   };
 }

@@ -1,5 +1,4 @@
-import { NS_PER_MS } from "../../platform/base/time.ts";
-import { DEC18_ONE } from "../../platform/base/decimal.ts";
+import { type ExpiryNotice, expiryNoticeMs } from "./expiry-notice.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
@@ -7,7 +6,7 @@ import { isDemandAboveMarket, isFresh, type MarketStatus } from "../forecast/mar
 import type { QueryFailure } from "../registry/query-state.ts";
 import type { HeadView, ListView } from "../watch/head-watch.ts";
 import { latestOf, lateText, type Lateness } from "./lateness.ts";
-import type { AccountView, ClientReading, ClientView } from "../watch/watches.ts";
+import type { AccountView, ClientView } from "../watch/watches.ts";
 
 /** Codes of {@link Problem}, as they appear in JSON, logs and metrics. */
 export const PROBLEM_CODES = [
@@ -17,6 +16,7 @@ export const PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
   "remote-catching-up",
+  "endpoints-refuse",
   "client-expired",
   "client-frozen",
   "client-expires-soon",
@@ -36,6 +36,7 @@ export const CONNECTION_PROBLEM_CODES = [
   "remote-unreachable",
   "remote-no-new-block",
   "remote-catching-up",
+  "endpoints-refuse",
   "client-expired",
   "client-frozen",
   "client-expires-soon",
@@ -61,6 +62,8 @@ export interface Problem {
 interface QueryLateness {
   readonly id: bigint;
   readonly connectionId: string;
+  /** 0 without a result. */
+  readonly lastLocalHeight: bigint;
   readonly lateness: Lateness;
   /** The last failure; undefined after a result. */
   readonly error: QueryFailure | undefined;
@@ -84,6 +87,18 @@ export interface HealthFacts {
   readonly market: MarketStatus | undefined;
   readonly gate: GateFacts;
   readonly limits: HealthLimits;
+  /** Of all chains; absent: unknown. */
+  readonly endpoints?: readonly EndpointFacts[];
+}
+
+/** An endpoint in {@link HealthFacts}. */
+export interface EndpointFacts {
+  readonly chainId: string;
+  /** Failures in a row. */
+  readonly failures: number;
+  readonly lastError: string | undefined;
+  /** Reasons by RPC method. */
+  readonly lacks?: ReadonlyMap<string, string>;
 }
 
 /** Whether this process may send, in {@link HealthFacts}. */
@@ -91,6 +106,8 @@ export interface GateFacts {
   readonly role: LeadershipStatus["role"];
   /** The last error of the lease or of the start as the leader; undefined without one. */
   readonly roleError?: string | undefined;
+  /** What a process that is starting waits for; undefined when it waits for nothing in particular. */
+  readonly progress?: string | undefined;
   /** The process with the lease; undefined without a lease, and before it was read. */
   readonly holder?: string | undefined;
   /** Why the store cannot write; undefined when it can. */
@@ -129,7 +146,8 @@ export function hasNoNewBlock(
   { sinceBlockMs, blockMs }: Pick<HeadView, "sinceBlockMs" | "blockMs">,
   { noBlockMs }: Pick<HealthLimits, "noBlockMs">,
 ): boolean {
-  const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? MAX_NO_BLOCK_MS));
+  // While its pace is not known, the shortest: a chain may halt within its first blocks after our start.
+  const own = Math.max(MIN_NO_BLOCK_MS, NO_BLOCKS * (blockMs ?? 0));
   return (sinceBlockMs ?? 0) > (noBlockMs ?? Math.min(MAX_NO_BLOCK_MS, own));
 }
 
@@ -190,14 +208,17 @@ function accountProblems({ account }: HealthFacts): readonly Problem[] {
   return [general("account-unknown", `the balance of ${address} is unknown: ${unread(account)}`)];
 }
 
-/** A standby sends nothing, and that is in order. */
+/** A standby sends nothing, and that is in order, unless it could not lead either. */
 function gateProblems({ gate }: HealthFacts): readonly Problem[] {
-  const { role, holder, roleError, storeError, refusal } = gate;
-  if (role === "standby") return [];
+  const { role, holder, roleError, progress, storeError, refusal } = gate;
+  if (role === "standby" && (roleError === undefined || holder !== undefined)) return [];
+  if (role === "standby") return [general("not-sending", `this process does not submit: ${roleError}`)];
   if (role === "unknown" && holder === undefined && roleError === undefined)
     return [general("starting", "the lease was not read yet")];
   if (role === "starting" && roleError === undefined)
-    return [general("starting", "the transactions of the previous process were not read yet")];
+    return [
+      general("starting", `nothing is sent yet: ${progress ?? "reading what the previous process did"}`),
+    ];
   const found = [];
   if (role === "unknown")
     found.push(
@@ -223,6 +244,7 @@ function connectionProblems(facts: HealthFacts, connection: ConnectionFacts): re
   const found = [
     remoteProblem(facts, connection),
     clientProblem(facts, connection),
+    refusalProblem(facts, connection),
     ...overdueProblems(facts, connection),
     cycleProblem(connection),
   ];
@@ -253,6 +275,26 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
   };
 }
 
+/** Failures in a row that are more than an interruption. */
+const REFUSALS = 3;
+/** Methods that have no substitute: without a transaction index, blocks are scanned. */
+const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
+
+/** No endpoint does what is asked of it, although its status can be read: a limit of requests, or results that none keeps. */
+function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: ConnectionFacts): Found {
+  const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
+  if (own.length === 0 || isUnread(remote)) return undefined;
+  const each = own.length === 1 ? `the endpoint of ${chainId}` : `each endpoint of ${chainId}`;
+  const missing = NEEDED.find((method) => own.every(({ lacks }) => lacks?.has(method) === true));
+  if (missing !== undefined)
+    return {
+      code: "endpoints-refuse",
+      text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}; add an endpoint that can`,
+    };
+  if (!own.every(({ failures }) => failures >= REFUSALS)) return undefined;
+  return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
+}
+
 function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
   const { reading, sinceReadMs } = client;
   if (reading === undefined && sinceReadMs <= UNREAD_HEAD_MS)
@@ -280,9 +322,12 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
 }
 
 /** A query that fails again and again is late for a reason of its own, which the problem names. */
-function overdueProblems({ queries, gate, market }: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
-  // The results of another process are read only now and then.
-  if (gate.role === "standby" || gate.role === "unknown") return [];
+function overdueProblems(facts: HealthFacts, { id }: ConnectionFacts): readonly Found[] {
+  const { queries, gate, market } = facts;
+  if (gate.role === "unknown") return [];
+  // The results of another process are read only now and then. They are a problem here when no process sends.
+  const silent = gate.role === "standby" ? silenceOf(facts) : "";
+  if (silent === undefined) return [];
   const overdue = queries.filter(({ connectionId, lateness }) => connectionId === id && lateness.isOverdue);
   const late = overdue.filter(({ error }) => error === undefined);
   const failing = overdue.filter(({ error }) => error !== undefined);
@@ -290,13 +335,26 @@ function overdueProblems({ queries, gate, market }: HealthFacts, { id }: Connect
   return [
     latest && {
       code: "queries-overdue",
-      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}${marketReason(market)}`,
+      text: `${late.length === 1 ? "1 query is" : `${late.length} queries are`} overdue; query ${latest.id} by ${lateText(latest.lateness)}${marketReason(market)}${silent}`,
     },
     failed && {
       code: "queries-failing",
       text: `${failing.length === 1 ? "1 overdue query fails" : `${failing.length} overdue queries fail`} at each try; query ${failed.id}, late by ${lateText(failed.lateness)}, ${failed.failures} times: ${failed.error?.code}: ${failed.error?.reason}`,
     },
   ];
+}
+
+/** Interval at which a standby reads the queries, and with them the results of the process that leads, ms. */
+export const STANDBY_READ_MS = 5_000;
+/** Two reads, and what a block may take. */
+const SILENT_MS = 15_000;
+
+/** Says since when no process has sent a result; undefined while one does. */
+function silenceOf({ queries, local }: HealthFacts): string | undefined {
+  const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
+  const blocks = Number((local.height ?? newest) - newest);
+  if (local.blockMs === undefined || blocks * local.blockMs <= SILENT_MS) return undefined;
+  return `; this process is a standby, and no process has sent a result for ${counted(blocks, "block")}`;
 }
 
 /** The reason for results that are later than the market may explain without a problem. */
@@ -329,24 +387,4 @@ function unread({ sinceReadMs, error }: Pick<HeadView, "sinceReadMs" | "error">)
 
 function noBlock({ sinceBlockMs, height }: HeadView): string {
   return `no new block for ${formatDuration(sinceBlockMs ?? 0)} (height ${height})`;
-}
-
-/** When a light client expires soon. */
-interface ExpiryNotice {
-  /** Share of the trusting period that is left, a `Dec18`. */
-  readonly trustingPeriodShare: bigint;
-  /** Time that is left, ms. At most a quarter of the trusting period. */
-  readonly withinMs: number;
-}
-
-/**
- * Returns the time before its expiry from which on a client expires soon, ms: the share or the time, whichever is more. The
- * relayer refreshes a client when a third of its trusting period is left, so a client that comes below failed to be refreshed.
- */
-function expiryNoticeMs(
-  { trustingPeriodNs }: Pick<ClientReading, "trustingPeriodNs">,
-  { trustingPeriodShare, withinMs }: ExpiryNotice,
-): number {
-  const share = Number((trustingPeriodNs * trustingPeriodShare) / DEC18_ONE / NS_PER_MS);
-  return Math.max(share, Math.min(withinMs, Number(trustingPeriodNs / 4_000_000n)));
 }

@@ -194,10 +194,11 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     .states()
     .map((state) => toView(state, context))
     .toSorted((a, b) => (a.id < b.id ? -1 : 1));
-  const { role, holder, error: roleError } = leadership;
-  const gate = { role, holder, roleError, storeError: store.error, refusal };
+  const { role, holder, error: roleError, progress } = leadership;
+  const gate = { role, holder, roleError, progress, storeError: store.error, refusal };
   const common = { nowMs, local, account, connections, queries, market, gate };
-  const facts: HealthFacts = { ...common, list: engine.list(), limits: deps.limits };
+  const endpoints = deps.endpoints();
+  const facts: HealthFacts = { ...common, list: engine.list(), limits: deps.limits, endpoints };
   return {
     ...common,
     address: account.address,
@@ -205,7 +206,7 @@ export function relayerStatus(deps: StatusDeps): RelayerStatus {
     connected: deps.isConnected(),
     loaded: facts.list.isLoaded,
     problems: findProblems(facts),
-    endpoints: deps.endpoints(),
+    endpoints,
     spending,
     reserve: reserve.reserve,
     deadLetters: deps.journal.deadLetters().length,
@@ -234,10 +235,16 @@ function createLateness(
   const byConnection = new Map(
     watches.connections.map(({ id, remote }) => {
       const hasRemoteHalted = hasNoNewBlock(remote.view(), limits);
-      return [id, { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted }];
+      const isRemotePaceKnown = remote.view().blockMs !== undefined;
+      return [id, { ...present, remoteFrom: remote.firstFrom, hasRemoteHalted, isRemotePaceKnown }];
     }),
   );
-  const unseen = { ...present, remoteFrom: () => undefined, hasRemoteHalted: false };
+  const unseen = {
+    ...present,
+    remoteFrom: () => undefined,
+    hasRemoteHalted: false,
+    isRemotePaceKnown: true,
+  };
   return (state) => latenessOf(state, byConnection.get(state.query.connectionId) ?? unseen);
 }
 

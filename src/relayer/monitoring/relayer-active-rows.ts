@@ -24,24 +24,20 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         },
       ),
       graph(
-        "Transactions",
-        [query(`sum by (outcome) (rate(${M}_transactions_total{${JOB}}[$__rate_interval]))`, "{{outcome}}")],
-        {
-          description: "Transactions per second by outcome.",
-          unit: "ops",
-        },
-      ),
-      graph(
-        "Cycles",
+        "Transactions and cycles",
         [
           query(
+            `sum by (outcome) (rate(${M}_transactions_total{${JOB}}[$__rate_interval]))`,
+            "transactions {{outcome}}",
+          ),
+          query(
             `sum by (connection_id, outcome) (rate(${M}_cycles_total{${PLACE}}[$__rate_interval]))`,
-            "{{connection_id}} {{outcome}}",
+            "{{connection_id}} cycles {{outcome}}",
           ),
         ],
         {
           description:
-            "Cycles per second over the due queries. A failed cycle is an error of the connection.",
+            "Transactions and cycles over the due queries per second. A failed cycle is an error of the connection.",
           unit: "ops",
         },
       ),

@@ -27,9 +27,10 @@ export const CHAIN_CONDITIONS: readonly RelayerCondition[] = [
     name: "relayer-remote-chain-unreachable",
     severity: "critical",
     title: "The relayer cannot reach a remote chain",
-    description: "No endpoint of a connection responds, so the relayer cannot prove any value of that chain.",
+    description:
+      "No endpoint of a connection responds, or each refuses what is asked of it, so the relayer cannot prove any value of that chain.",
     impact: `No query of the connection gets a result. Other connections are not affected. ${STALE}`,
-    problems: ["remote-unreachable"],
+    problems: ["remote-unreachable", "endpoints-refuse"],
     for: "1m",
     inhibits: [...LATE, "relayer-endpoint-down"],
   },

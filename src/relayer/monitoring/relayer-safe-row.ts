@@ -65,10 +65,21 @@ export const SAFE_ROW: RowSpec = {
       },
     ),
     graph(
+      "Gaps and batches of endpoints",
+      [
+        query(`${M}_endpoint_lacks{${CHAIN}}`, "{{chain_id}} {{endpoint}} lacks"),
+        query(`${M}_endpoint_batch_size{${CHAIN}}`, "{{chain_id}} {{endpoint}} calls in a request"),
+      ],
+      {
+        description: "What an endpoint could not do recently, and the calls that it takes in one request.",
+        unit: "none",
+      },
+    ),
+    graph(
       "Failed RPC calls",
       [
         query(
-          `sum by (chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!="ok"}[$__rate_interval]))`,
+          `sum by (chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!~"ok|not-found"}[$__rate_interval]))`,
           "{{chain_id}} {{method}} {{outcome}}",
         ),
       ],

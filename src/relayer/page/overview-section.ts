@@ -11,10 +11,11 @@ import {
   type Tone,
   statusBanner,
 } from "../../platform/web/parts.ts";
-import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
+import type { RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
 import type { HeadView } from "../watch/head-watch.ts";
+import { deadLetterText } from "../health/problem-hold.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
@@ -33,6 +34,7 @@ const HEADLINES: readonly { readonly codes: readonly ProblemCode[]; readonly hea
   { codes: ["local-no-new-block"], headline: "The local chain has no new block" },
   { codes: ["client-expired", "client-frozen"], headline: "A light client cannot prove anything" },
   { codes: ["remote-unreachable"], headline: "A remote chain cannot be reached" },
+  { codes: ["endpoints-refuse"], headline: "No endpoint of a remote chain does what is asked" },
   { codes: ["remote-no-new-block", "remote-catching-up"], headline: "A remote chain has no new block" },
   { codes: ["queries-overdue"], headline: "Results are overdue" },
   { codes: ["client-expires-soon"], headline: "A light client expires soon" },
@@ -55,7 +57,7 @@ function rank({ code }: Problem): number {
 }
 
 /** Summarizes problems and queries. The tone is never "good" before everything was read once. */
-export function summarize({ problems, queries, gate, market }: RelayerStatus): Summary {
+export function summarize({ problems, queries, gate, market, deadLetters }: RelayerStatus): Summary {
   if (problems.length > 0) {
     const code = mostSevere(problems)?.code;
     const found = HEADLINES.find(({ codes }) => code !== undefined && codes.includes(code));
@@ -66,6 +68,11 @@ export function summarize({ problems, queries, gate, market }: RelayerStatus): S
   if (gate.role === "standby") return { tone: "good", headline: "Standby: another process has the lease" };
   if (market !== undefined && isFresh(market) && isDemandAboveMarket(market))
     return { tone: "warn", headline: "Demand is above what the fee market bears" };
+  if (deadLetters > 0)
+    return {
+      tone: "warn",
+      headline: `${counted(deadLetters, "transaction")} not delivered: see the dead letters`,
+    };
   const failing = queries.filter(({ error }) => error !== undefined).length;
   if (failing > 0)
     return {
@@ -84,7 +91,7 @@ export function statusSection(status: RelayerStatus, { tone, headline }: Summary
   const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
   const more = html`<p>${queryText}</p>${
     problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
-  }${reloadNotice(status.config)}`;
+  }${status.deadLetters > 0 && html`<ul class="problems"><li><strong>dead-letters</strong>: ${deadLetterText(status.deadLetters) ?? ""}</li></ul>`}${reloadNotice(status.config)}`;
   return statusBanner(tone, headline, more);
 }
 
@@ -104,17 +111,19 @@ function queriesText(status: RelayerStatus): string {
   if (isBlind(status)) return `${all}; their lateness is not known without the local chain.`;
   // A standby reads the results of the other process only now and then.
   if (gate.role === "standby") return `${all}; the process with the lease knows how late they are.`;
-  return latenessText(queries);
+  return latenessText(status);
 }
 
-function latenessText(queries: readonly QueryView[]): string {
+function latenessText({ queries, market }: RelayerStatus): string {
   if (queries.length === 0) return "No query is registered.";
   const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
   const latest = latestOf(queries);
   const all = counted(queries.length, "query", "queries");
   const pending = queries.filter(({ state }) => state === "pending").length;
   const without = pending === 0 ? "" : `${pending} without a result yet, `;
-  if (latest === undefined) return `${all}, ${without}none late.`;
+  // While the market makes results late on average, only this moment has none that is.
+  const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
+  if (latest === undefined) return `${all}, ${without}none ${isAbove ? "late at this moment" : "late"}.`;
   return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${lateText(latest.lateness)}.`;
 }
 

@@ -4,7 +4,7 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { short, unknownArea } from "../../platform/web/plots.ts";
 import { type MarketStatus, priceText } from "../forecast/market-view.ts";
-import type { PricePoint } from "../gas-budget/create-market.ts";
+import type { PricePoint } from "../gas-budget/price-points.ts";
 
 const WIDTH = 360;
 const HEIGHT = 150;

@@ -318,6 +318,16 @@ const ENDPOINT_COLUMNS: readonly Column<EndpointStatus>[] = [
     isNumber: true,
     cell: ({ latencyMs }) => (latencyMs === undefined ? "–" : `${Math.round(latencyMs)} ms`),
   },
+  { name: "version", cell: ({ status }) => status?.version ?? "–" },
+  { name: "blocks from", isNumber: true, cell: ({ status }) => status?.earliestHeight ?? "–" },
+  { name: "batch", isNumber: true, cell: ({ batchSize }) => batchSize ?? "–" },
+  {
+    name: "cannot",
+    cell: ({ lacks }) =>
+      lacks === undefined
+        ? "nothing known"
+        : [...lacks].map(([what, reason]) => html`<code>${what}</code><small>${reason}</small>`),
+  },
   { name: "last error", cell: (endpoint) => reasonOf(endpoint) ?? "none" },
 ];
 

@@ -1,3 +1,4 @@
+import type { Endpoint } from "../../cosmos/client/endpoint.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
@@ -36,7 +37,7 @@ export interface PreviewConnection {
 
 /** Opens clients and account. Throws `ClientError` "bad-endpoint" and "bad-key". */
 export async function openPreview(config: RelayerConfig, context: DaemonContext): Promise<Preview> {
-  const open = (id: string, rpc: readonly string[]): PooledChainClient =>
+  const open = (id: string, rpc: readonly Endpoint[]): PooledChainClient =>
     openClient({ id, rpc }, config, { context, observer: silentObserver });
   const { prefix, fee_granter: feeGranter, memo } = config.signer;
   const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);

@@ -4,13 +4,14 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { isHeightUnavailable } from "../../cosmos/client/errors.ts";
+import { lacksHeight } from "../../cosmos/client/answers.ts";
 import type { ChainNotice, ChainSubscription } from "../../cosmos/client/events/subscription.ts";
 import type { Counter } from "prom-client";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { type HeightSignal, MAX_LAG } from "./height-signal.ts";
 import { type QueryChange, queryChanges } from "../chain/query-events.ts";
 import type { Registry } from "./registry.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 
 /** Without a notice for this long, the height is read over RPC, because the WebSocket may be dead. */
 const SILENCE_MS = 3_000;
@@ -38,7 +39,7 @@ export interface FollowDeps {
   readonly logger: Logger;
   readonly metrics: { readonly queryListReloads: Pick<Counter, "inc"> };
   /** Interval of the regular reload of the list of queries. */
-  readonly reloadMs: number;
+  readonly reloadMs: () => number;
   /** Called after each complete read of the list. */
   readonly onLoaded: () => void;
   /** Called with the error of each failed read. */
@@ -64,14 +65,14 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
     while (!signal.aborted) {
       if (clock.monotonicMs() >= reloadAtMs) {
         await reload(deps, list, signal);
-        reloadAtMs = clock.monotonicMs() + deps.reloadMs;
+        reloadAtMs = clock.monotonicMs() + deps.reloadMs();
       }
       if (lastError !== undefined) logger.info("local chain can be read again", { ...tries });
       [tries.failures, lastError] = [0, undefined];
       const hasStream: boolean = deps.subscription.isConnected() && !isStreamBehind;
       const notice: ChainNotice | undefined =
         list.waiting.shift() ?? (await nextNotice(deps, hasStream, signal));
-      let nextMs: number = hasStream ? deps.reloadMs : POLL_RELOAD_MS;
+      let nextMs: number = hasStream ? deps.reloadMs() : POLL_RELOAD_MS;
       if (notice !== undefined) nextMs = await applyNotice(deps, notice, list, signal);
       else if ((await poll(deps, signal)) && hasStream) nextMs = 0;
       // It stays behind until a notice shows that the stream's node makes progress.
@@ -85,7 +86,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
     reloadAtMs = clock.monotonicMs();
     const kind = errorKind(error);
     const { failures } = tries;
-    const isQuiet = kind === lastError || (isHeightUnavailable(error) && failures < MAX_READS_BEHIND);
+    const isQuiet = kind === lastError || (lacksHeight(error) && failures < MAX_READS_BEHIND);
     logger[isQuiet ? "debug" : "warn"]("local chain cannot be read", { reason: errorText(error), failures });
     lastError = isQuiet ? lastError : kind;
   };
@@ -140,15 +141,15 @@ async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): P
 }
 
 /**
- * Waits for `reading`, and follows the height until then: a long list takes many blocks to read, and what is sent until then depends
- * on the height.
+ * Waits for `reading`, and follows the height until then: many queries take many blocks to read, and what is sent until then
+ * depends on the height.
  */
-async function besideBlocks(
+async function besideBlocks<T>(
   deps: FollowDeps,
   { waiting }: ListState,
   signal: AbortSignal,
-  reading: Promise<void>,
-): Promise<void> {
+  reading: Promise<T>,
+): Promise<T> {
   const done = new AbortController();
   const unwatch = onAbort(signal, (reason) => done.abort(reason));
   const follow = async (): Promise<void> => {
@@ -162,10 +163,10 @@ async function besideBlocks(
   // Rejects with the abort only.
   const following = follow().catch(() => undefined);
   try {
-    await reading;
+    return await reading;
   } finally {
     unwatch();
-    done.abort(new Error("the list was read"));
+    done.abort(new Error("the queries were read"));
     await following;
   }
 }
@@ -185,12 +186,20 @@ async function applyNotice(
       deps.logger.info("chain events were missed", { reason: notice.reason });
       return 0;
     case "block":
-      return hasGap(list, notice.height) ? 0 : deps.reloadMs;
+      return hasGap(list, notice.height) ? 0 : deps.reloadMs();
     case "tx":
     case "block-events": {
-      const changes = queryChanges(notice.events, deps.chainName);
-      if (changes.length > 0) list.height = notice.height;
-      return applyChanges(deps, changes, notice.height, signal);
+      // Together with those that arrived during the last read: hundreds of registrations must not be read one by one.
+      let { height } = notice;
+      const changes = [...queryChanges(notice.events, deps.chainName)];
+      for (let next = list.waiting[0]; next !== undefined && "events" in next; next = list.waiting[0]) {
+        list.waiting.shift();
+        changes.push(...queryChanges(next.events, deps.chainName));
+        height = maxInt(height, next.height);
+      }
+      if (changes.length === 0) return deps.reloadMs();
+      list.height = height;
+      return besideBlocks(deps, list, signal, applyChanges(deps, changes, height, signal));
     }
   }
 }
@@ -210,7 +219,6 @@ async function applyChanges(
   height: bigint,
   signal: AbortSignal,
 ): Promise<number> {
-  if (changes.length === 0) return deps.reloadMs;
   // Only a query's last change matters, so the reads are independent and can run in parallel.
   const last = [...new Map(changes.map((change) => [change.queryId, change])).values()];
   if (last.length > MAX_SINGLE_READS) {
@@ -220,5 +228,5 @@ async function applyChanges(
   for (const change of last) deps.logger.info("query changed", { ...change });
   const applied = await Promise.all(last.map((change) => deps.registry.apply(change, height, signal)));
   deps.height.wake();
-  return applied.includes(false) ? RETRY_RELOAD_MS : deps.reloadMs;
+  return applied.includes(false) ? RETRY_RELOAD_MS : deps.reloadMs();
 }

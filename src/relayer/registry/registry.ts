@@ -1,5 +1,6 @@
 import type { QueryHeight } from "../../cosmos/client/chain-client.ts";
-import { ClientError, isHeightUnavailable } from "../../cosmos/client/errors.ts";
+import { lacksHeight } from "../../cosmos/client/answers.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import type { QueryChange } from "../chain/query-events.ts";
 import { type QueryState, refreshed, requested, sameQuestion } from "./query-state.ts";
@@ -128,7 +129,7 @@ async function readIfPresent(
   try {
     return await local.registeredQuery(id, signal, height);
   } catch (error) {
-    if (isHeightUnavailable(error)) return "behind";
+    if (lacksHeight(error)) return "behind";
     if (isUnknownQuery(error)) return undefined;
     throw error;
   }

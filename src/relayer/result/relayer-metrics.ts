@@ -105,7 +105,7 @@ export function createRelayerMetrics(
     rpcCalls: counter({
       question: "What does it cost?",
       name: "relaywatch_relayer_rpc_calls_total",
-      help: "RPC calls by chain, method and outcome: ok, or the code of the error.",
+      help: "RPC calls by chain, method and outcome: ok, not-found for a transaction that no block has yet, or the code of the error.",
       labelNames: ["chain_id", "method", "outcome"],
     }),
     rpcBytes: counter({
@@ -120,7 +120,13 @@ export function createRelayerMetrics(
 /** Creates an observer that counts the RPC traffic with one chain. */
 export function createRpcObserver(metrics: RelayerMetrics, chain_id: string): RpcObserver {
   return {
-    onCall: ({ method, outcome }) => metrics.rpcCalls.inc({ chain_id, method, outcome }),
+    // A transaction in flight is asked for until a block has it. That is no failed call.
+    onCall: ({ method, outcome }) =>
+      metrics.rpcCalls.inc({
+        chain_id,
+        method,
+        outcome: method === "tx" && outcome === "rpc" ? "not-found" : outcome,
+      }),
     onRequest: ({ bytesOut, bytesIn }) => {
       metrics.rpcBytes.inc({ chain_id, direction: "sent" }, bytesOut);
       metrics.rpcBytes.inc({ chain_id, direction: "received" }, bytesIn);

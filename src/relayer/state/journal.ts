@@ -37,6 +37,8 @@ export interface Journal {
   readonly recordDeadLetter: (tx: DeadLetter) => void;
   /** Removes a dead letter, so that the transaction may be sent again. Returns false when there is none. */
   readonly removeDeadLetter: (queryId: bigint, hash: string) => boolean;
+  /** Ends a dead letter that an operator has seen: it is not listed any more, and not sent again. Returns false when there is none. */
+  readonly acknowledgeDeadLetter: (queryId: bigint, hash: string) => boolean;
   /** Returns the dead letters, newest first. */
   readonly deadLetters: () => readonly DeadLetter[];
   /** A chain's newest known block; undefined when there is none. */
@@ -142,6 +144,13 @@ export function createJournal(chain: string, { session, queue }: JournalDeps): J
       if (oldest !== undefined) removeDeadLetter(oldest.queryId, oldest.hash);
     },
     removeDeadLetter,
+    acknowledgeDeadLetter: (queryId, hash) => {
+      const letter = rows.deadLetters.find((one) => one.queryId === queryId && one.hash === hash);
+      if (letter === undefined) return false;
+      removeDeadLetter(queryId, hash);
+      recordHandled({ queryId, hash, remoteHeight: letter.remoteHeight });
+      return true;
+    },
     deadLetters: () => [...rows.deadLetters],
     knownBlock: (subject) => rows.blocks.get(subject),
     recordBlock: (subject, block) => {

@@ -1,5 +1,7 @@
-import { withTimeout } from "../../platform/base/abort.ts";
+import { pause, withTimeout } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
+import type { Service } from "../../platform/base/service.ts";
+import { backoffMs } from "../../platform/base/waits.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { Journal, DeadLetter } from "./journal.ts";
 
@@ -8,7 +10,10 @@ export interface ResubmissionDeps {
   readonly registry: Pick<Registry, "request">;
   /** Wakes the workers. */
   readonly wake: () => void;
+  /** Whether this process submits. */
+  readonly leads: () => boolean;
   readonly clock: Clock;
+  readonly random: () => number;
 }
 
 /** What became of a dead letter that was sent again. */
@@ -28,7 +33,27 @@ export interface Resubmissions {
   readonly resubmit: (queryId: bigint, hash: string, signal: AbortSignal) => Promise<ResubmissionOutcome>;
   /** Returns the dead letters of a query that are to be sent again, each once. For the TX worker. */
   readonly take: (queryId: bigint) => readonly DeadLetter[];
+  /** Sends dead letters of transient reasons again by itself. */
+  readonly service: Service;
 }
+
+/**
+ * Whether the reason of a dead letter may be gone later: no endpoint had what the transaction needs. The chain's own refusal is
+ * "codespace/code: …", and a result that is too large stays so.
+ */
+export function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
+  return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
+}
+
+function keyOf({ queryId, hash }: DeadLetter): string {
+  return `${queryId} ${hash}`;
+}
+
+const CHECK_MS = 10_000;
+/** Pause before a dead letter is sent again: it doubles with each try. */
+const AGAIN_BACKOFF = { minMs: 30_000, baseMs: 60_000, maxMs: 3_600_000 } as const;
+/** Dead letters of all queries that are sent again at the same time. */
+const MAX_AGAIN = 10;
 
 /** Interval at which the outcome is looked up. */
 const POLL_MS = 50;
@@ -40,6 +65,29 @@ const POLL_MS = 50;
 export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number): Resubmissions {
   const { journal, registry, wake, clock } = deps;
   const wanted = new Map<string, DeadLetter>();
+  /** Tries of each dead letter, and the monotonic time of the next one, ms. */
+  const again = new Map<string, { tries: number; atMs: number }>();
+  const sendTransient = (): void => {
+    const letters = deps.leads() ? journal.deadLetters().filter(isTransient) : [];
+    const nowMs = clock.monotonicMs();
+    const known = new Set(letters.map(keyOf));
+    for (const key of again.keys()) if (!known.has(key)) again.delete(key);
+    const due: DeadLetter[] = [];
+    // Oldest first: the list begins with the newest.
+    for (const letter of letters.toReversed()) {
+      const entry = again.get(keyOf(letter));
+      if (entry !== undefined && nowMs < entry.atMs) continue;
+      const tries = entry?.tries ?? 0;
+      const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
+      again.set(keyOf(letter), { tries: tries + 1, atMs: nowMs + pauseMs });
+      // The first pause begins when it is seen first.
+      if (entry !== undefined && due.length < MAX_AGAIN) due.push(letter);
+    }
+    if (due.length === 0) return;
+    for (const letter of due) wanted.set(keyOf(letter), letter);
+    registry.request([...new Set(due.map(({ queryId }) => queryId))]);
+    wake();
+  };
   const current = (queryId: bigint, hash: string): DeadLetter | undefined =>
     journal.deadLetters().find((letter) => letter.queryId === queryId && letter.hash === hash);
   return {
@@ -69,6 +117,15 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
       const own = [...wanted].filter(([, letter]) => letter.queryId === queryId);
       for (const [key] of own) wanted.delete(key);
       return own.map(([, letter]) => letter);
+    },
+    service: {
+      name: "dead letters",
+      run: async (signal) => {
+        while (!signal.aborted) {
+          sendTransient();
+          await pause(CHECK_MS, clock, signal);
+        }
+      },
     },
   };
 }

@@ -1,3 +1,4 @@
+import { answerOf } from "../../cosmos/client/answers.ts";
 import { planGasPrice } from "../../cosmos/client/tx/tx-queries.ts";
 import type { BroadcastResult } from "../../cosmos/client/tx/tx-types.ts";
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
@@ -15,6 +16,7 @@ import {
   gasItem,
   gasOfEntries,
   type Prepared,
+  recordReach,
   requeue,
   resolve,
   type SubmitterState,
@@ -63,14 +65,24 @@ async function broadcast(
   height.wake();
   const at = { gasPrice, height: height.now() };
   const startedMs = clock.monotonicMs();
+  // From now on: a node that never responds is not reached either.
+  state.pace.muteSinceMs ??= startedMs;
   const drafts = admitted.map(({ draft }) => draft);
   const results = await window.broadcast(drafts, at, signal).catch((error: unknown) => {
+    recordReach(state, false);
     // Nothing was broadcast, unless the signal ended it.
     if (!signal.aborted) for (const { release } of admitted) release();
     throw error;
   });
   state.pace.broadcastMs = clock.monotonicMs() - startedMs;
+  recordReach(state, results.some(hasReached));
   for (const [index, one] of admitted.entries()) recordBroadcast(state, one, results[index]);
+}
+
+/** Whether a node took the transaction, or refused it for a reason of its own: then the node can be reached. */
+function hasReached(result: BroadcastResult): boolean {
+  if (result.kind === "in-flight") return result.isUncertain !== true;
+  return result.kind === "refused" && (result.cause === undefined || answerOf(result.cause) === "final");
 }
 
 function depart(state: SubmitterState, entry: Entry): void {

@@ -7,6 +7,7 @@ import {
   entriesOf,
   gasItem,
   type PaidShare,
+  recordReach,
   requeue,
   resolve,
   type SentTransaction,
@@ -32,6 +33,7 @@ export async function confirm(state: SubmitterState, signal: AbortSignal): Promi
       continue;
     }
     state.sent = state.sent.filter((other) => other !== sent);
+    if (final.confirmation.kind !== "lost") recordReach(state, true);
     const { kind } = final.confirmation;
     state.deps.metrics.transactions.inc({ outcome: kind === "lost" ? "not-included" : kind });
     recordFinal(state, sent, final);
@@ -50,7 +52,9 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     countFees(state, sent);
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
     recordPayment(state, sent.slots, { tx, confirmation });
-  } else sent.release();
+  }
+  // What a later block may still include counts as spent: a limit of the day must hold then too.
+  else if (confirmation.kind !== "lost" || confirmation.isUncertain !== true) sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);
   const found = confirmation.kind === "failed" ? attributeError(confirmation, sent.slots) : undefined;

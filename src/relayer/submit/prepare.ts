@@ -12,6 +12,7 @@ import {
   gasOfEntries,
   gasOfResults,
   type Prepared,
+  recordReach,
   requeue,
   resolve,
   type Slot,
@@ -189,6 +190,7 @@ async function simulate(
     simulation = await state.deps.window.simulate(toMessages(slots, state.options.submitTypeUrl), signal);
   } catch (error) {
     signal.throwIfAborted();
+    recordReach(state, false);
     const cause = error instanceof Error ? error : new Error("the simulation failed", { cause: error });
     for (const entry of entries)
       resolve(state, entry, { kind: "unsent", reason: cause.message, error: cause });

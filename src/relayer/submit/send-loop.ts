@@ -1,5 +1,6 @@
 import { retry } from "../../platform/base/retry.ts";
 import { pause, waitAtMost } from "../../platform/base/abort.ts";
+import { quoDec18 } from "../../platform/base/decimal.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { errorBackoff, errorKind } from "../chain/relay-error.ts";
 import { confirm, recordComplete } from "./confirm.ts";
@@ -7,9 +8,9 @@ import { dropOld, isPriceGood, broadcastPrepared } from "./broadcast.ts";
 import { sentAtOf } from "./pipeline.ts";
 import { GAS_PER_KEY } from "../result/gas-guess.ts";
 import { prepare } from "./prepare.ts";
-import type { ExpectedResult } from "../result/proven-result.ts";
+import type { Backlog } from "../gas-budget/budget.ts";
 import { rereadQueries } from "./apply-failure.ts";
-import { isDue } from "../registry/query-state.ts";
+import { dueHeightOf, isDue } from "../registry/query-state.ts";
 import { gasOfResults, resolve, type SubmitterState, unsent } from "./submitter-state.ts";
 
 /** Interval of reading the limits of a block again. */
@@ -119,6 +120,7 @@ async function step(state: SubmitterState, rhythm: Rhythm, signal: AbortSignal):
   const isNew = now !== rhythm.height;
   if (isNew) {
     [rhythm.height, rhythm.lookUps, rhythm.lookAtMs] = [now, 0, 0];
+    state.pace.firstBlock ??= { height: now, atMs: clock.monotonicMs() };
     planBudget(state);
   }
   const sentBefore = state.sent.length;
@@ -165,7 +167,7 @@ function hasUnsent({ pipeline }: SubmitterState): boolean {
 function forgetChain(state: SubmitterState): void {
   state.included.clear();
   state.queries.isolated.clear();
-  [state.pace.heldBelow, state.pace.simulatedFrom] = [0n, 0n];
+  [state.pace.heldBelow, state.pace.simulatedFrom, state.pace.firstBlock] = [0n, 0n, undefined];
 }
 
 /** Reads the market after a new block, and the first time as soon as the limits say that there is one: nothing is sent before. */
@@ -231,26 +233,47 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
 /** Plans what the next block may take of the results that are due. */
 function planBudget(state: SubmitterState): void {
   const { market, deps } = state;
-  if (market.params() !== undefined)
-    market.plan(deps.height.now(), gasOfResults(state, [...dueResults(state)]));
+  if (market.params() !== undefined) market.plan(deps.height.now(), backlogOf(state));
 }
 
+/** A result that has been due for longer was not due for lack of a process, or of a chain that responds. */
+const OLD_BACKLOG_MS = 60_000;
+
 /** The results that the next block should have, one of each KV query, whether they were read or not. */
-function* dueResults(state: SubmitterState): Generator<Pick<ExpectedResult, "query" | "gasGuess">> {
-  const { deps, pipeline } = state;
+function backlogOf(state: SubmitterState): Backlog {
+  const { deps, pipeline, pace } = state;
   const height = deps.height.now();
   const nowMs = deps.clock.monotonicMs();
+  const blockMs = pace.firstBlock && blockTimeMs(pace.firstBlock, { height, atMs: nowMs });
+  let [gas, oldGas, demand] = [0n, 0n, 0];
   for (const known of deps.registry.states()) {
     const { query } = known;
     if (query.type === "tx") continue;
+    const own = gasOfResults(state, [{ query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) }]);
+    if (known.error === undefined) demand += Number(own) / Math.max(1, Number(query.updatePeriod));
     // What was sent before the newest block is probably in it, and only not looked up yet. What was sent after it takes its part
     // of the next block: without it, a second plan of the same block would find less due than the first one.
     const sentAt = sentAtOf(pipeline.ofQuery(query.id));
     const isAnswered = sentAt !== undefined && sentAt < height;
     const at = isAnswered ? { ...known, query: { ...query, lastLocalHeight: sentAt + 1n } } : known;
-    if (isDue(at, height, nowMs)) yield { query, gasGuess: GAS_PER_KEY * BigInt(query.keys.length) };
+    if (!isDue(at, height, nowMs)) continue;
+    gas += own;
+    const { lastLocalHeight, registeredAtHeight } = at.query;
+    const lateBlocks = Number(height - (lastLocalHeight === 0n ? registeredAtHeight : dueHeightOf(at)));
+    if (blockMs !== undefined && lateBlocks * blockMs > OLD_BACKLOG_MS) oldGas += own;
   }
-  for (const { result } of unsent(state)) if (result.query.type === "tx") yield result;
+  for (const { result } of unsent(state))
+    if (result.query.type === "tx") gas += gasOfResults(state, [result]);
+  return { gas, oldGas, demandGas: BigInt(Math.ceil(demand)) };
+}
+
+/** A height, and when it was seen. */
+type SeenBlock = NonNullable<SubmitterState["pace"]["firstBlock"]>;
+
+/** Mean time of a block since `first`, ms; undefined while there were too few. */
+function blockTimeMs(first: SeenBlock, now: SeenBlock): number | undefined {
+  const blocks = Number(now.height - first.height);
+  return blocks < 2 ? undefined : (now.atMs - first.atMs) / blocks;
 }
 
 /**
@@ -259,7 +282,9 @@ function* dueResults(state: SubmitterState): Generator<Pick<ExpectedResult, "que
  */
 async function readPrice(state: SubmitterState, height: bigint, signal: AbortSignal): Promise<void> {
   const read = async (): Promise<void> => {
-    state.pace.price = { height, gasPrice: await state.deps.window.gasPrice(signal) };
+    const gasPrice = await state.deps.window.gasPrice(signal);
+    state.pace.price = { height, gasPrice };
+    state.market.recordFeePrice(height, quoDec18(gasPrice, state.options.gasPrice.multiplier));
   };
   // An error repeats at the next height, when the known price is too old.
   if (isPriceGood(state, height)) void read().catch(() => undefined);

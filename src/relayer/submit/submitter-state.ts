@@ -152,6 +152,8 @@ interface Pace {
   marketReads: number;
   /** The fee market could not be read for so long that its state is unknown. */
   isMarketLost: boolean;
+  /** The first block that was seen. */
+  firstBlock: { readonly height: bigint; readonly atMs: number } | undefined;
   /** The price that was read last, and the height at which it was read. */
   price: { readonly height: bigint; readonly gasPrice: Dec18 } | undefined;
   /** Duration of the last simulations and of the last broadcasts, ms. */
@@ -165,6 +167,8 @@ interface Pace {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
+  /** Since when broadcasts and simulations reach no node, monotonic ms; undefined after one that did. */
+  muteSinceMs: number | undefined;
 }
 
 /** Creates the state of a submitter without results. */
@@ -193,6 +197,7 @@ export function createSubmitterState(
     pace: {
       marketReads: 0,
       isMarketLost: false,
+      firstBlock: undefined,
       price: undefined,
       simulateMs: 0,
       broadcastMs: 0,
@@ -200,6 +205,7 @@ export function createSubmitterState(
       simulatedFrom: 0n,
       stoppedUntilMs: 0,
       stopped: undefined,
+      muteSinceMs: undefined,
     },
     work: createChangeSignal(deps.clock),
   };
@@ -261,6 +267,11 @@ export function byNeed<T extends { readonly result: ExpectedResult }>(
   const ranked = sorted.map((item) => ({ item, rank: urgentRule(state, item.result.query)?.priority ?? -1 }));
   // A stable sort: equal ranks stay in the order of need.
   return ranked.toSorted((a, b) => b.rank - a.rank).map(({ item }) => item);
+}
+
+/** Notes whether a node took or evaluated what was sent to it. */
+export function recordReach({ pace, deps }: SubmitterState, hasReached: boolean): void {
+  pace.muteSinceMs = hasReached ? undefined : (pace.muteSinceMs ?? deps.clock.monotonicMs());
 }
 
 /** Returns all proven results that are not broadcast, the planned ones first. */

@@ -252,7 +252,7 @@ function newestOf({ pipeline, deps }: SubmitterState, id: bigint): DepartingResu
 }
 
 function statusOf(state: SubmitterState): SubmitterStatus {
-  const { sent, block, pipeline, pace } = state;
+  const { sent, block, pipeline, pace, deps } = state;
   return {
     inFlight: sent.map(({ tx, slots, gas: expected }) => ({
       hash: upperHex(tx.hash),
@@ -265,6 +265,7 @@ function statusOf(state: SubmitterState): SubmitterStatus {
       unsent(state).length + pipeline.sent().filter(({ stage }) => stage.kind === "broadcasting").length,
     budget: block.status(),
     stopped: pace.stopped,
+    muteMs: pace.muteSinceMs === undefined ? 0 : deps.clock.monotonicMs() - pace.muteSinceMs,
   };
 }
 
@@ -277,6 +278,8 @@ export interface SubmitterStatus {
   readonly budget: BlockBudgetStatus;
   /** Why nothing is sent at present; undefined while transactions may be sent. */
   readonly stopped: string | undefined;
+  /** Time for which broadcasts and simulations have reached no node, ms. */
+  readonly muteMs: number;
 }
 
 /** A transaction that waits for its block. */

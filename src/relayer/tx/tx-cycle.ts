@@ -1,9 +1,11 @@
 import type { BlockRange } from "../../cosmos/client/chain-client.ts";
-import { ClientError, isHeightUnavailable } from "../../cosmos/client/errors.ts";
+import { lacksHeight, readAnswer } from "../../cosmos/client/answers.ts";
+import { ClientError } from "../../cosmos/client/errors.ts";
 import { LightClientError } from "../../cosmos/light-client/client-queries.ts";
 import { createTrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { toHex } from "../../platform/base/bytes.ts";
 import { bad, errorText, good, type Result } from "../../platform/base/errors.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { mapLimit } from "../../platform/base/waits.ts";
 import { type ConnectionView, viewConnection } from "../connection/connection-view.ts";
 import {
@@ -27,8 +29,8 @@ import { MAX_BLOCKS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
 const QUERIES_AT_ONCE = 4;
 /** Remote blocks that are read in parallel, for each query. */
 const BLOCKS_AT_ONCE = 8;
-/** Failures of a query after which a block that the endpoint does not have is skipped. */
-const MAX_BLOCK_FAILURES = 5;
+/** Failures of a query after which a block is skipped whose results are larger than each endpoint sends, or we read. */
+const MAX_SIZE_FAILURES = 5;
 /** An endpoint may be this many blocks behind the last search. A greater distance means that the chain was reset. */
 const MAX_LAG = 20n;
 
@@ -129,7 +131,7 @@ async function sendAgain(
     const range = { from: remoteHeight, to: remoteHeight };
     const search = { conditions, range, isHandled: () => false };
     const { found } = await finder.find(search, signal).catch((error: unknown) => {
-      if (signal.aborted || !isHeightUnavailable(error)) throw error;
+      if (signal.aborted || !lacksHeight(error)) throw error;
       return { found: [] };
     });
     if (found.length === 0)
@@ -218,7 +220,7 @@ async function proveBlock(
       })),
     };
   } catch (error) {
-    if (!isUnprovable(error, state)) return { ok: false, error: readFailed(error) };
+    if (!isUnprovable(cycle, error, state, height)) return { ok: false, error: readFailed(error) };
     for (const tx of txs) {
       const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
       addDeadLetter(worker, deps, ids, errorText(error));
@@ -227,12 +229,27 @@ async function proveBlock(
   }
 }
 
-/** Whether the block is below all trusted heights, or the endpoint has refused it several times (it may be pruned). */
-function isUnprovable(error: unknown, state: QueryState): boolean {
-  if (error instanceof LightClientError && error.facts.code === "no-trusted-height") return true;
-  const isMissing = error instanceof LightClientError && error.facts.code === "trusted-headers-missing";
-  const isRefused = error instanceof ClientError && error.facts.code === "rpc";
-  return (isMissing || isRefused) && state.failures >= MAX_BLOCK_FAILURES;
+/**
+ * Whether the transactions of a block can never be proven: the block is below all trusted heights, an error is final, or no
+ * endpoint has what is needed for `giveUpAfterMs`. A limit of requests, an outage or a wrong response is never a reason.
+ */
+function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height: bigint): boolean {
+  const { code } = error instanceof LightClientError ? error.facts : { code: undefined };
+  if (code === "no-trusted-height") return true;
+  if (!(error instanceof ClientError) && code !== "trusted-headers-missing") return false;
+  const { class: answer, lack } = readAnswer(error);
+  if (error instanceof ClientError && answer === "final") return true;
+  // Above the limit of each endpoint, and of ours: no later try differs.
+  if (lack === "response-size" && state.failures >= MAX_SIZE_FAILURES) return true;
+  const { deps, worker } = cycle;
+  const { lacking } = cycle.relay;
+  const { id } = state.query;
+  if (error instanceof ClientError && answer !== "not-here") return false;
+  const nowMs = worker.clock.monotonicMs();
+  const known = lacking.get(id);
+  const sinceMs = known?.height === height ? known.sinceMs : nowMs;
+  lacking.set(id, { height, sinceMs });
+  return nowMs - sinceMs >= (deps.giveUpAfterMs ?? DAY_MS);
 }
 
 function readFailed(error: unknown): QueryFailure {

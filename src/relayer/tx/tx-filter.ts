@@ -74,6 +74,13 @@ export function searchText(conditions: readonly TxCondition[], range: BlockRange
   return text;
 }
 
+/** Returns whether {@link searchText} expresses all conditions. */
+export function isWholeText(conditions: readonly TxCondition[], range: BlockRange): boolean {
+  const parts = conditions.map(conditionText);
+  const size = parts.reduce((sum, part) => sum + 5 + (part ?? "").length, searchText([], range).length);
+  return size <= MAX_QUERY_LENGTH && parts.every((part) => part !== undefined);
+}
+
 function conditionText({ field, op, value }: TxCondition): string | undefined {
   // A tag is "type.attribute". CometBFT's indexer keeps one height range only: a second bound could replace ours.
   if (!/^[A-Za-z][\w-]*\.[\w.-]+$/.test(field) || field === "tx.height") return undefined;

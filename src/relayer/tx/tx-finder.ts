@@ -1,15 +1,17 @@
-import type { comet38 } from "@cosmjs/tendermint-rpc";
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
+import { readAnswer } from "../../cosmos/client/answers.ts";
+import type { BlockRange, ChainClient, SearchPage } from "../../cosmos/client/chain-client.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { sha256, toHex } from "../../platform/base/bytes.ts";
+import { minInt } from "../../platform/base/integers.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import { matches } from "./tx-filter.ts";
+import { RelayError } from "../chain/relay-error.ts";
+import { matches, searchText } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
-import { findTxs, type FoundTxs, MAX_TXS_PER_SEARCH, type TxSearch } from "./tx-search.ts";
+import { findTxs, type FoundTxs, MAX_TXS_PER_SEARCH, type TxSearch, whyRefused } from "./tx-search.ts";
 
 export interface TxFinderDeps {
   readonly connectionId: string;
@@ -23,64 +25,111 @@ export interface TxFinder {
   readonly find: (search: TxSearch, signal: AbortSignal) => Promise<FoundTxs>;
 }
 
-/** Time after which a node without an index is asked again. */
+/** Time after which an index that cannot be used is tried again. */
 const INDEX_RETRY_MS = 600_000;
 
-/** A chain to search. A node that is behind responds to a search as if later blocks had no transaction. */
-interface SearchedChain {
-  readonly comet: BlockReader;
-  readonly cometWith: (
-    ...blocks: Parameters<ChainClient["cometWith"]>
-  ) => Pick<ChainClient["comet"], "txSearch">;
-}
+/** A chain to search. */
+type SearchedChain = Pick<ChainClient, "cometWith" | "txCounts"> & { readonly comet: BlockReader };
 
 /** Creates a finder that expects an index. */
-export function createTxFinder({ comet, cometWith }: SearchedChain, deps: TxFinderDeps): TxFinder {
+export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   const { connectionId, clock, logger } = deps;
   let scanUntilMs: number | undefined;
-  const noteIndex = (hasIndex: boolean): void => {
-    if (hasIndex && scanUntilMs !== undefined)
-      logger.info("the remote node has a transaction index again", { connectionId });
-    if (!hasIndex && scanUntilMs === undefined)
+  const noteIndex = (problem: unknown): void => {
+    if (problem === undefined && scanUntilMs !== undefined)
+      logger.info("the transaction index of the remote node can be used again", { connectionId });
+    if (problem !== undefined && scanUntilMs === undefined)
       logger.warn(
-        "the remote node has no transaction index: blocks are scanned instead, with a call for each",
+        "the remote node has no transaction index that can be used: blocks are scanned instead, with a call for each",
         {
           connectionId,
-          advice: 'set tx_index.indexer = "kv" on the node',
+          reason: errorText(problem),
+          advice: 'set tx_index.indexer = "kv" on the node, or add an endpoint that has a whole index',
         },
       );
-    scanUntilMs = hasIndex ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
+    scanUntilMs = problem === undefined ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
+  };
+  // The queries of one cycle search the same blocks, so the last range is enough.
+  let counted: { readonly key: string; readonly done: Promise<unknown> } | undefined;
+  const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<unknown> => {
+    const key = `${range.from}-${range.to}`;
+    if (counted?.key !== key) counted = { key, done: requireWholeIndex(chain, range, signal) };
+    return counted.done.catch((error: unknown) => {
+      counted = undefined;
+      throw error;
+    });
   };
   return {
     find: async (search, signal) => {
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
-        return scanTxs(comet, search, signal);
+        return scanTxs(chain.comet, search, signal);
       try {
-        // A node indexes a block after it has stored it, and before it stores the next one.
-        const { from, to } = search.range;
-        const found = await findTxs(cometWith({ from, to: to + 1n }), search, signal);
-        noteIndex(true);
+        await requireCounted(search, signal);
+        const searcher = chain.cometWith(indexed(search.range), (page) => whyRefused(search, page));
+        const found = await findTxs(searcher, search, signal);
+        noteIndex(undefined);
         return found;
       } catch (error) {
         signal.throwIfAborted();
-        const reason = whyScan(error);
-        if (reason === undefined) throw error;
-        if (reason === "no-index") noteIndex(false);
+        const { class: answer, lack } = readAnswer(error);
+        const isUnusable =
+          lack === "index" || (error instanceof RelayError && error.facts.code === "index-incomplete");
+        // A text that the node's parser refuses.
+        const isText = answer === "final" && error instanceof ClientError;
+        if (!isUnusable && !isText) throw error;
+        if (isUnusable) noteIndex(error);
         else
           logger.debug("the remote node refused a search text", { connectionId, reason: errorText(error) });
-        return scanTxs(comet, search, signal);
+        return scanTxs(chain.comet, search, signal);
       }
     },
   };
 }
 
-/** Why a search cannot be answered by the index of the node; undefined for any other error. */
-function whyScan(error: unknown): "no-index" | "bad-text" | undefined {
-  if (!(error instanceof ClientError) || error.facts.code !== "rpc") return undefined;
-  const { data } = error.facts;
-  if (/indexing is disabled|TxSearch is not supported/i.test(data)) return "no-index";
-  // CometBFT's parser says "offset 12: got …, wanted …", its handler "maximum query length exceeded".
-  return /^offset \d+:|query length|pars(?:e|ing)|syntax/i.test(data) ? "bad-text" : undefined;
+/** A node indexes a block after it has stored it, and before it stores the next one. */
+function indexed({ from, to }: BlockRange): BlockRange {
+  return { from, to: to + 1n };
+}
+
+/** Blocks whose transactions are counted. A longer range is a search of old blocks. */
+const MAX_COUNTED_BLOCKS = 100n;
+/** Blocks of one `blockchain`. */
+const BLOCKS_PER_COUNT = 20n;
+
+/**
+ * Compares the number of transactions in the blocks with the number in the index: an index may lack those of a block, for
+ * instance of the last one before a crash. Throws `RelayError` "index-incomplete" when it does at each endpoint.
+ */
+async function requireWholeIndex(
+  { cometWith, txCounts }: SearchedChain,
+  range: BlockRange,
+  signal: AbortSignal,
+): Promise<void> {
+  const { from, to } = range;
+  if (to - from >= MAX_COUNTED_BLOCKS) return;
+  const parts: Promise<ReadonlyMap<bigint, number>>[] = [];
+  for (let start = from; start <= to; start += BLOCKS_PER_COUNT)
+    parts.push(txCounts({ from: start, to: minInt(start + BLOCKS_PER_COUNT - 1n, to) }, signal));
+  // A gateway may not have the method. Then there is nothing to compare with.
+  const counts = await Promise.all(parts).catch(() => []);
+  signal.throwIfAborted();
+  const inBlocks = counts.flatMap((part) => [...part.values()]).reduce((sum, count) => sum + count, 0);
+  if (inBlocks === 0) return;
+  let problem: string | undefined;
+  const check = ({ totalCount }: SearchPage): string | undefined => {
+    problem =
+      totalCount >= inBlocks
+        ? undefined
+        : `has ${totalCount} of the ${inBlocks} transactions of the blocks ${from} to ${to}: the index has holes`;
+    return problem;
+  };
+  try {
+    await cometWith(indexed(range), check).txSearch({ query: searchText([], range), page: 1, per_page: 1 });
+  } catch (error) {
+    throw problem === undefined
+      ? error
+      : new RelayError({ code: "index-incomplete" }, errorText(error), { cause: error });
+  }
 }
 
 const finders = new WeakMap<BlockReader, TxFinder>();
@@ -131,7 +180,7 @@ async function scanBlock(
   const { results } = await raceAbort(comet.blockResults(height), signal);
   // The hash is not known yet. A condition on it is compared below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
-  const isCandidate = ({ code, events }: comet38.TxData): boolean =>
+  const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: BigInt(height), hash: "", events });
   if (!results.some(isCandidate)) return [];
   const { block } = await raceAbort(comet.block(height), signal);
@@ -143,8 +192,8 @@ async function scanBlock(
     const { leafHash, aunts } = proof;
     const inclusion = { total: Number(proof.total), index, leafHash, aunts };
     const one: FoundTx = {
-      tx: new Uint8Array(tx),
-      hash: new Uint8Array(hash),
+      tx,
+      hash,
       height,
       index,
       result,

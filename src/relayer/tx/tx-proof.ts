@@ -1,6 +1,5 @@
-import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { equalBytes, toHex, sha256 } from "../../platform/base/bytes.ts";
-import type { LightBlockBytes } from "../../cosmos/client/chain-client.ts";
+import type { LightBlockBytes, SearchPage } from "../../cosmos/client/chain-client.ts";
 import { txResultLeaf } from "../../cosmos/comet/block-hashes.ts";
 import { type SimpleProof, simpleProofs, verifySimpleProof } from "../../cosmos/merkle/simple-tree.ts";
 import type { Any } from "../../cosmos/proto/gen/google/protobuf/any.ts";
@@ -10,7 +9,9 @@ import { SignedHeader } from "../../cosmos/proto/gen/tendermint/types/types.ts";
 import { RelayError } from "../chain/relay-error.ts";
 
 /** A transaction from `tx_search`, with its inclusion proof. */
-export type FoundTx = comet38.TxResponse & { readonly proof: NonNullable<comet38.TxResponse["proof"]> };
+export type FoundTx = SearchedTx & { readonly proof: NonNullable<SearchedTx["proof"]> };
+
+type SearchedTx = SearchPage["txs"][number] & Pick<SearchPage, "endpoint">;
 
 /** Update headers as `Any`s. */
 export interface HeaderPair {
@@ -24,8 +25,8 @@ export interface ProvingBlock {
   readonly own: LightBlockBytes;
   /** The next block. Its header holds the hash of the results. */
   readonly next: LightBlockBytes;
-  /** `block_results` of the own block. */
-  readonly results: comet38.BlockResultsResponse;
+  /** Of the transactions of the own block, in its order. */
+  readonly results: readonly FoundTx["result"][];
 }
 
 /**
@@ -34,7 +35,7 @@ export interface ProvingBlock {
  * "bad-block" when the results do not match that hash.
  */
 export function deliveryProofs({ own, next, results }: ProvingBlock): readonly Proof[] {
-  const leaves = results.results.map((result) =>
+  const leaves = results.map((result) =>
     txResultLeaf({
       code: result.code,
       data: result.data ?? new Uint8Array(),

@@ -2,6 +2,8 @@ import type { ChainClient, LightBlockBytes } from "../../cosmos/client/chain-cli
 import { headerAny, type TrustFinder } from "../../cosmos/light-client/client-update.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { memoize } from "../../platform/base/caches.ts";
+import { errorText } from "../../platform/base/errors.ts";
+import type { Proof } from "../../cosmos/proto/gen/tendermint/crypto/proof.ts";
 import type { IntermediateHeaders } from "../connection/intermediate-headers.ts";
 import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
 
@@ -25,7 +27,7 @@ interface UpdateHeader {
 }
 
 export interface TxProverDeps {
-  readonly remote: Pick<ChainClient, "comet" | "lightBlock">;
+  readonly remote: Pick<ChainClient, "comet" | "lightBlock" | "distrust">;
   readonly trust: TrustFinder;
   readonly intermediate: IntermediateHeaders;
   readonly revision: bigint;
@@ -36,10 +38,23 @@ export function createTxProver(
   { remote, trust, intermediate, revision }: TxProverDeps,
   signal: AbortSignal,
 ): TxProver {
-  const resultsOf = memoize(
-    (height: bigint) => raceAbort(remote.comet.blockResults(Number(height)), signal),
-    (height) => height,
-  );
+  const readResults = (height: bigint): ReturnType<typeof remote.comet.blockResults> =>
+    raceAbort(remote.comet.blockResults(Number(height)), signal);
+  const resultsOf = memoize(readResults, (height) => height);
+  /** Endpoints whose results do not match the next header are distrusted, and the next one is asked. */
+  const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<readonly Proof[]> => {
+    let response = await resultsOf(own.height);
+    for (const wrong = new Set<string>(); ; response = await readResults(own.height)) {
+      const { results, endpoint } = response;
+      try {
+        return deliveryProofs({ own, next, results });
+      } catch (error) {
+        if (endpoint === undefined || wrong.has(endpoint)) throw error;
+        wrong.add(endpoint);
+        remote.distrust(endpoint, errorText(error));
+      }
+    }
+  };
   const readHeader = async (height: bigint): Promise<UpdateHeader> => {
     const [block, trusted] = await Promise.all([
       remote.lightBlock(height, signal),
@@ -49,17 +64,21 @@ export function createTxProver(
   };
   // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
   const header = memoize(readHeader, (height) => height);
+  const requireFrom = (tx: FoundTx, block: LightBlockBytes): void => {
+    try {
+      requireIncluded(tx, block);
+    } catch (error) {
+      if (tx.endpoint !== undefined) remote.distrust(tx.endpoint, errorText(error));
+      throw error;
+    }
+  };
   return {
     prove: async (height, txs) => {
-      const [own, next, results] = await Promise.all([
-        header(height),
-        header(height + 1n),
-        resultsOf(height),
-      ]);
-      const deliveries = deliveryProofs({ own: own.block, next: next.block, results });
+      const [own, next] = await Promise.all([header(height), header(height + 1n), resultsOf(height)]);
+      const deliveries = await deliveriesOf(own.block, next.block);
       const headers = { header: own.any, nextHeader: next.any };
       return txs.flatMap((tx) => {
-        requireIncluded(tx, own.block);
+        requireFrom(tx, own.block);
         const delivery = deliveries[tx.index];
         return delivery === undefined ? [] : [{ tx, result: txQueryResult(tx, delivery, headers) }];
       });

@@ -26,6 +26,8 @@ export interface TxDeps {
   readonly lookbackBlocks: bigint;
   /** True if blocks that every endpoint has pruned are skipped; absent: true. */
   readonly skipPruned?: boolean;
+  /** How long what no endpoint has may still come, before its transactions are dead letters; absent: a day. */
+  readonly giveUpAfterMs?: number;
   /** Dead letters that an operator wants to be sent again; absent: none. */
   readonly resubmissions?: Pick<Resubmissions, "take">;
   /** When set, a rejected transaction becomes a dead letter only if the error matches; any other is sent again. */
@@ -79,6 +81,8 @@ export interface TxRelay {
   readonly relay: (state: QueryState, range: RelayedRange) => void;
   /** Receives the outcomes of the transactions. */
   readonly recordOutcome: OutcomeListener;
+  /** Since when no endpoint has what the transactions of a block need, by query; monotonic. */
+  readonly lacking: Map<bigint, { readonly height: bigint; readonly sinceMs: number }>;
 }
 
 /** What a relay and its functions share. */
@@ -95,6 +99,7 @@ export function createTxRelay(worker: ConnectionWorker, deps: TxDeps): TxRelay {
   return {
     relay: (state, range) => relayRange(context, state, range),
     recordOutcome: (result, outcome) => recordOutcome(context, result, outcome),
+    lacking: new Map(),
   };
 }
 

@@ -1,9 +1,8 @@
-import type { comet38 } from "@cosmjs/tendermint-rpc";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { toHex } from "../../platform/base/bytes.ts";
-import type { BlockRange, ChainClient } from "../../cosmos/client/chain-client.ts";
+import type { BlockRange, SearchPage, TxSearcher } from "../../cosmos/client/chain-client.ts";
 import { RelayError } from "../chain/relay-error.ts";
-import { matches, searchText, type TxCondition } from "./tx-filter.ts";
+import { isWholeText, matches, searchText, type TxCondition } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
 
 /** Limits of one search. The next cycle continues where it ended. */
@@ -35,18 +34,16 @@ export interface FoundTxs {
  * ascending order and complete blocks: a search that exceeds its limits ends before the last block that it read, and
  * a block with more transactions than the limits is read to its end. Throws `RelayError` "too-many-pages".
  */
-export async function findTxs(
-  comet: Pick<ChainClient["comet"], "txSearch">,
-  search: TxSearch,
-  signal: AbortSignal,
-): Promise<FoundTxs> {
+export async function findTxs(comet: TxSearcher, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
   const { range } = search;
   const query = searchText(search.conditions, range);
   const found: FoundTx[] = [];
   for (let page = 1; page <= MAX_PAGES; page++) {
     const request = { query, prove: true, page, per_page: PAGE_SIZE, order_by: "asc" } as const;
     const response = await raceAbort(comet.txSearch(request), signal);
-    for (const tx of response.txs) if (isWanted(search, tx)) found.push(tx);
+    const { endpoint } = response;
+    for (const tx of response.txs)
+      if (isWanted(search, tx)) found.push(endpoint === undefined ? tx : { ...tx, endpoint });
     if (page * PAGE_SIZE >= response.totalCount || response.txs.length === 0)
       return { found: inChainOrder(found), upTo: range.to };
     // The next page may continue the last block of this one, so only the heights below it are complete.
@@ -68,14 +65,32 @@ function inChainOrder(found: readonly FoundTx[]): readonly FoundTx[] {
   return found.toSorted((a, b) => a.height - b.height || a.index - b.index);
 }
 
-function isWanted(search: TxSearch, tx: comet38.TxResponse): tx is FoundTx {
-  const height = BigInt(tx.height);
+/**
+ * Returns what is wrong with a page: the node found a transaction for the whole filter that our own rule refuses, so its events
+ * have a form that is not known. Undefined: nothing.
+ */
+export function whyRefused({ conditions, range }: TxSearch, page: SearchPage): string | undefined {
+  if (!isWholeText(conditions, range)) return undefined;
+  const refused = page.txs.find(
+    (tx) => tx.result.code === 0 && isInRange(tx, range) && !matches(conditions, viewOf(tx)),
+  );
+  return refused === undefined
+    ? undefined
+    : `found transaction ${viewOf(refused).hash}, whose events do not have what the filter asks for: they are in an unknown format`;
+}
+
+function isInRange({ height }: { readonly height: number }, { from, to }: BlockRange): boolean {
+  return BigInt(height) >= from && BigInt(height) <= to;
+}
+
+function viewOf({ height, hash, result }: SearchPage["txs"][number]): Parameters<typeof matches>[1] {
+  return { height: BigInt(height), hash: toHex(hash).toUpperCase(), events: result.events };
+}
+
+function isWanted(search: TxSearch, tx: SearchPage["txs"][number]): tx is FoundTx {
   // Failed transactions have events and match filters, but the local chain accepts successful ones only.
   if (tx.proof === undefined || tx.result.code !== 0) return false;
-  if (height < search.range.from || height > search.range.to) return false;
-  const hash = toHex(tx.hash);
   return (
-    matches(search.conditions, { height, hash: hash.toUpperCase(), events: tx.result.events }) &&
-    !search.isHandled(hash)
+    isInRange(tx, search.range) && matches(search.conditions, viewOf(tx)) && !search.isHandled(toHex(tx.hash))
   );
 }

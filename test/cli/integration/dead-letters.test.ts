@@ -17,7 +17,7 @@ it("a transaction that is a dead letter of two queries counts as included for th
     atMs: 0,
   }));
   const routes = goRelayerRoutes({
-    journal: { deadLetters: () => letters },
+    journal: { deadLetters: () => letters, acknowledgeDeadLetter: () => false },
     resubmissions: {
       resubmit: async (queryId) => {
         // The contract of query 2 rejects it again.

@@ -1,9 +1,20 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import { parseEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
+import {
+  type Endpoint,
+  type ParsedEndpoint,
+  parseEndpoints,
+  followRedirect,
+} from "../../../src/cosmos/client/endpoint.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 
-describe("parseEndpoint", () => {
+function parseEndpoint(endpoint: Endpoint): ParsedEndpoint {
+  const [parsed] = parseEndpoints([endpoint]);
+  if (parsed === undefined) throw new Error("no endpoint");
+  return parsed;
+}
+
+describe("parseEndpoints", () => {
   it.each([
     ["http://10.0.0.1:26657", "http://10.0.0.1:26657", "/", "ws://10.0.0.1:26657/websocket"],
     ["https://rpc.example/", "https://rpc.example", "/", "wss://rpc.example/websocket"],
@@ -37,4 +48,62 @@ describe("parseEndpoint", () => {
       expect(() => parseEndpoint({ url, name: "ours" })).toThrow(ClientError);
     },
   );
+
+  it("numbers endpoints of one host, and leaves their paths out of the names", () => {
+    const urls = [
+      "https://rpc.example/full/KEY1",
+      "https://rpc.example/archive/KEY2",
+      "https://other.example",
+    ];
+    const named = parseEndpoints([
+      ...urls.map((url) => ({ url })),
+      { url: "https://rpc.example/KEY3", name: "ours" },
+    ]);
+    expect(named.map(({ name }) => name)).toEqual([
+      "rpc.example#1",
+      "rpc.example#2",
+      "other.example",
+      "ours",
+    ]);
+  });
+
+  it("has the headers of the configuration", () => {
+    const headers = { "X-Api-Key": new Secret("k3y"), Authorization: new Secret("Basic abc") };
+    expect(parseEndpoint({ url: "https://rpc.example", headers }).headers).toEqual({
+      "x-api-key": "k3y",
+      authorization: "Basic abc",
+    });
+  });
+
+  it.each([
+    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128" }, "http://proxy:3128/"],
+    ["https://rpc.example", { https_proxy: "proxy:3128" }, "http://proxy:3128/"],
+    ["http://rpc.example", { HTTPS_PROXY: "http://proxy:3128" }, undefined],
+    ["http://rpc.example", { HTTP_PROXY: "http://proxy:3128" }, "http://proxy:3128/"],
+    ["http://127.0.0.1:26657", { HTTP_PROXY: "http://proxy:3128" }, undefined],
+    ["http://localhost:26657", { HTTP_PROXY: "http://proxy:3128" }, undefined],
+    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "a.b, .example" }, undefined],
+    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "rpc.example:443" }, undefined],
+    [
+      "https://rpc.example",
+      { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "rpc.example:80" },
+      "http://proxy:3128/",
+    ],
+    ["https://notexample", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "example" }, "http://proxy:3128/"],
+    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "*" }, undefined],
+  ])("goes to %s with %j through %s", (url, environment, proxy) => {
+    const [parsed] = parseEndpoints([{ url }], { environment });
+    expect(parsed?.proxy?.href).toBe(proxy);
+  });
+
+  it.each([
+    ["https://rpc.example/a", "/b?c", "https://rpc.example/b?c"],
+    ["http://rpc.example/a", "https://rpc.example/a", "https://rpc.example/a"],
+    ["ws://rpc.example/a", "wss://rpc.example/a", "wss://rpc.example/a"],
+    ["https://rpc.example/a", "https://evil.example/key", "refused: https://evil.example"],
+    ["https://rpc.example/a", "http://rpc.example/key", "refused: http://rpc.example"],
+  ])("a redirect from %s to %s leads to %s", (from, location, expected) => {
+    const next = followRedirect(new URL(from), location);
+    expect(typeof next === "string" ? `refused: ${next}` : next.href).toBe(expected);
+  });
 });

@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { secp256k1 } from "@noble/curves/secp256k1.js";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { classifyClientError, ClientError } from "../../../src/cosmos/client/errors.ts";
+import { answerOf } from "../../../src/cosmos/client/answers.ts";
+import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import type { SignDocument } from "../../../src/cosmos/client/tx/external-signer.ts";
 import { createSigner, type Signer } from "../../../src/cosmos/client/tx/signer.ts";
 import { SignDoc } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
@@ -38,7 +39,7 @@ async function problemOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;
   } catch (error) {
-    if (error instanceof ClientError) return `${classifyClientError(error)}: ${error.message}`;
+    if (error instanceof ClientError) return `${answerOf(error)}: ${error.message}`;
     throw error;
   }
   return "none";
@@ -93,7 +94,7 @@ describe("an external signer", () => {
   it("is not used when its signature is of another key", async () => {
     const signer = await open("wrong-key");
     expect(await problemOf(signer.sign(documentOf(1)))).toMatch(
-      /^retry: the signer program .* returned a signature that is not of its public key$/,
+      /^not-now: the signer program .* returned a signature that is not of its public key$/,
     );
   });
 
@@ -108,7 +109,7 @@ describe("an external signer", () => {
     const signer = await open(behaviour);
     const before = Date.now();
     for (const index of [1, 2])
-      expect(await problemOf(signer.sign(documentOf(index)))).toMatch(new RegExp(`^retry: .*${problem}`));
+      expect(await problemOf(signer.sign(documentOf(index)))).toMatch(new RegExp(`^not-now: .*${problem}`));
     const isRestarted = !["no-signature", "refuses"].includes(behaviour);
     expect(starts()).toBe(isRestarted ? 2 : 1);
     // The second start waits for the backoff: half a second, less up to a half of it.
@@ -132,10 +133,10 @@ describe("an external signer", () => {
   });
 
   it.each([
-    ["fatal", "does not exist", { command: ["/nowhere/signer", "--pin", "1234"] }],
-    ["fatal", "is not an executable file", { command: [program] }],
-    ["retry", "ended with exit code 0", { command: ["true"] }],
-    ["retry", "did not respond within 300 ms", { command: ["sleep", "5"], deadlineMs: 300 }],
+    ["final", "does not exist", { command: ["/nowhere/signer", "--pin", "1234"] }],
+    ["final", "is not an executable file", { command: [program] }],
+    ["not-now", "ended with exit code 0", { command: ["true"] }],
+    ["not-now", "did not respond within 300 ms", { command: ["sleep", "5"], deadlineMs: 300 }],
   ])("that cannot be opened is an error of the class %s: %s", async (kind, problem, given) => {
     const text = await problemOf(open("good", given));
     expect(text).toMatch(new RegExp(`^${kind}: the signer program .* ${problem}$`));
@@ -144,6 +145,6 @@ describe("an external signer", () => {
   });
 
   it("must have a key of secp256k1", async () => {
-    expect(await problemOf(open("short-key"))).toMatch(/^fatal: .*public key that is not of secp256k1/);
+    expect(await problemOf(open("short-key"))).toMatch(/^final: .*public key that is not of secp256k1/);
   });
 });

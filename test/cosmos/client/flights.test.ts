@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { type Flight, confirmFlights, decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
+import { sha256, toBase64 } from "../../../src/platform/base/bytes.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
@@ -28,7 +29,7 @@ function setUp(count = 1) {
   const clock = createManualClock(0);
   const flight = (index: number): Flight => ({
     tx: {
-      hash: Uint8Array.of(index),
+      hash: sha256(Uint8Array.of(index)),
       sequence: 40n + BigInt(index),
       size: 1,
       gasLimit: 1n,
@@ -41,15 +42,35 @@ function setUp(count = 1) {
     refused: undefined,
   });
   let flights: readonly Flight[] = Array.from({ length: count }, (_, index) => flight(index));
-  const node = { found: notFound as Response, checks: [] as Response[], broadcasts: 0 };
-  const call = (method: string): Response => {
+  const node = {
+    found: notFound as Response,
+    checks: [] as Response[],
+    broadcasts: 0,
+    /** Transactions by height. */
+    blocks: new Map<string, readonly Uint8Array[]>(),
+    reads: [] as string[],
+  };
+  const call = (method: string, { height = "" }: Readonly<Record<string, unknown>> = {}): Response => {
     if (method === "tx") return node.found;
+    if (method === "block") {
+      node.reads.push(String(height));
+      const txs = node.blocks.get(String(height));
+      if (txs === undefined && node.blocks.size === 0) return { block: { data: { txs: [] } } };
+      return txs === undefined ? unreachable : { block: { data: { txs: txs.map(toBase64) } } };
+    }
+    if (method === "block_results")
+      return {
+        txs_results: [
+          { code: 5, log: "other" },
+          { code: 0, gas_used: "7", gas_wanted: 9 },
+        ],
+      };
     node.broadcasts += 1;
     return node.checks.shift() ?? ACCEPTED;
   };
   const pool: PooledChainClient["pool"] = {
-    read: async ({ method, decode }) => {
-      const response = call(method);
+    read: async ({ method, params, decode }) => {
+      const response = call(method, params);
       if (response instanceof ClientError) throw response;
       return decode(response, "fake");
     },
@@ -163,8 +184,9 @@ describe("a flight that the node refuses to take again", () => {
 
   it("is lost at once when no other try can succeed", async () => {
     const { node, confirm } = setUp();
-    node.checks.push(rpcError("unknown parameter", -32602));
-    expect(await confirm(102n)).toEqual(["unknown parameter"]);
+    const reason = "error converting json params to arguments: illegal base64 data";
+    node.checks.push(rpcError(reason, -32602));
+    expect(await confirm(102n)).toEqual([reason]);
   });
 });
 
@@ -191,5 +213,46 @@ describe("a transaction that failed in its block", () => {
   it("has cost nothing when the ante handler refused it", () => {
     expect(failed([])).toMatchObject({ kind: "failed", isUnpaid: true });
     expect(failed(null)).toMatchObject({ isUnpaid: true });
+  });
+});
+
+describe("a flight on a node without a transaction index", () => {
+  const noIndex = (): ReturnType<typeof setUp> => {
+    const world = setUp();
+    world.node.found = rpcError("the TxIndexer.Get method is not supported");
+    return world;
+  };
+
+  it("is found in its block, and each block is read once", async () => {
+    const { node, confirm } = noIndex();
+    node.blocks.set("101", []).set("102", [Uint8Array.of(9), Uint8Array.of(0)]);
+    expect(await confirm(101n)).toEqual(["in flight"]);
+    expect(await confirm(102n)).toEqual(["included"]);
+    expect(node.reads).toEqual(["101", "102"]);
+  });
+
+  it("is lost after its timeout height, when all blocks up to there were read", async () => {
+    const { node, confirm } = noIndex();
+    for (let height = 101; height <= 119; height++) node.blocks.set(`${height}`, []);
+    expect(await confirm(124n)).toEqual(["in flight"]);
+    node.blocks.set("120", []);
+    expect(await confirm(124n)).toEqual(["not in a block up to its timeout height 120"]);
+    expect(node.reads).not.toContain("121");
+  });
+
+  it("stays in flight while a block cannot be read", async () => {
+    const { node, confirm } = noIndex();
+    node.blocks.set("101", []);
+    expect(await confirm(130n)).toEqual(["in flight"]);
+    expect(node.broadcasts).toBe(0);
+  });
+});
+
+describe("a flight that an index does not have", () => {
+  it("is not lost when a block has it", async () => {
+    const { node, confirm } = setUp();
+    for (let height = 101; height <= 120; height++) node.blocks.set(`${height}`, []);
+    node.blocks.set("110", [Uint8Array.of(1), Uint8Array.of(0)]);
+    expect(await confirm(123n)).toEqual(["included"]);
   });
 });

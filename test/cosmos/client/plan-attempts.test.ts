@@ -48,8 +48,11 @@ describe("planAttempts", () => {
     expect(order([pruned, candidate()])).toEqual([0, 1]);
   });
 
-  it("tries a broadcast once, and a read of a lone endpoint twice", () => {
-    expect(planAttempts([candidate({ latencyMs: 900 }), candidate()], "broadcast_tx_sync", {})).toEqual([1]);
+  it("tries a broadcast once at each endpoint, and a read of a lone endpoint twice", () => {
+    expect(planAttempts([candidate({ latencyMs: 900 }), candidate()], "broadcast_tx_sync", {})).toEqual([
+      1, 0,
+    ]);
+    expect(planAttempts([candidate()], "broadcast_tx_sync", {})).toEqual([0]);
     expect(order([candidate()])).toEqual([0, 0]);
   });
 });

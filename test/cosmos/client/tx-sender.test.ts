@@ -177,6 +177,7 @@ describe("send", () => {
     expect((await send(sender)).confirmation).toEqual({
       kind: "lost",
       reason: "not in a block before its deadline",
+      isUncertain: true,
     });
   });
 

@@ -16,7 +16,7 @@ const RESULT_GAS = 28_000;
 const FIXED_GAS = 193_000;
 /** Queries that are always due: several times what the market bears. */
 const QUERIES = 150;
-/** Blocks until the first burst is over. */
+/** Blocks until the gas of results and of others is known. */
 const WARM_UP = 70;
 
 async function run(
@@ -25,9 +25,9 @@ async function run(
   {
     seed = 5,
     queries = QUERIES,
-    updatePeriod = 1n,
+    runs = false,
     ...options
-  }: Partial<SimOptions> & { seed?: number; queries?: number; updatePeriod?: bigint } = {},
+  }: Partial<SimOptions> & { seed?: number; queries?: number; runs?: boolean } = {},
 ): Promise<{ readonly blocks: readonly SimBlock[]; readonly world: SimWorld }> {
   const world = await startWorld(seed, 1, {
     hasQueries: false,
@@ -40,10 +40,11 @@ async function run(
     world.local.register({
       type: "kv",
       connectionId: "connection-0",
-      updatePeriod,
+      updatePeriod: 1n,
       keys: [{ path: "bank", key: bankKey(key % 8) }],
     });
   await world.run(blocks);
+  if (runs) return { blocks: world.local.node.blocks(), world };
   expect(world.local.violations()).toEqual([]);
   expect(await world.stop()).toEqual([]);
   return { blocks: world.local.node.blocks(), world };
@@ -111,6 +112,29 @@ describe("a relayer on a chain with a fee market, with more due than the market 
       expect(Math.max(...distancesOf(world, id, WARM_UP))).toBeLessThanOrEqual(3);
   });
 
+  it.each([
+    { queries: 70, callMs: { local: 150, remote: 700 } },
+    { queries: 100, callMs: { local: 150, remote: 700 } },
+    { queries: 110, callMs: { local: 450, remote: 550 } },
+    { queries: 165, callMs: { local: 150, remote: 700 } },
+  ])(
+    "is steady from the start when full blocks take longer and its pipeline 1.5 of them: $queries queries, $callMs",
+    async ({ queries, callMs }) => {
+      const localBlockMs = (gas: bigint): number => (Number(gas) > 0.8 * TARGET ? 1_300 : 1_000);
+      const { blocks, world } = await run(() => 0n, 150, { queries, callMs, localBlockMs });
+      const from = 15;
+      const tail = blocks.slice(from);
+      expect(mean(tail, ({ own }) => own)).toBeGreaterThan(0.95 * TARGET);
+      expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeLessThan(1.1);
+      expect(tail.filter(({ results }) => results === 0)).toEqual([]);
+      const counts = Array.from(
+        { length: queries },
+        (_, index) => answersOf(world, BigInt(index + 1)).filter((height) => height > from).length,
+      );
+      expect(Math.max(...counts) - Math.min(...counts)).toBeLessThanOrEqual(1);
+    },
+  );
+
   it("pays nothing above the ceiling, while others push the price as high as they can, and goes on afterwards", async () => {
     // They fill whatever the relayer leaves, for a minute.
     const { blocks } = await run((height, { left }) => (height > 60n && height <= 90n ? left : 0n), 200);
@@ -131,14 +155,37 @@ describe("a relayer on a chain with a fee market, with more due than the market 
 });
 
 describe("a backlog", () => {
+  /** Registers queries that use a third of what the market bears, after the chain has been calm for `calm` blocks. */
+  async function backlogAfter(calm: number): Promise<readonly SimBlock[]> {
+    const { world } = await run(() => 0n, calm, { queries: 0, runs: true });
+    for (let key = 0; key < 400; key++)
+      world.local.register({
+        type: "kv",
+        connectionId: "connection-0",
+        updatePeriod: 30n,
+        keys: [{ path: "bank", key: bankKey(key % 8) }],
+      });
+    await world.run(110);
+    expect(world.local.violations()).toEqual([]);
+    expect(await world.stop()).toEqual([]);
+    const blocks = world.local.node.blocks();
+    return blocks.slice(blocks.findIndex(({ results }) => results > 0));
+  }
+  const resultsOf = (blocks: readonly SimBlock[]): number =>
+    blocks.reduce((sum, { results }) => sum + results, 0);
+
   it("is answered in a burst, and the price returns", async () => {
-    // Five blocks of results, then a third of what the market bears.
-    const { blocks } = await run(() => 0n, 90, { queries: 260, updatePeriod: 20n });
-    const first = blocks.findIndex(({ results }) => results > 0);
-    const answered = blocks.slice(first, first + 6).reduce((sum, { results }) => sum + results, 0);
-    expect(answered).toBeGreaterThanOrEqual(260);
+    const blocks = await backlogAfter(40);
+    expect(resultsOf(blocks.slice(0, 7))).toBeGreaterThanOrEqual(400);
+    expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeGreaterThan(1.2);
     expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeLessThanOrEqual(2);
-    expect(Math.max(...blocks.slice(first + 36).map(({ price }) => inMinimums(price)))).toBeLessThan(1.1);
+    expect(Math.max(...blocks.slice(45).map(({ price }) => inMinimums(price)))).toBeLessThan(1.1);
+  });
+
+  it("is spread over the budget when it has become due shortly before the process began", async () => {
+    const blocks = await backlogAfter(0);
+    expect(resultsOf(blocks.slice(0, 9))).toBeGreaterThanOrEqual(400);
+    expect(Math.max(...blocks.map(({ price }) => inMinimums(price)))).toBeLessThan(1.1);
   });
 });
 

@@ -1,7 +1,13 @@
 import type { ManualClock } from "../../support/manual-clock.ts";
-import { Comet38Client } from "@cosmjs/tendermint-rpc";
+import type { JsonObject } from "../../../src/platform/base/json.ts";
 import { toBase64, toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
-import type { ChainClient, LightBlockBytes, StoreResponse } from "../../../src/cosmos/client/chain-client.ts";
+import type {
+  ChainClient,
+  CometReads,
+  LightBlockBytes,
+  StoreResponse,
+} from "../../../src/cosmos/client/chain-client.ts";
+import { createCometReads } from "../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
 import { dataHash, resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
@@ -191,24 +197,29 @@ export function createSimRemote(
   };
   const open = new AbortController();
   /** A client over this node, which does not respond while it is below the height `atLeast`. */
-  const cometAt = (atLeast: bigint): Comet38Client =>
-    Comet38Client.create({
-      execute: async ({ id, method, params }) => {
-        const result = await respond(
-          open.signal,
-          () => {
-            if (visible() < atLeast) throw noSuchHeight(atLeast);
-            return cometResponse(method, params, { blockAt, visible });
-          },
-          true,
-        );
-        return { jsonrpc: "2.0", id, result };
-      },
-      disconnect: () => {},
-    });
+  const cometAt = (atLeast: bigint): CometReads => {
+    const call = (method: string, params: JsonObject): Promise<unknown> =>
+      respond(
+        open.signal,
+        () => {
+          if (visible() < atLeast) throw noSuchHeight(atLeast);
+          return cometResponse(method, params, { blockAt, visible });
+        },
+        true,
+      );
+    return createCometReads(
+      { call, read: async ({ method, params, decode }) => decode(await call(method, params), "sim") },
+      open.signal,
+    );
+  };
   const client: ChainClient = {
     comet: cometAt(0n),
     cometWith: ({ to }) => cometAt(to),
+    txCounts: ({ from, to }, signal) =>
+      respond(signal, () => {
+        const heights = Array.from({ length: Number(to - from) + 1 }, (_, index) => from + BigInt(index));
+        return new Map(heights.map((at) => [at, blockAt(at).txs.length]));
+      }),
     status: (signal) =>
       respond(signal, () => ({
         chainId,
@@ -310,15 +321,15 @@ function cometResponse(method: string, params: unknown, chain: CometChain): unkn
 }
 
 function search(query: string, page: number, perPage: number, chain: CometChain): unknown {
-  const match = /^tx\.height>=(\d+) AND tx\.height<=(\d+) AND transfer\.recipient='(\w+)'$/.exec(query);
+  const match = /^tx\.height>=(\d+) AND tx\.height<=(\d+)(?: AND transfer\.recipient='(\w+)')?$/.exec(query);
   if (match === null) throw rpcError("tx_search", `the indexer does not support ${query}`);
-  const [, from = "", to = "", recipient = ""] = match;
+  const [, from = "", to = "", recipient] = match;
   const found: unknown[] = [];
   for (let at = BigInt(from); at <= BigInt(to) && at <= chain.visible(); at++) {
     const { txs } = chain.blockAt(at);
     const { proofs, root } = simpleProofs(txs.map(({ bytes }) => sha256(bytes)));
     for (const [index, tx] of txs.entries()) {
-      if (tx.recipient !== recipient) continue;
+      if (recipient !== undefined && tx.recipient !== recipient) continue;
       const proof = proofs[index];
       found.push({
         hash: toHex(sha256(tx.bytes)).toUpperCase(),

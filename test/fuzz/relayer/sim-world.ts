@@ -53,7 +53,7 @@ export interface SimWorld {
   readonly log: readonly LogLine[];
   /** Hashes of transactions below the first consensus states of the clients. */
   readonly unprovable: ReadonlySet<string>;
-  /** Moves the time. Each chain makes one block in each second. `each` is called before each second. */
+  /** Moves the time. Each chain makes one block in each second, unless `localBlockMs` says otherwise. `each` is called before each second. */
   readonly run: (seconds: number, each?: (second: number) => void) => Promise<void>;
   /** Sets why nothing may be sent, as the gate of a process says it. */
   readonly setGate: (gate: Partial<SimGate>) => void;
@@ -91,6 +91,8 @@ export interface SimOptions {
   readonly changeEvery: bigint;
   /** Duration of a call, ms; for the remote chains one for all, or one for each. */
   readonly callMs: { readonly local: number; readonly remote: number | readonly number[] };
+  /** Time from a local block with this much gas to the next one, ms; by default a second, more or less. */
+  readonly localBlockMs: (usedGas: bigint) => number;
 }
 
 /**
@@ -145,12 +147,31 @@ export async function startWorld(
   };
   let second = 0;
   const startMs = clock.nowMs();
+  let nextLocalMs = startMs + 700;
+  /** Makes the local blocks until then, when the time between them depends on their gas. */
+  const ticksUntil = async (
+    endMs: number,
+    blockMs: NonNullable<typeof options.localBlockMs>,
+  ): Promise<void> => {
+    while (nextLocalMs <= endMs) {
+      await clock.runUntil(nextLocalMs);
+      const before = local.node.gasUsed();
+      local.tick();
+      nextLocalMs += blockMs(local.node.gasUsed() - before);
+    }
+    await clock.runUntil(endMs);
+  };
   const run: SimWorld["run"] = async (seconds, each) => {
     for (const end = second + seconds; second < end; second++) {
       each?.(second);
       const atMs = startMs + second * 1_000;
-      await clock.runUntil(atMs + 300);
+      const { localBlockMs } = options;
+      await (localBlockMs === undefined ? clock.runUntil(atMs + 300) : ticksUntil(atMs + 300, localBlockMs));
       for (const remote of remotes) remote.tick(traffic());
+      if (localBlockMs !== undefined) {
+        await ticksUntil(atMs + 1_000, localBlockMs);
+        continue;
+      }
       await clock.runUntil(atMs + 700 + random.int(300));
       local.tick();
     }
@@ -263,7 +284,7 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     registry,
     height,
     tx: { journal, lookbackBlocks: 100n },
-    reloadMs: 60_000,
+    reloadMs: () => 60_000,
     gate: parts.gate,
     funds: watches.account,
     upkeep: clients,

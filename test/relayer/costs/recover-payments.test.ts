@@ -50,6 +50,8 @@ function setUp(
 ) {
   const recorded: (PaidTransaction & { readonly atMs: number })[] = [];
   const searches: string[] = [];
+  const progress: string[] = [];
+  const sorted = found.toSorted((a, b) => a.height - b.height);
   const deps: RecoverDeps = {
     ledger: {
       newestHeight: newestHeight ?? (async () => 40n),
@@ -57,9 +59,10 @@ function setUp(
       recordAt: (one, atMs) => void recorded.push({ ...one, atMs }),
     },
     comet: {
-      txSearch: async ({ query, page = 1, per_page: size = 10 }) => {
+      txSearch: async ({ query, page = 1, per_page: size = 10, order_by: order }) => {
         searches.push(query);
-        return { txs: found.slice((page - 1) * size, page * size), totalCount: found.length };
+        expect(order).toBe("asc");
+        return { txs: sorted.slice((page - 1) * size, page * size), totalCount: found.length };
       },
     },
     blockTimeMs: async (height) => height * 1_000,
@@ -72,10 +75,12 @@ function setUp(
     clientOfConnection: async () => "07-tendermint-9",
     gasOf: (query) => (query === undefined ? 1n : 5n),
     gasOfUpdate: 85n,
+    onProgress: (text) => void progress.push(text),
+    clock: { monotonicMs: () => searches.length * 1_000 },
     logger: silentLogger,
     ...more,
   };
-  return { recorded, searches, recover: () => recoverPayments(deps, signal) };
+  return { recorded, searches, progress, recover: () => recoverPayments(deps, signal) };
 }
 
 describe("recoverPayments", () => {
@@ -116,16 +121,24 @@ describe("recoverPayments", () => {
   });
 
   it("searches for the payer too, and all pages, each transaction once", async () => {
-    const many = Array.from({ length: 25 }, () => transaction([submit(3n)]));
+    const many = Array.from({ length: 25 }, (_, index) => transaction([submit(3n)], { height: 50 + index }));
     const { recorded, searches, recover } = setUp(many, { payer: "neutron1granter" });
     expect(await recover()).toBeUndefined();
-    expect(recorded).toHaveLength(25);
+    // Once for each search: the ledger adds each once.
+    expect(new Set(recorded.map(({ hash }) => hash)).size).toBe(25);
+    const heights = recorded.map(({ height }) => Number(height));
+    // Never a whole page ahead of what the other search has not recorded yet.
+    for (const [index, height] of heights.entries())
+      expect(Math.min(...heights.slice(index))).toBeGreaterThan(height - 10);
     expect(searches.filter((query) => query.includes("neutron1granter"))).toHaveLength(3);
   });
 
   it("says when there were too many, and when the node cannot tell", async () => {
-    const many = Array.from({ length: 301 }, () => transaction([submit(3n)]));
-    expect(await setUp(many).recover()).toBe("more than 300 transactions were sent since the last known one");
+    const one = transaction([submit(3n)]);
+    const many = Array.from({ length: 10_001 }, () => one);
+    expect(await setUp(many).recover()).toBe(
+      "more than 10000 transactions were sent since the last known one",
+    );
     const broken = setUp([], {
       comet: { txSearch: () => Promise.reject(new Error("transaction indexing is disabled")) },
     });
@@ -150,6 +163,18 @@ describe("recoverPayments", () => {
     const { recorded, recover } = setUp([50, 48, 49].map((height) => transaction([submit(3n)], { height })));
     await recover();
     expect(recorded.map(({ height }) => height)).toEqual([48n, 49n, 50n]);
+  });
+
+  it("says how many it has read, and how long the others take", async () => {
+    const many = Array.from({ length: 40 }, () => transaction([submit(3n)]));
+    const { progress, recover } = setUp(many);
+    await recover();
+    expect(progress[0]).toBe(
+      "10 of 40 transactions of earlier processes were read, the others take about 3 s",
+    );
+    expect(progress[1]).toBe(
+      "20 of 40 transactions of earlier processes were read, the others take about 2 s",
+    );
   });
 
   it("reads nothing before the sums have begun", async () => {

@@ -7,7 +7,7 @@ import { MINIMUM, type MarketLoad, PARAMS, runMarket, TARGET, type WorldBlock } 
 
 const CEILING = 2n * MINIMUM;
 const BLOCKS = 300;
-/** Blocks until the first burst is over, and the others are known. */
+/** Blocks until the others are known. */
 const WARM_UP = 100;
 /** More than any block holds. */
 const always = (): bigint => 40_000_000n;
@@ -99,16 +99,42 @@ describe("a backlog", () => {
   });
 
   it("starts one burst only while it lasts, and a later one starts the next", () => {
-    const twice = (index: number): bigint => (index === 10 || index === 150 ? 143_000_000n : 5_000_000n);
-    const bursts = (demand: (index: number) => bigint): number =>
-      runMarket({ blocks: 300, demand, others: () => 0n }).blocks.filter(
+    const twice = (index: number): bigint => (index === 30 || index === 150 ? 143_000_000n : 5_000_000n);
+    const bursts = (demand: (index: number) => bigint, more: Partial<MarketLoad> = {}): number =>
+      runMarket({ blocks: 300, demand, others: () => 0n, ...more }).blocks.filter(
         ({ budget: { phase } }, index, all) => phase === "burst" && all[index - 1]?.budget.phase !== "burst",
       ).length;
-    expect([bursts(always), bursts(backlog), bursts(twice)]).toEqual([1, 1, 2]);
+    expect([bursts(backlog), bursts(twice)]).toEqual([1, 2]);
+    // Although it never ends.
+    expect(bursts(always, { isOld: true })).toBe(1);
+    expect(bursts(always, { isOld: true, average: 40_000_000n })).toBe(0);
+  });
+
+  it("that is there at the start begins a burst only when it is old", () => {
+    const atStart = (index: number): bigint => (index === 0 ? 143_000_000n : 5_000_000n);
+    const start = (isOld: boolean) =>
+      runMarket({ blocks: 60, demand: atStart, others: () => 0n, isOld, average: 5_000_000n }).blocks;
+    expect(highest(start(true))).toBeGreaterThan(1.5);
+    expect(highest(start(false))).toBeLessThan(1.03);
+  });
+
+  it("ends its burst with the second block that could not be filled, or when its blocks are over", () => {
+    const burstBlocks = (load: Partial<MarketLoad>): number =>
+      runMarket({ blocks: 100, demand: backlog, others: () => 0n, ...load }).blocks.filter(
+        ({ budget }) => budget.phase === "burst",
+      ).length;
+    // All are in one block, and none is ready for the next one.
+    const inTurn = (index: number, due: bigint): bigint => (index % 2 === 0 ? due : 0n);
+    expect(burstBlocks({ ready: inTurn })).toBeLessThanOrEqual(5);
+    // None is sent at all.
+    expect(burstBlocks({ ready: (index, due) => (index < 30 ? due : 0n) })).toBe(9);
+    // There is more to send all the time.
+    expect(burstBlocks({ demand: (index) => (index < 30 ? 0n : 143_000_000n) })).toBeLessThanOrEqual(9);
   });
 
   it("of a demand a little above the budget is no series of bursts", () => {
-    const { blocks } = runMarket({ blocks: BLOCKS, demand: () => 15_500_000n, others: () => 0n });
+    const average = 15_500_000n;
+    const { blocks } = runMarket({ blocks: BLOCKS, demand: () => average, average, others: () => 0n });
     expect(highest(blocks.slice(WARM_UP))).toBeLessThan(1.03);
   });
 });
@@ -121,14 +147,21 @@ describe("what a burst leaves", () => {
       params: PARAMS,
       ceiling: CEILING,
       others,
-      backlogGas: 200_000_000n,
+      othersPeak: 4_000_000n,
+      backlog: { gas: 200_000_000n, oldGas: 200_000_000n, demandGas: 0n },
+      sentGas: 0n,
     };
     // The whole block keeps the price below the ceiling.
     expect(createBudgetController().plan(1n, input)).toMatchObject({ phase: "burst", gas: 22_000_000n });
+    // And the room for what they have used of one block already, or a quarter of it.
+    const room = (othersPeak: bigint) => createBudgetController().plan(1n, { ...input, othersPeak }).gas;
+    expect([room(12_000_000n), room(0n)]).toEqual([18_000_000n, 22_000_000n]);
+    const alone = { ...input, others: { mean: 0n, deviation: 0n }, othersPeak: 0n };
+    expect(createBudgetController().plan(1n, alone).gas).toBe(22_500_000n);
   });
 
   it("has no tolerance: its price ends at the ceiling. The steady budget has one of a 25th", () => {
-    const { blocks } = runMarket({ blocks: 60, demand: always, others: () => 0n });
+    const { blocks } = runMarket({ blocks: 100, demand: always, others: () => 0n, isOld: true });
     for (const { budget } of blocks)
       expect(budget.toleranceGas).toBe(budget.phase === "burst" ? 0n : budget.gas / 25n);
     expect(new Set(blocks.map(({ budget }) => budget.phase))).toEqual(

@@ -33,6 +33,9 @@ function setUp(more: Partial<Parameters<typeof createMarket>[0]> = {}) {
 
 const lastBlock = (market: Market) => market.status()?.blocks.at(-1);
 
+/** A backlog that has been due for long. */
+const due = (gas: bigint) => ({ gas, oldGas: gas, demandGas: 0n });
+
 describe("the gas of others", () => {
   it("is what the change of the price says, less the own gas", () => {
     const { market, block, height } = setUp();
@@ -106,12 +109,12 @@ describe("a market", () => {
     const { market, block, height } = setUp();
     for (let count = 0; count < 5; count++) block(27_000_000n, 3_000_000n);
     const before = height();
-    market.plan(before, 50_000_000n);
+    market.plan(before, due(50_000_000n));
     const known = market.priceAt(before)?.price ?? 0n;
     expect(market.budget()).toMatchObject({ phase: "burst" });
     market.recordSent(before, 27_000_000n);
     market.recordOwn(before + 1n, 27_000_000n, 0n);
-    market.plan(before, 50_000_000n);
+    market.plan(before, due(50_000_000n));
     const next = market.priceAt(before)?.price ?? 0n;
     expect(Number(next) / Number(known)).toBeCloseTo(1.125, 2);
     expect(market.budget()).toMatchObject({ phase: "above-ceiling", gas: 0n });
@@ -125,16 +128,16 @@ describe("a market", () => {
   it("covers the rise of the price until the block after the next one", () => {
     const { market, block, height } = setUp();
     for (let count = 0; count < 40; count++) block(15_000_000n, 15_000_000n);
-    market.plan(height(), 0n);
+    market.plan(height(), due(0n));
     expect(market.priceAt(height())?.rise).toBeGreaterThan(DEC18_ONE);
     const calm = setUp();
-    calm.market.plan(calm.height(), 0n);
+    calm.market.plan(calm.height(), due(0n));
     expect(calm.market.priceAt(calm.height())?.rise).toBeLessThan((DEC18_ONE * 102n) / 100n);
   });
 
   it("covers the rise that the own gas of the next block causes, also without a budget", () => {
     const { market, height } = setUp({ ceiling: DEC18_ONE });
-    market.plan(height(), 90_000_000n);
+    market.plan(height(), due(90_000_000n));
     expect(market.budget()).toBeUndefined();
     expect(market.priceAt(height())?.rise).toBe(DEC18_ONE);
     expect(Number(market.priceAt(height(), 27_000_000n)?.rise) / 1e18).toBeCloseTo(1 + (0.125 * 12) / 15, 6);
@@ -165,13 +168,41 @@ describe("a market", () => {
     }
   });
 
+  it("compares ceiling and cap of fees in another denom in one denom, and says when the price in it is not known", () => {
+    // 0.002 uatom; the market's minimum is 0.0025 untrn, and uatom cost a sixth.
+    const { market, block, height } = setUp({ denom: "uatom", cap: 2n * 10n ** 15n });
+    const plan = () => (market.plan(height(), due(10n * TARGET)), market.budget());
+    expect(plan()).toMatchObject({ phase: "unpriced", gas: TARGET });
+    expect([market.latestPrice(), market.ceiling(), market.status()?.phase]).toEqual([
+      undefined,
+      undefined,
+      "unpriced",
+    ]);
+    market.recordFeePrice(height(), MINIMUM / 6n);
+    // The cap is 12 × 10^15 untrn, above the ceiling of twice the minimum.
+    expect(plan()?.phase).toBe("burst");
+    expect([market.status()?.ceiling, market.status()?.cap]).toEqual([2n * MINIMUM, expect.anything()]);
+    expect(Number(market.status()?.cap) / 12e15).toBeCloseTo(1, 6);
+    expect(Number(market.latestPrice()) / (Number(MINIMUM) / 6)).toBeCloseTo(1, 6);
+    expect(Number(market.ceiling()) / (Number(MINIMUM) / 3)).toBeCloseTo(1, 6);
+    for (let count = 0; count < 3; count++) block(27_000_000n, 3_000_000n);
+    expect(Number(market.latestPrice()) / (Number(MINIMUM) / 6)).toBeGreaterThan(1.3);
+    // It is worth more: the cap is below the ceiling now, and the share of a block alone limits it.
+    market.recordFeePrice(height(), MINIMUM);
+    expect(plan()).toBeUndefined();
+    const own = setUp({ denom: "uatom", ceiling: MINIMUM / 4n, cap: DEC18_ONE });
+    expect((own.market.plan(100n, due(TARGET)), own.market.budget())?.phase).toBe("unpriced");
+    own.market.recordFeePrice(100n, MINIMUM / 6n);
+    expect(Number(own.market.status()?.ceiling) / (Number(MINIMUM) * 1.5)).toBeCloseTo(1, 6);
+  });
+
   it("has no price for fees in another denom, and no budget without parameters or with the ceiling at the cap", () => {
     const other = setUp({ denom: "uatom" });
-    other.market.plan(100n, TARGET);
+    other.market.plan(100n, due(TARGET));
     expect(other.market.priceAt(100n)).toBeUndefined();
     expect(other.market.budget()).toBeDefined();
     const full = setUp({ ceiling: DEC18_ONE });
-    full.market.plan(100n, TARGET);
+    full.market.plan(100n, due(TARGET));
     expect([full.market.budget(), full.market.status()?.phase]).toEqual([undefined, "unlimited"]);
     full.market.setParams(undefined);
     expect([full.market.params(), full.market.status(), full.market.ceiling()]).toEqual([
@@ -185,10 +216,10 @@ describe("a market", () => {
 
   it("has the budget that keeps the price while its state cannot be read, and never a whole block", () => {
     const { market, block, height } = setUp();
-    market.plan(50n, 10n * TARGET);
+    market.plan(50n, due(10n * TARGET));
     expect(market.budget()).toMatchObject({ gas: TARGET, toleranceGas: 0n, phase: "steady" });
     for (let count = 0; count < 40; count++) block(12_000_000n, 6_000_000n);
-    market.plan(height() + 10n, 10n * TARGET);
+    market.plan(height() + 10n, due(10n * TARGET));
     expect(Number(market.budget()?.gas) / 9_000_000).toBeCloseTo(1, 2);
   });
 

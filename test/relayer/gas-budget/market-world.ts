@@ -36,6 +36,12 @@ export interface MarketLoad {
   readonly others: (index: number, market: { readonly price: Dec18; readonly left: bigint }) => bigint;
   /** Share of a block that the relayer may use, in percent. */
   readonly blockShare?: bigint;
+  /** Gas that becomes due in each block on average; by default little. */
+  readonly average?: bigint;
+  /** Whether what is due at first has been for long. */
+  readonly isOld?: boolean;
+  /** Of what is due, the part that the relayer has ready for a block, by the block's index; by default all. */
+  readonly ready?: (index: number, backlog: bigint) => bigint;
   /** Blocks after which a state is known to the relayer. */
   readonly delay?: number;
 }
@@ -45,7 +51,7 @@ export function runMarket(load: MarketLoad): {
   readonly blocks: readonly WorldBlock[];
   readonly market: Market;
 } {
-  const { params = PARAMS, delay = 0, blockShare = 90n } = load;
+  const { params = PARAMS, delay = 0, blockShare = 90n, average = 0n, isOld = false } = load;
   const market = createMarket(
     { ceiling: load.ceiling, cap: 10n ** 18n, denom: params.feeDenom },
     { monotonicMs: () => 0, nowMs: () => 0 },
@@ -61,7 +67,7 @@ export function runMarket(load: MarketLoad): {
     if (known !== undefined) market.recordState(height - BigInt(delay), known);
     market.recordComplete(height);
     backlog += load.demand(index);
-    market.plan(height, backlog);
+    market.plan(height, { gas: backlog, oldGas: isOld ? backlog : 0n, demandGas: average });
     const budget = market.budget() ?? {
       gas: params.maxBlockUtilization,
       toleranceGas: 0n,
@@ -69,7 +75,7 @@ export function runMarket(load: MarketLoad): {
       phase: "unlimited" as const,
     };
     const share = (params.maxBlockUtilization * blockShare) / 100n;
-    const own = minInt(minInt(budget.gas, share), backlog);
+    const own = minInt(minInt(budget.gas, share), load.ready?.(index, backlog) ?? backlog);
     const left = params.maxBlockUtilization - own;
     const others = minInt(load.others(index, { price: state.baseGasPrice, left }), left);
     const quote = market.priceAt(height);

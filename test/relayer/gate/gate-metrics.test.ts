@@ -6,7 +6,7 @@ import type { SpendingLimits } from "../../../src/relayer/gate/spending.ts";
 
 function scrape(limits: SpendingLimits, gasByOwner: ReadonlyMap<string, bigint>): Promise<string> {
   const status: GateStatus = {
-    leadership: { role: "starting", holder: undefined, error: undefined },
+    leadership: { role: "starting", holder: undefined, error: undefined, progress: undefined },
     store: { kind: "memory", pendingWrites: 2, droppedWrites: 3, error: "full" },
     spending: {
       day: 1,

@@ -28,7 +28,7 @@ async function openGateTest(
   const gate = createGate({
     leadership: {
       leads: () => world.role === "leader",
-      status: () => ({ role: world.role, holder: "other-host/7", error: undefined }),
+      status: () => ({ role: world.role, holder: "other-host/7", error: undefined, progress: undefined }),
     },
     spending,
     limits: all,

@@ -17,6 +17,9 @@ const taken: LeaseAttempt = {
 interface World {
   attempt: LeaseAttempt | Error;
   prepare: () => Promise<void>;
+  /** What the process sees of the chain, ms. */
+  sinceBlockMs: number | undefined;
+  muteMs: number;
   /** Time that the database takes. */
   acquireMs: number;
   acquisitions: number;
@@ -29,6 +32,8 @@ function openLeadership(initial: Partial<World> = {}, hasLease = true) {
   const world: World = {
     attempt: { acquired: true, epoch: 1n },
     prepare: async () => {},
+    sinceBlockMs: 500,
+    muteMs: 0,
     acquireMs: 0,
     acquisitions: 0,
     ...initial,
@@ -49,6 +54,11 @@ function openLeadership(initial: Partial<World> = {}, hasLease = true) {
       calls.push("prepare");
       await world.prepare();
     },
+    fitness: {
+      sinceBlockMs: () => world.sinceBlockMs,
+      blockMs: () => 1_000,
+      muteMs: () => world.muteMs,
+    },
     onLead: () => calls.push("lead"),
     onLoss: () => calls.push("loss"),
     clock,
@@ -60,6 +70,60 @@ function openLeadership(initial: Partial<World> = {}, hasLease = true) {
   return { leadership, world, calls, clock, stop: () => (stop.abort(new Error("over")), done) };
 }
 
+describe("a leader that cannot lead", () => {
+  it("gives the lease up when it has seen no block for two lifetimes, and takes it again when it sees them", async () => {
+    const { leadership, world, calls, clock, stop } = openLeadership();
+    await clock.advance(0);
+    world.sinceBlockMs = 2 * TTL_MS;
+    await clock.advance(TTL_MS);
+    expect(leadership.leads()).toBe(true);
+    world.sinceBlockMs = 2 * TTL_MS + 1;
+    await clock.advance(TTL_MS / 4);
+    expect(leadership.status()).toMatchObject({
+      role: "standby",
+      error: "it has seen no block of the local chain for 8 s",
+    });
+    expect(calls).toEqual(["prepare", "lead", "loss", "release"]);
+    const { acquisitions } = world;
+    await clock.advance(10 * TTL_MS);
+    expect(world.acquisitions).toBe(acquisitions);
+    [world.sinceBlockMs, world.attempt] = [0, { acquired: true, epoch: 3n }];
+    await clock.advance(TTL_MS / 4);
+    expect(leadership.leads()).toBe(true);
+    expect(calls.slice(4)).toEqual(["prepare", "lead"]);
+    await stop();
+  });
+
+  it("gives it up when its transactions reach no node, and leaves it to others for a while", async () => {
+    const { leadership, world, clock, stop } = openLeadership();
+    await clock.advance(0);
+    // Since before this process led.
+    world.muteMs = 60_000;
+    await clock.advance(2 * TTL_MS);
+    expect(leadership.leads()).toBe(true);
+    await clock.advance(TTL_MS / 2);
+    const error = "its transactions have reached no node for 9 s";
+    expect(leadership.status()).toMatchObject({ role: "standby", error });
+    await clock.advance(5 * TTL_MS);
+    expect(leadership.leads()).toBe(false);
+    // Nobody has taken it: it tries again.
+    await clock.advance(TTL_MS);
+    expect(leadership.leads()).toBe(true);
+    await stop();
+  });
+
+  it("does not take the lease before it has seen a block, and needs none without a lease", async () => {
+    const { leadership, world, clock, stop } = openLeadership({ sinceBlockMs: undefined });
+    await clock.advance(4 * TTL_MS);
+    expect([leadership.status().role, world.acquisitions]).toEqual(["standby", 0]);
+    await stop();
+    const only = openLeadership({ sinceBlockMs: 600_000, muteMs: 600_000 }, false);
+    await only.clock.advance(20 * TTL_MS);
+    expect(only.leadership.leads()).toBe(true);
+    await only.stop();
+  });
+});
+
 describe("leadership", () => {
   it("prepares, leads, and renews before the lease expires", async () => {
     const { leadership, world, calls, clock, stop } = openLeadership();
@@ -70,14 +134,24 @@ describe("leadership", () => {
     expect(leadership.leads()).toBe(true);
     expect(calls).toEqual(["prepare", "lead"]);
     expect(world.acquisitions).toBeGreaterThanOrEqual(20);
-    expect(leadership.status()).toEqual({ role: "leader", holder: "me", error: undefined });
+    expect(leadership.status()).toEqual({
+      role: "leader",
+      holder: "me",
+      error: undefined,
+      progress: undefined,
+    });
     await stop();
   });
 
   it("follows while another process has the lease, and leads after it", async () => {
     const { leadership, world, calls, clock, stop } = openLeadership({ attempt: taken });
     await clock.advance(TTL_MS * 5);
-    expect(leadership.status()).toEqual({ role: "standby", holder: "other", error: undefined });
+    expect(leadership.status()).toEqual({
+      role: "standby",
+      holder: "other",
+      error: undefined,
+      progress: undefined,
+    });
     expect(calls).toEqual([]);
     world.attempt = { acquired: true, epoch: 8n };
     await clock.advance(TTL_MS / 4);
@@ -88,12 +162,22 @@ describe("leadership", () => {
 
   it("does not know who has the lease before it was read, and after it was not read for its lifetime", async () => {
     const { leadership, world, clock, stop } = openLeadership({ attempt: new Error("connection refused") });
-    expect(leadership.status()).toEqual({ role: "unknown", holder: undefined, error: undefined });
+    expect(leadership.status()).toEqual({
+      role: "unknown",
+      holder: undefined,
+      error: undefined,
+      progress: undefined,
+    });
     await clock.advance(0);
     expect(leadership.status().error).toBe("the lease cannot be read: connection refused");
     world.attempt = taken;
     await clock.advance(TTL_MS / 4);
-    expect(leadership.status()).toEqual({ role: "standby", holder: "other", error: undefined });
+    expect(leadership.status()).toEqual({
+      role: "standby",
+      holder: "other",
+      error: undefined,
+      progress: undefined,
+    });
     world.attempt = new Error("connection refused");
     await clock.advance(TTL_MS - 1);
     expect(leadership.status().role).toBe("standby");
@@ -194,7 +278,12 @@ describe("leadership", () => {
     });
     world.prepare = async () => {};
     await clock.advance(20_000);
-    expect(leadership.status()).toEqual({ role: "leader", holder: undefined, error: undefined });
+    expect(leadership.status()).toEqual({
+      role: "leader",
+      holder: undefined,
+      error: undefined,
+      progress: undefined,
+    });
     await stop();
   });
 

@@ -51,6 +51,7 @@ function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) 
   const waiting = [...pending];
   const searches: string[] = [];
   const included: string[] = [];
+  const progress: (string | undefined)[] = [];
   const deps: PredecessorDeps = {
     countPending: async () => waiting.shift() ?? 0n,
     comet: {
@@ -69,10 +70,11 @@ function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) 
       sending: () => sending,
       recordIncluded: (queryId, hash, height) => void included.push(`${queryId} ${hash} ${height}`),
     },
+    onProgress: (text) => void progress.push(text),
     clock,
     logger: silentLogger,
   };
-  return { clock, deps, searches, included };
+  return { clock, deps, searches, included, progress };
 }
 
 const sendingOf = (queryId: bigint, remoteTx: string, localHeight = 50n): SendingTx => ({
@@ -84,7 +86,7 @@ const sendingOf = (queryId: bigint, remoteTx: string, localHeight = 50n): Sendin
 
 describe("the transactions of the previous process", () => {
   it("is waited for while it is in the mempool", async () => {
-    const { clock, deps, searches } = setUp({ pending: [2n, 2n, 1n] });
+    const { clock, deps, searches, progress } = setUp({ pending: [2n, 2n, 1n] });
     let isDone = false;
     const settled = resolvePredecessor(deps, signal).then(() => (isDone = true));
     await clock.advance(749);
@@ -93,6 +95,10 @@ describe("the transactions of the previous process", () => {
     await settled;
     // Without results on their way there is nothing to look up.
     expect(searches).toEqual([]);
+    expect(progress.at(0)).toMatch(
+      /^waiting for the block of 2 transactions of the previous process, at most 20 s more$/,
+    );
+    expect(progress.at(-1)).toBeUndefined();
   });
 
   it("is waited for at most twenty seconds", async () => {

@@ -152,6 +152,7 @@ export function createFakeChain(address: string): FakeChain {
 
   const call = (method: string, params: Readonly<Record<string, unknown>>): unknown => {
     calls.push(method);
+    if (method === "block") return { block: { data: { txs: [] } } };
     if (method === "broadcast_tx_sync") return broadcast(fromBase64(String(params["tx"])));
     return findTx(fromBase64(String(params["hash"])));
   };
@@ -223,7 +224,7 @@ function refusal(abciCode: number, log: string): ClientError {
 
 function unreachable(): ClientError {
   return new ClientError(
-    { code: "unreachable", endpoint: "fake", reason: "ECONNRESET" },
+    { code: "unreachable", endpoint: "fake", reason: "ECONNRESET", method: "broadcast_tx_sync" },
     "fake is unreachable",
   );
 }

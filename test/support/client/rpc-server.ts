@@ -34,6 +34,8 @@ export async function startRpcServer(handle: (exchange: RpcExchange) => void, po
   const server = createServer((request, response) => {
     const serve = async (): Promise<void> => {
       const body = await text(request);
+      // Such as the request for an event stream.
+      if (request.method !== "POST") return void response.writeHead(404).end();
       bodies.push(body);
       const parsed: unknown = JSON.parse(body);
       const isBatch = Array.isArray(parsed);

@@ -5,7 +5,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { ClientError } from "../errors.ts";
-import type { ParsedEndpoint } from "../pooled-endpoint.ts";
+import { followRedirect, type ParsedEndpoint, tunnelThrough } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
 import { decodeEventFrame, type EventFrame } from "./event-frame.ts";
 import type { ChainNotice } from "./subscription.ts";
@@ -118,9 +118,21 @@ export function createEventSocketOpener(
         handshakeTimeout: options.connectTimeoutMs,
         maxPayload: options.maxFrameBytes,
         perMessageDeflate: false,
-        followRedirects: false,
+        followRedirects: true,
+        maxRedirects: 3,
+        ...(endpoint.ca === undefined ? {} : { ca: [...endpoint.ca] }),
+        ...(endpoint.proxy === undefined
+          ? {}
+          : { createConnection: tunnelThrough(endpoint.proxy, endpoint.ca) }),
       });
       let reason = "closed by the node";
+      let redirect: string | undefined;
+      socket.on("redirect", (url, request) => {
+        const next = followRedirect(new URL(endpoint.webSocketUrl), url);
+        if (typeof next !== "string") return;
+        redirect = `it redirects to ${next}`;
+        request.destroy();
+      });
       const unwatch = onAbort(signal, () => socket.terminate());
       socket.on("open", () =>
         resolve({
@@ -134,7 +146,7 @@ export function createEventSocketOpener(
       socket.on("pong", listener.onHeartbeat);
       socket.on("error", (error) => {
         // `close` always follows `error`, so the reason is only stored here.
-        reason = reasonOf(error);
+        reason = redirect ?? reasonOf(error);
       });
       socket.on("close", () => {
         unwatch();

@@ -3,7 +3,7 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts";
-import { type Endpoint, parseEndpoint } from "../pooled-endpoint.ts";
+import { type Endpoint, type NetworkOptions, parseEndpoints } from "../endpoint.ts";
 import {
   createEventSocketOpener,
   type EventSessionOptions,
@@ -28,6 +28,7 @@ export interface SubscriptionOptions {
    */
   readonly queries: readonly string[];
   readonly limits?: Partial<SubscriptionLimits>;
+  readonly network?: NetworkOptions;
 }
 
 /** Limits of a subscription. */
@@ -82,10 +83,10 @@ export function createWebSocketSubscription(
   deps: SubscriptionDeps,
 ): WebSocketSubscription {
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.limits };
-  const routes: readonly Route[] = options.endpoints.map((endpoint) => {
-    const parsed = parseEndpoint(endpoint);
-    return { name: parsed.name, open: createEventSocketOpener(parsed, limits) };
-  });
+  const routes: readonly Route[] = parseEndpoints(options.endpoints, options.network).map((endpoint) => ({
+    name: endpoint.name,
+    open: createEventSocketOpener(endpoint, limits),
+  }));
   const queue = createNoticeQueue(limits.queueCapacity);
   let isConnected = false;
   let hadConnection = false;

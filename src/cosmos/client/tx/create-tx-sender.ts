@@ -2,7 +2,8 @@ import { pause } from "../../../platform/base/abort.ts";
 import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { toHex } from "../../../platform/base/bytes.ts";
-import { classifyClientError, ClientError } from "../errors.ts";
+import { answerOf } from "../answers.ts";
+import { ClientError } from "../errors.ts";
 import {
   createTxWindow,
   DEFAULT_WINDOW_LIMITS,
@@ -151,7 +152,7 @@ async function confirmed(tx: FlightTx, { window, deps, signal }: Sending): Promi
     const finals = await window.confirm(latestHeight, signal);
     return finals.find((final) => final.tx === tx)?.confirmation;
   } catch (error) {
-    if (classifyClientError(error, signal) !== "retry") throw error;
+    if (signal.aborted || answerOf(error) === "final") throw error;
     return undefined;
   }
 }

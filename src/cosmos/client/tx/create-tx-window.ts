@@ -298,7 +298,8 @@ function recordOutcomes(state: WindowState, round: BroadcastRound): readonly Bro
     // Unclear: the node has it or not. Behind a refused one: the node counted the refused one, the next block will not.
     if (outcome.kind === "unclear" || (refusedAt >= 0 && index > refusedAt)) state.isUncertain = true;
     state.flights = [...state.flights, flight];
-    return { kind: "in-flight", tx: flight.tx };
+    const isUncertain = outcome.kind === "unclear" ? ({ isUncertain: true } as const) : {};
+    return { kind: "in-flight", tx: flight.tx, ...isUncertain };
   });
   const first = outcomes[refusedAt];
   if (first?.kind === "refused" && isSequenceMismatch(first)) {

@@ -1,10 +1,13 @@
-import { toBase64 } from "../../../platform/base/bytes.ts";
+import { sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
+import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 
+import { decodeBlockTxs } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
-import { classifyClientError, ClientError } from "../errors.ts";
+import { answerOf, lacksHeight, readAnswer } from "../answers.ts";
+import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
@@ -19,6 +22,8 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
+  /** Without a transaction index, blocks are searched: up to this height they were. Absent: none. */
+  readonly searchedTo?: bigint;
   /** Since when nodes have refused to take it again, for one kind of reason. */
   readonly refused: Refusal | undefined;
 }
@@ -55,33 +60,43 @@ interface ConfirmedFlights {
  * may have dropped some, so they are broadcast again after one block.
  */
 export async function confirmFlights(
-  flights: readonly Flight[],
+  given: readonly Flight[],
   { height, isUncertain }: { readonly height: bigint; readonly isUncertain: boolean },
   deps: FlightDeps,
   signal: AbortSignal,
 ): Promise<ConfirmedFlights> {
-  const found = await Promise.all(
-    flights.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
+  const indexed = await Promise.all(
+    given.map(({ tx }) => findTransaction(deps.client.pool, tx.hash, signal)),
   );
+  const { found, flights } = indexed.includes("no-index")
+    ? await findInBlocks(given, height, deps.client.pool, signal)
+    : { found: indexed, flights: given };
   const finals: FinalTx[] = [];
   const remaining: Flight[] = [];
   // Once one was found alive, those behind it are in the same mempool.
   let mayBroadcast = true;
-  for (const [index, flight] of flights.entries()) {
-    const lostBecause = (reason: string): void =>
-      void finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason } });
-    const confirmation = found[index];
-    // Without a response nothing is known: it may be in a block.
-    if (confirmation === "unknown") {
-      remaining.push(flight);
-      continue;
+  for (const [index, one] of flights.entries()) {
+    let flight = one;
+    let confirmation = found[index];
+    const expiry = expiryOf(flight, height, deps.clock);
+    const isOverdue = mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain);
+    // An index may have holes: only the blocks show that none has it.
+    if (confirmation === undefined && (expiry !== undefined || isOverdue)) {
+      const search = await findInBlocks([flight], height, deps.client.pool, signal);
+      [confirmation] = search.found;
+      [flight = one] = search.flights;
     }
-    const expiry = confirmation === undefined ? expiryOf(flight, height, deps.clock) : undefined;
-    if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
-    else if (expiry !== undefined) lostBecause(expiry);
-    else if (mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain)) {
+    const lose = (reason: string): void => {
+      const isUncertain = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
+      finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...isUncertain } });
+    };
+    // Without a response nothing is known: it may be in a block.
+    if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
+    else if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
+    else if (expiry !== undefined) lose(expiry);
+    else if (isOverdue) {
       const check = await checkFlight(flight, height, deps, signal);
-      if (check.lost !== undefined) lostBecause(check.lost);
+      if (check.lost !== undefined) lose(check.lost);
       else {
         remaining.push(check.flight);
         mayBroadcast = false;
@@ -91,6 +106,8 @@ export async function confirmFlights(
   return { finals, remaining };
 }
 
+const DEADLINE_PASSED = "not in a block before its deadline";
+
 /**
  * The timeout height makes a loss certain: no block can include the transaction any more. When the chain halts before
  * that height, the deadline ends the wait.
@@ -98,7 +115,7 @@ export async function confirmFlights(
 function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
     return `not in a block up to its timeout height ${flight.timeoutHeight}`;
-  if (clock.monotonicMs() >= flight.deadlineMs) return "not in a block before its deadline";
+  if (clock.monotonicMs() >= flight.deadlineMs) return DEADLINE_PASSED;
   return height + RESET_DISTANCE < flight.checkedAt ? "the chain was reset" : undefined;
 }
 
@@ -136,7 +153,7 @@ async function checkFlight(
     return height >= refused.at + INDEX_SLACK ? { flight, lost: reason } : alive({ ...checked, refused });
   } catch (error) {
     if (signal.aborted || !(error instanceof ClientError)) throw error;
-    return classifyClientError(error, signal) === "retry" ? taken : { flight, lost: errorText(error) };
+    return answerOf(error) === "final" ? { flight, lost: errorText(error) } : taken;
   }
 }
 
@@ -144,25 +161,86 @@ function alive(flight: Flight): FlightCheck {
   return { flight, lost: undefined };
 }
 
-/** Returns undefined while the transaction is in no block, and "unknown" when the node cannot be asked now. */
+/** Blocks that one search for transactions reads. The next one goes on where it ended. */
+const MAX_SEARCHED_BLOCKS = 50n;
+
+interface FoundFlights {
+  readonly found: readonly (FoundTransaction | "unknown")[];
+  readonly flights: readonly Flight[];
+}
+
+/** Finds transactions in the blocks up to `height`. */
+async function findInBlocks(
+  flights: readonly Flight[],
+  height: bigint,
+  pool: Pick<PooledChainClient["pool"], "read">,
+  signal: AbortSignal,
+): Promise<FoundFlights> {
+  const starts = flights.map(({ searchedTo, checkedAt }) => searchedTo ?? checkedAt);
+  const first = starts.reduce(minInt, height) + 1n;
+  // No later block can have them.
+  const end = flights.map(({ timeoutHeight }) => timeoutHeight).reduce(maxInt, 0n);
+  const upTo = minInt(height, end);
+  const last = minInt(upTo, first + MAX_SEARCHED_BLOCKS - 1n);
+  const found = new Map<string, FoundTransaction>();
+  const searchBlock = async (at: bigint): Promise<void> => {
+    const params = { height: at.toString() };
+    const decode = (result: unknown, endpoint: string): readonly string[] =>
+      decodeBlockTxs(resultField(result, `block of ${at}`, endpoint)).map((tx) => toHex(sha256(tx)));
+    const hashes = await pool
+      .read({ method: "block", params, decode }, signal)
+      .catch((error: unknown): readonly string[] => {
+        // Pruned at each endpoint: nothing can tell more.
+        if (lacksHeight(error)) return [];
+        throw error;
+      });
+    if (!flights.some(({ tx }) => hashes.includes(toHex(tx.hash)))) return;
+    const results = await pool.read({ method: "block_results", params, decode: resultsOf }, signal);
+    for (const [index, hash] of hashes.entries())
+      found.set(hash, decodeFound({ height: params.height, tx_result: results[index] }, "block_results"));
+  };
+  try {
+    const count = last >= first ? Number(last - first) + 1 : 0;
+    await Promise.all(Array.from({ length: count }, (_, index) => searchBlock(first + BigInt(index))));
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    return { found: flights.map(() => "unknown"), flights };
+  }
+  return {
+    // Blocks that were not read yet may have it.
+    found: flights.map(({ tx }) => found.get(toHex(tx.hash)) ?? (last < upTo ? "unknown" : undefined)),
+    flights: flights.map((flight) => ({ ...flight, searchedTo: maxInt(last, first - 1n) })),
+  };
+}
+
+function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
+  const results = resultField(result, "block_results", endpoint).member("txs_results").elements();
+  return results.map(({ value }) => value);
+}
+
+/**
+ * Returns undefined while the transaction is in no block, "unknown" when the node cannot be asked now, and "no-index" when no
+ * node has an index.
+ */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
   hash: Uint8Array,
   signal: AbortSignal,
-): Promise<FoundTransaction | "unknown"> {
+): Promise<FoundTransaction | "unknown" | "no-index"> {
+  // An index may have holes, so each endpoint is asked. One that has an index and not the transaction is enough to know.
+  let isNotFound = false;
+  const onFailed = (error: unknown): undefined => {
+    isNotFound ||= readAnswer(error).lack === "transaction";
+  };
   try {
-    return await pool.read(
-      { method: "tx", params: { hash: toBase64(hash), prove: false }, decode: decodeFound },
-      signal,
-    );
+    const params = { hash: toBase64(hash), prove: false };
+    return await pool.read({ method: "tx", params, decode: decodeFound, onFailed }, signal);
   } catch (error) {
-    if (classifyClientError(error, signal) !== "retry") throw error;
-    return isNotFound(error) ? undefined : "unknown";
+    if (signal.aborted || answerOf(error) === "final") throw error;
+    onFailed(error);
+    if (isNotFound) return undefined;
+    return readAnswer(error).lack === "index" ? "no-index" : "unknown";
   }
-}
-
-function isNotFound(error: unknown): boolean {
-  return error instanceof ClientError && error.facts.code === "rpc" && /not found/.test(error.facts.data);
 }
 
 /** A transaction in a block, or undefined while it is in none. */
@@ -209,22 +287,37 @@ export type BroadcastOutcome =
   /** no usable response; the node may have the transaction or not */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
-/** Sends a transaction with `broadcast_tx_sync`. Throws the signal's reason, and JSON-RPC errors such as a full mempool. */
+/**
+ * Sends a transaction with `broadcast_tx_sync`, to the next endpoint too when the response of one says nothing: the same bytes
+ * can be included only once. Throws the signal's reason, and errors that say that no mempool has it.
+ */
 export async function broadcastTransaction(
   pool: Pick<EndpointPool, "read">,
   bytes: Uint8Array,
   signal: AbortSignal,
 ): Promise<BroadcastOutcome> {
-  try {
-    return await pool.read(
-      { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast },
-      signal,
-    );
-  } catch (error) {
-    if (!(error instanceof ClientError)) throw error;
+  let unclear: ClientError | undefined;
+  const onFailed = (error: unknown): BroadcastOutcome | undefined => {
+    if (!(error instanceof ClientError)) return undefined;
     if (isInCache(error)) return { kind: "accepted" };
+    // A cut or a timeout may be of any request of the read, so it counts as one of the broadcast.
+    const isCut = ["unreachable", "timeout", "http-status", "bad-answer"].includes(error.facts.code);
+    if (isCut || answerOf(error) === "perhaps-done") unclear ??= error;
+    return undefined;
+  };
+  try {
+    const read = { method: "broadcast_tx_sync", params: { tx: toBase64(bytes) }, decode: decodeBroadcast };
+    const outcome = await pool.read({ ...read, onFailed }, signal);
+    // A refusal after an unclear response, for instance of the sequence: a block may have the transaction already.
+    return outcome.kind === "refused" && unclear !== undefined
+      ? { kind: "unclear", error: unclear }
+      : outcome;
+  } catch (error) {
+    if (signal.aborted || !(error instanceof ClientError)) throw error;
+    const accepted = onFailed(error);
+    if (accepted !== undefined) return accepted;
     if (isTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
-    if (isUnclear(error)) return { kind: "unclear", error };
+    if (unclear !== undefined) return { kind: "unclear", error: unclear };
     throw error;
   }
 }
@@ -244,7 +337,7 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
 
 /** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
 function isInCache({ facts }: ClientError): boolean {
-  return facts.code === "rpc" && facts.data.includes("tx already exists in cache");
+  return facts.code === "rpc" && /already (?:exists )?in (?:the )?(?:cache|mempool)/i.test(facts.data);
 }
 
 /**
@@ -253,8 +346,4 @@ function isInCache({ facts }: ClientError): boolean {
  */
 function isTooLarge({ facts }: ClientError): boolean {
   return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));
-}
-
-function isUnclear({ facts }: ClientError): boolean {
-  return ["unreachable", "timeout", "http-status", "bad-answer"].includes(facts.code);
 }

@@ -43,8 +43,8 @@ export type Confirmation =
     }
   /** refused by CheckTx */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
-  /** in no block up to the timeout height, or in none until the deadline */
-  | { readonly kind: "lost"; readonly reason: string };
+  /** in no block up to the timeout height, or in none until the deadline. `isUncertain`: a later block may still include it */
+  | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
 export interface SendOutcome {
@@ -101,7 +101,8 @@ export interface FlightTx {
 
 /** Result of the broadcast of one draft. */
 export type BroadcastResult =
-  | { readonly kind: "in-flight"; readonly tx: FlightTx }
+  /** `isUncertain`: no node has said that it took the transaction */
+  | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
   /** the node refused it; no block will include it */
   | {
       readonly kind: "refused";

@@ -107,11 +107,11 @@ describe("a node that misbehaves", () => {
     const client = connect([server.url]);
     await client.status(signal);
     const calls = ["a", "b", "c", "d", "e"].map((method) => errorOf(client.pool.call(method, {}, signal)));
-    // The lone endpoint gets a second attempt with the two missing calls, and responds to both.
+    // The two missing calls are sent again, together, and then alone.
     expect(await Promise.all(calls)).toEqual(["none", "none", "none", "none", "none"]);
   });
 
-  it("responds to a batch with one error without id: every call rejects with it", async () => {
+  it("refuses a batch with one error without id: the calls are sent alone, and later ones too", async () => {
     const server = await serve((exchange) =>
       exchange.isBatch
         ? exchange.reply({
@@ -124,7 +124,8 @@ describe("a node that misbehaves", () => {
     const client = connect([server.url]);
     await client.status(signal);
     const calls = ["a", "b"].map((method) => errorOf(client.pool.call(method, {}, signal)));
-    expect(await Promise.all(calls)).toEqual(["rpc", "rpc"]);
+    expect(await Promise.all(calls)).toEqual(["none", "none"]);
+    expect(client.pool.health().map(({ batchSize }) => batchSize)).toEqual([1]);
   });
 
   it("does not listen: the call rejects", async () => {
@@ -233,7 +234,13 @@ describe("several endpoints", () => {
     const client = connect([silent.url, nonsense.url, foreign.url, valid.url]);
     const read = await client.grpcQuery("/a.Query/B", new Uint8Array(0), signal);
     expect(read).toEqual(new Uint8Array([1, 2]));
-    expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "down", "wrong-chain", "good"]);
+    expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "good", "wrong-chain", "good"]);
+    expect(client.pool.health().map(({ lacks }) => lacks?.get("abci_query"))).toEqual([
+      undefined,
+      "node-1: abci_query.response is not an object",
+      undefined,
+      undefined,
+    ]);
   });
 
   it("reject with the retryable error when one is down and one serves another chain", async () => {

@@ -1,0 +1,283 @@
+import { ClientError, type ClientErrorFacts } from "./errors.ts";
+
+/**
+ * What an error of an endpoint means:
+ *
+ * | class | meaning | what follows |
+ * |---|---|---|
+ * | final | about the request: every honest node says the same | the query or transaction gets the reason |
+ * | not-here | this node cannot | the next endpoint in the same read |
+ * | not-now | limited, busy, syncing, unreachable | the next endpoint in the same read; this one rests |
+ * | wrong | a result that does not verify | the next endpoint; this one is distrusted |
+ * | perhaps-done | a broadcast whose outcome is unknown | the same bytes again; looked up by hash until the chain decides |
+ */
+export type AnswerClass = "final" | "not-here" | "not-now" | "wrong" | "perhaps-done";
+
+/** What an endpoint lacks that cannot do something. */
+export type Lack =
+  | "height"
+  | "results"
+  | "index"
+  | "transaction"
+  | "method"
+  | "access"
+  | "batch"
+  | "request-size"
+  | "response-size";
+
+/** What the operator of a node, or of the relayer, can do about a lack. */
+export const REMEDIES: { readonly [lack in Lack]?: string } = {
+  results:
+    "set storage.discard_abci_responses = false on the node, or add an endpoint that keeps block results",
+  index: 'set tx_index.indexer = "kv" on the node, or add an endpoint with a transaction index',
+  method: "add an endpoint that has the method",
+  access: "correct the credentials in the headers or the URL of the endpoint",
+  "response-size": "raise rpc.max_response_bytes, or the limit of the gateway",
+  "request-size": "lower batch.bytes, or raise the limit of the gateway",
+};
+
+/** The meaning of an error. */
+export interface Answer {
+  readonly class: AnswerClass;
+  /** Undefined: the text is unknown, or nothing is lacking. */
+  readonly lack?: Lack;
+  /** When the endpoint wants to be asked again. Undefined: it did not say. */
+  readonly retryAfterMs?: number;
+}
+
+/** A row of the table. Every given column must match; the first row that does decides. */
+interface Row extends Answer {
+  /** True if a broadcast may have arrived although the response is this error. */
+  readonly mayBeDone?: true;
+  readonly methods?: RegExp;
+  readonly codes?: readonly number[];
+  readonly text?: RegExp;
+}
+
+const BROADCAST = /^broadcast_/;
+
+/** Logs of an application whose state at a height is pruned or in the future. */
+const STATE_LACKING =
+  /(?:versioned state|version|state at)[^:]* (?:does not|doesn't|did not) exist|version mismatch|has (?:not )?(?:either )?been pruned|was pruned|height in the future|future (?:block )?height|failed to load (?:state|cache multi store) (?:at|for) (?:height|version)|no (?:state|store|commit info) (?:at|for|found for) (?:height|version)|invalid height/i;
+
+/** Texts of nodes that have not reached a height, have pruned it, or have never had it. */
+const HEIGHT_LACKING = new RegExp(
+  [
+    STATE_LACKING.source,
+    "lowest height|blockchain height|head of the node's blockchain|prun(?:ed|ing)|invalid height",
+    "(?:not|n't|unable to|failed to|no) (?:find|load|get|retrieve|fetch|have) [^:]*\\b(?:height|block|header|commit|validators?|consensus params)\\b",
+    "(?:block|height|header)[^:]* (?:too (?:high|low|old)|yet|ahead)",
+    "height[^:]*(?:not (?:available|found|exist|supported|stored)|unavailable|out of range|greater than|exceeds|beyond)",
+    "(?:block|header|commit|validators?(?: set)?|state|snapshot)(?: [^:]*)? (?:is |was |does |do )?(?:not (?:found|available|exist)|unavailable|missing)",
+    "no (?:light )?(?:block|header|commit|validators?|state)(?: \\S+)? (?:found|at|for)\\b",
+  ].join("|"),
+  "i",
+);
+
+/** Decides by method, JSON-RPC code, and text: a JSON-RPC error's message and data, or an application's log. */
+const TEXTS: readonly Row[] = [
+  // The mempool's cache has the bytes of an earlier broadcast.
+  { class: "perhaps-done", methods: BROADCAST, text: /already (?:exists )?in (?:the )?(?:cache|mempool)/i },
+  {
+    class: "perhaps-done",
+    methods: BROADCAST,
+    text: /confirmation not received|waiting for tx to be included/i,
+  },
+  { class: "final", text: /tx too large/i },
+  {
+    class: "not-now",
+    text: /\bis full\b|mempool is (?:closed|not available)/i,
+  },
+  {
+    class: "not-here",
+    lack: "batch",
+    text: /\bbatch(?:es|ing|ed)?\b.*(?:exceed|limit|large|long|many|max|not |un|disabled|forbidden|denied)|(?:exceed|many|max|large|long|not |un|disabled).*\bbatch/is,
+  },
+  {
+    class: "not-here",
+    lack: "request-size",
+    text: /(?:request|body|payload|entity) (?:body |entity |size )?(?:is )?(?:too|exceed).*?(?:large|big|size|limit|bytes)/i,
+  },
+  {
+    class: "not-here",
+    lack: "response-size",
+    text: /(?:response|result|message)s? (?:size |body |is )*(?:too|larger|exceed|limit)|size of the response|message larger than max/i,
+  },
+  {
+    class: "not-here",
+    lack: "index",
+    text: /\b(?:index(?:ing|er)?|search(?:ing)?|querying) is disabled|(?:TxIndexer\.\w+|Tx\w*Search|TxSearch|GetTx\w*)(?: method)? is not supported|event ?sink|no (?:tx |transaction )?index/i,
+  },
+  {
+    class: "not-here",
+    lack: "results",
+    text: /not persisting|responses? (?:are|were|is|was) (?:discarded|not (?:persisted|kept|stored))|discard_abci_responses/i,
+  },
+  {
+    class: "final",
+    text: /height must be (?:greater than|positive|non-?negative)|negative height|prov\w+ when height <= ?1/i,
+  },
+  {
+    class: "not-here",
+    lack: "height",
+    text: HEIGHT_LACKING,
+  },
+  { class: "not-here", lack: "transaction", methods: /^tx$/, text: /not found/i },
+  // -32005 and the others are codes of gateways for limits.
+  { class: "not-now", codes: [429, -32005, -32007, -32008, -32011, -32012, -32016, -32029, -32097] },
+  {
+    class: "not-now",
+    text: /rate.{0,3}limit|request rate|too many|throttl|quota|slow down|credits?\b|compute units|capacity|(?:requests?|limit|usage|plan|allowance)\b.*(?:exceeded|reached|exhausted)|(?:exceeded|reached|over)\b.*(?:requests?|limit)\b/is,
+  },
+  {
+    class: "not-now",
+    text: /catching up|sync(?:ing|ed)?\b|not (?:yet )?ready|wait for (?:the )?first block|starting|initiali[sz]|maintenance|overload|busy/i,
+  },
+  {
+    class: "not-now",
+    mayBeDone: true,
+    text: /temporar|try again|retry|unavailable|upstream|backend|bad gateway|gateway (?:error|time)|time(?:d )?.?out|deadline exceeded|connection|\beof\b|broken pipe|context canceled|shutting down|no healthy|no available|panic|runtime error/i,
+  },
+  { class: "not-here", lack: "method", codes: [-32601] },
+  {
+    class: "not-here",
+    lack: "method",
+    text: /(?:method|endpoint|route|call|unsafe)\b.*(?:not|disabled|unknown|blocked|forbidden|unsupported)|unknown method|whitelist|allow ?list/i,
+  },
+  {
+    class: "not-here",
+    lack: "access",
+    text: /forbidden|unauthori[sz]ed|denied|api.?key|credential|authenticat/i,
+  },
+  // CometBFT's parser of a query says "offset 12: got …, wanted …".
+  {
+    class: "final",
+    methods: /_search$/,
+    text: /^.{0,40}offset \d+:|query length|pars(?:e|ing)|syntax|invalid query/is,
+  },
+  {
+    class: "final",
+    codes: [-32602],
+    text: /error converting|invalid (?:params|argument|hash|request)|decod|unmarshal/i,
+  },
+];
+
+/** Decides by the HTTP status of a response whose text says nothing. 200 and 500 say nothing either: nodes send 500 with every error. */
+const STATUSES: readonly (Omit<Row, "methods" | "codes" | "text"> & { readonly status: RegExp })[] = [
+  { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
+  { status: /^(?:425|429)$/, class: "not-now" },
+  { status: /^408$|^5/, class: "not-now", mayBeDone: true },
+  { status: /^40[1237]$/, class: "not-here", lack: "access" },
+  { status: /^413$/, class: "not-here", lack: "request-size" },
+  { status: /^[34]/, class: "not-here", lack: "method" },
+];
+
+/** Decides by the code of an error that is no response to a call. */
+const CODES: {
+  readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Omit<
+    Row,
+    "methods" | "codes" | "text"
+  >;
+} = {
+  unreachable: { class: "not-now", mayBeDone: true },
+  timeout: { class: "not-now", mayBeDone: true },
+  "bad-answer": { class: "not-here", mayBeDone: true },
+  overloaded: { class: "not-now" },
+  "wrong-chain": { class: "not-here" },
+  "no-account": { class: "not-now" },
+  "gas-price-above-cap": { class: "not-now" },
+  signer: { class: "not-now" },
+  "wrong-answer": { class: "wrong" },
+  "too-large": { class: "not-here", lack: "response-size" },
+  "request-too-large": { class: "not-here", lack: "request-size" },
+  "height-unavailable": { class: "not-here", lack: "height" },
+  "bad-key": { class: "final" },
+  "bad-endpoint": { class: "final" },
+  closed: { class: "final" },
+};
+
+/** Returns the class of an error. Every error that the client did not throw is final. */
+export function answerOf(error: unknown): AnswerClass {
+  return readAnswer(error).class;
+}
+
+/** Returns whether the node lacks the height that was asked for. Another node may have it. */
+export function lacksHeight(error: unknown): boolean {
+  return readAnswer(error).lack === "height";
+}
+
+/** Returns the meaning of an error. An unknown text or code counts against the endpoint, not against the request. */
+export function readAnswer(error: unknown): Answer {
+  if (!(error instanceof ClientError)) return { class: "final" };
+  const { facts } = error;
+  const { class: plain, lack, mayBeDone } = rowOf(facts);
+  const isUncertain = mayBeDone === true && BROADCAST.test(methodOf(facts)) && !wasNeverSent(facts);
+  const retryAfterMs = retryAfterOf(facts);
+  return {
+    class: isUncertain ? "perhaps-done" : plain,
+    ...(lack === undefined ? {} : { lack }),
+    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
+  };
+}
+
+function rowOf(facts: ClientErrorFacts): Omit<Row, "methods" | "codes" | "text"> {
+  if (facts.code === "rpc") {
+    const { method, rpcCode, data, message = "", status = 200 } = facts;
+    return textRow(method, rpcCode, `${message}: ${data}`) ?? statusRow(status);
+  }
+  if (facts.code === "http-status") return statusRow(facts.status);
+  if (facts.code === "abci") return logRow(facts.log);
+  // A page instead of a response is a gateway's; a response without a field is this node's.
+  const isPage = facts.code === "bad-answer" && facts.where === "body";
+  return isPage ? { class: "not-now", mayBeDone: true } : CODES[facts.code];
+}
+
+function textRow(method: string, code: number, text: string): Row | undefined {
+  return TEXTS.find(
+    (row) =>
+      row.methods?.test(method) !== false &&
+      row.codes?.includes(code) !== false &&
+      row.text?.test(text) !== false,
+  );
+}
+
+/** The application is the same everywhere, so its refusal is final, unless the node lacks the height or is not ready. */
+function logRow(log: string): Answer {
+  if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
+  if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };
+  return STATE_LACKING.test(log) ? { class: "not-here", lack: "height" } : { class: "final" };
+}
+
+function statusRow(status: number): Omit<Row, "methods" | "codes" | "text"> {
+  return STATUSES.find((row) => row.status.test(status.toString())) ?? { class: "not-here" };
+}
+
+function methodOf(facts: ClientErrorFacts): string {
+  if ("method" in facts) return facts.method ?? "";
+  return facts.code === "bad-answer" ? facts.where : "";
+}
+
+/** No connection was made, so no byte of a broadcast has left. */
+function wasNeverSent(facts: ClientErrorFacts): boolean {
+  return (
+    facts.code === "unreachable" &&
+    /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|UND_ERR_CONNECT_TIMEOUT|ERR_TLS.*|.*CERT.*)$/.test(
+      facts.reason,
+    )
+  );
+}
+
+/** The longest rest that an endpoint can ask for. */
+const MAX_RETRY_AFTER_MS = 600_000;
+const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
+
+/** From the header `Retry-After`, or from a text such as "retry in 10s". */
+function retryAfterOf(facts: ClientErrorFacts): number | undefined {
+  if (facts.code !== "rpc" && facts.code !== "http-status") return undefined;
+  const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}` : "";
+  const match =
+    /(?:retry|try)[ _-]?(?:again)?[ _-]?(?:in|after)\W{0,4}(\d{1,9}(?:\.\d{1,9})?) ?(ms|s|m)?/i.exec(text);
+  const said = match === null ? undefined : Number(match[1]) * (UNIT_MS[match[2] ?? "s"] ?? 1_000);
+  const ms = facts.retryAfterMs ?? said;
+  return ms === undefined ? undefined : Math.min(ms, MAX_RETRY_AFTER_MS);
+}

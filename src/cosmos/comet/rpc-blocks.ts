@@ -1,0 +1,177 @@
+import { fromBase64, sha256 } from "../../platform/base/bytes.ts";
+import type { JsonField } from "../../platform/base/json.ts";
+
+/** An ABCI event. */
+interface Event {
+  readonly type: string;
+  readonly attributes: readonly { readonly key: string; readonly value: string }[];
+}
+
+/** The parts of a transaction's result that `last_results_hash` covers, and its events. */
+interface TxResult {
+  readonly code: number;
+  readonly codespace?: string;
+  readonly log?: string;
+  readonly data?: Uint8Array;
+  readonly gasWanted: bigint;
+  readonly gasUsed: bigint;
+  readonly events: readonly Event[];
+}
+
+/** A transaction that a search has found, with its inclusion proof. */
+interface SearchedTx {
+  readonly tx: Uint8Array;
+  readonly hash: Uint8Array;
+  readonly height: number;
+  readonly index: number;
+  readonly result: TxResult;
+  /** undefined when the search has not asked for it */
+  readonly proof:
+    | {
+        readonly data: Uint8Array;
+        readonly rootHash: Uint8Array;
+        readonly proof: {
+          readonly total: number;
+          readonly index: number;
+          readonly leafHash: Uint8Array;
+          readonly aunts: readonly Uint8Array[];
+        };
+      }
+    | undefined;
+}
+
+/** What `block_results` has of a block. Only these fields are read, whatever the version. */
+export interface BlockResults {
+  /** In the order of the block's transactions. */
+  readonly results: readonly TxResult[];
+  /** Events of the block itself: those at its begin and end, or of its finalization. */
+  readonly finalizeBlockEvents: readonly Event[];
+}
+
+/** Decodes the result of `block_results`, of CometBFT and Tendermint 0.34 to 1.0. */
+export function decodeBlockResults(root: JsonField): BlockResults {
+  const results = root.member("txs_results").elements();
+  const ofBlock = ["begin_block_events", "finalize_block_events", "end_block_events"].flatMap((name) =>
+    root.member(name).elements(),
+  );
+  const events = eventReader([...results.flatMap(eventsOf), ...ofBlock]);
+  return {
+    results: results.map((result) => decodeTxResult(result, events)),
+    finalizeBlockEvents: ofBlock.map(events),
+  };
+}
+
+/** Decodes the result of `tx_search`. `prove`: each transaction must have its proof. */
+export function decodeTxSearch(
+  root: JsonField,
+  { prove }: { readonly prove: boolean },
+): { readonly txs: readonly SearchedTx[]; readonly totalCount: number } {
+  const txs = root.member("txs").elements();
+  const events = eventReader(txs.flatMap((tx) => eventsOf(tx.member("tx_result").orEmpty())));
+  const found = txs.map((field) => {
+    const tx = field.member("tx").required().asBase64();
+    return {
+      tx,
+      hash: sha256(tx),
+      height: Number(field.member("height").required().asInt64()),
+      index: field.member("index").asUint32(),
+      result: decodeTxResult(field.member("tx_result").required(), events),
+      proof: prove ? decodeProof(field.member("proof").required(), tx) : undefined,
+    };
+  });
+  // Some versions count nothing in a search by hash.
+  return { txs: found, totalCount: Math.max(Number(root.member("total_count").asInt64()), found.length) };
+}
+
+/** Decodes the transactions of a result of `block`. */
+export function decodeBlockTxs(root: JsonField): readonly Uint8Array[] {
+  const data = root.member("block").required().member("data").orEmpty();
+  return data
+    .member("txs")
+    .elements()
+    .map((tx) => tx.asBase64());
+}
+
+/** Decodes the numbers of transactions in a result of `blockchain`, by height. */
+export function decodeTxCounts(root: JsonField): ReadonlyMap<bigint, number> {
+  const metas = root.member("block_metas").elements();
+  return new Map(
+    metas.map((meta) => [
+      meta.member("header").required().member("height").required().asInt64(),
+      Number(meta.member("num_txs").required().asInt64()),
+    ]),
+  );
+}
+
+function decodeProof(field: JsonField, data: Uint8Array): NonNullable<SearchedTx["proof"]> {
+  const proof = field.member("proof").required();
+  return {
+    data,
+    rootHash: new Uint8Array(),
+    proof: {
+      total: Number(proof.member("total").asInt64()),
+      index: Number(proof.member("index").asInt64()),
+      leafHash: proof.member("leaf_hash").asBase64(),
+      aunts: proof
+        .member("aunts")
+        .elements()
+        .map((aunt) => aunt.asBase64()),
+    },
+  };
+}
+
+function decodeTxResult(result: JsonField, events: EventReader): TxResult {
+  return {
+    code: result.member("code").asUint32(),
+    codespace: result.member("codespace").asText(),
+    log: result.member("log").asText(),
+    data: result.member("data").asBase64(),
+    gasWanted: result.member("gas_wanted").asInt64(),
+    gasUsed: result.member("gas_used").asInt64(),
+    events: eventsOf(result).map(events),
+  };
+}
+
+function eventsOf(result: JsonField): readonly JsonField[] {
+  return result.member("events").elements();
+}
+
+type EventReader = (event: JsonField) => Event;
+
+/**
+ * Creates the reader of a response's events. Tendermint 0.34 prints keys and values in base64, later versions print text: a
+ * response whose keys are all base64 of printable text is of 0.34.
+ */
+function eventReader(all: readonly JsonField[]): EventReader {
+  const keys = new Set(all.flatMap((event) => attributesOf(event).map(({ key }) => key)));
+  keys.delete("");
+  const isBase64 = keys.size > 0 && [...keys].every((key) => /^[\x20-\x7e]+$/.test(fromBase64Text(key)));
+  return (event) => {
+    const attributes = attributesOf(event);
+    return {
+      type: event.member("type").asText(),
+      attributes: isBase64
+        ? attributes.map(({ key, value }) => ({ key: fromBase64Text(key), value: fromBase64Text(value) }))
+        : attributes,
+    };
+  };
+}
+
+function attributesOf(event: JsonField): Event["attributes"] {
+  return event
+    .member("attributes")
+    .elements()
+    .map((attribute) => ({
+      key: attribute.member("key").asText(),
+      value: attribute.member("value").asText(),
+    }));
+}
+
+/** Empty for text that is not base64. */
+function fromBase64Text(text: string): string {
+  try {
+    return new TextDecoder().decode(fromBase64(text));
+  } catch {
+    return "";
+  }
+}

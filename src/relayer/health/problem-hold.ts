@@ -1,0 +1,50 @@
+import type { Problem, ProblemCode } from "./problems.ts";
+
+/** Leaves out problems that are not older than a block. */
+export interface ProblemHold {
+  /** Returns those that last. Call it at least every second. */
+  readonly lasting: (
+    problems: readonly Problem[],
+    block: { readonly blockMs: number; readonly nowMs: number },
+  ) => readonly Problem[];
+}
+
+/** Problems that hold from the first moment: nothing works yet, or nothing can be sent. */
+const IMMEDIATE: ReadonlySet<ProblemCode> = new Set([
+  "starting",
+  "store-not-writable",
+  "not-sending",
+  "lease-unknown",
+  "account-cannot-pay",
+] as const);
+/** A problem that returns within this time was never over. */
+const HELD_MS = 1_500;
+
+/**
+ * Creates a hold without problems. A reason that lasts for less than a block of normal service is no reason: behind a load balancer
+ * whose nodes are some blocks apart a read fails now and then, and each result comes in time.
+ */
+export function createProblemHold(): ProblemHold {
+  const seen = new Map<string, { readonly fromMs: number; lastMs: number }>();
+  return {
+    lasting: (problems, { blockMs, nowMs }) => {
+      const found = problems.filter((problem) => {
+        const key = `${problem.code} ${problem.connectionId ?? ""}`;
+        const known = seen.get(key);
+        if (known === undefined || nowMs - known.lastMs > HELD_MS)
+          seen.set(key, { fromMs: nowMs, lastMs: nowMs });
+        else known.lastMs = nowMs;
+        return IMMEDIATE.has(problem.code) || nowMs - (seen.get(key)?.fromMs ?? nowMs) >= blockMs;
+      });
+      for (const [key, { lastMs }] of seen) if (nowMs - lastMs > HELD_MS) seen.delete(key);
+      return found;
+    },
+  };
+}
+
+/** Says that dead letters are left, which a relayer that is ready may have; undefined when there is none. */
+export function deadLetterText(deadLetters: number): string | undefined {
+  if (deadLetters === 0) return undefined;
+  const what = deadLetters === 1 ? "transaction was" : "transactions were";
+  return `${deadLetters} ${what} not delivered; send them again or acknowledge them: relaywatch relayer dead-letters`;
+}
