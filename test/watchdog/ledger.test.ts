@@ -282,3 +282,45 @@ describe("countObservation", () => {
     expect(countsOf(ledger, "2027-01")).toEqual({ good: 0n, bad: 0n, unknown: 0n });
   });
 });
+
+describe("a month that a wrong clock has closed", () => {
+  const page = (height: bigint) => ({ metrics: up(reading(height, 0n, height, NOV_21 - DAY)) });
+  const clock = (believedSinceMs?: number) =>
+    believedSinceMs === undefined ? { problem: "it was set" } : { believedSinceMs, problem: "" };
+  const head = (height: bigint, blockTimeMs: number) =>
+    up({ chainId: "c", height, blockTimeMs, monthEdge: undefined });
+  const count = (ledger: typeof EMPTY_LEDGER, atMs: number, height: bigint, more: object) => {
+    const observation = observationOf(atMs, [page(height)]);
+    const { chain = {}, ...rest } = more as { readonly chain?: object };
+    return countObservation(
+      ledger,
+      { ...observation, ...rest, chain: { ...observation.chain, ...chain } },
+      { intervalMs: 5000 },
+    ).ledger;
+  };
+  const before = count(EMPTY_LEDGER, NOV_21, 86_400n, { clock: clock(NOV_21 - DAY) });
+
+  it("is not closed while the clock is not believed, nor in the ten minutes after", () => {
+    const months = [{ clock: clock() }, { clock: clock(NOV_21 + 40 * DAY - 60_000) }].map((view) => {
+      const ledger = count(before, NOV_21 + 40 * DAY, 86_405n, view);
+      return ledger.sources.calls.rollups.months.get("2026-11")?.finalized;
+    });
+    expect(months).toEqual([undefined, undefined]);
+  });
+
+  it("is open again as soon as the chain shows the time, with its blocks and one event", () => {
+    const closed = count(before, NOV_21 + 40 * DAY, 86_405n, { clock: clock(NOV_21 - DAY) });
+    expect(closed.sources.calls.rollups.months.get("2026-11")?.finalized).toBeDefined();
+    const ledger = count(closed, NOV_21 + 10_000, 86_410n, {
+      clock: clock(NOV_21 - DAY),
+      chain: { head: head(86_410n, NOV_21 + 10_000) },
+    });
+    expect([...ledger.sources.calls.rollups.months.values()]).toMatchObject([
+      { month: "2026-11", counts: { good: 86_410n } },
+    ]);
+    expect(ledger.sources.calls.rollups.months.get("2026-11")?.finalized).toBeUndefined();
+    expect(ledger.events.recent.filter(({ kind }) => kind === "month-reopened")).toMatchObject([
+      { text: "2026-11 is open again; it was closed by a wrong clock" },
+    ]);
+  });
+});

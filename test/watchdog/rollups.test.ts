@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type BlockCounts, NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
 import {
   addToRollups,
+  correctRollups,
   type Rollups,
   NO_ROLLUPS,
   type Entry,
@@ -127,5 +128,51 @@ describe("the months", () => {
     expect(book(rollups, edge + HOUR, edge + HOUR + 1000).months.get("2026-11")?.coveredFromMs).toBe(
       edge + HOUR,
     );
+  });
+});
+
+describe("the correction of what a clock of the future has dated", () => {
+  const isOver = (): boolean => true;
+  const as = { chainId: "test-1", source: "calls" } as const;
+  const DAY = 24 * HOUR;
+  const before = book(NO_ROLLUPS, NOON - MINUTE, NOON);
+  const future = book(
+    book(before, NOON + 40 * DAY - MINUTE, NOON + 40 * DAY),
+    NOON + 50 * DAY,
+    NOON + 50 * DAY,
+  );
+
+  it("moves the blocks to the present, in all spans, and opens the months that are not over", () => {
+    const { rollups: closed } = finalizeMonths(future, isOver, as, NOON);
+    const { rollups, reopened } = correctRollups(closed, NOON);
+    expect(reopened).toEqual(["2026-10", "2026-11", "2026-12"]);
+    expect([...rollups.months.values()]).toEqual([
+      { month: "2026-10", counts: good(18n), estimated: NO_BLOCKS, coveredFromMs: NOON - MINUTE },
+    ]);
+    // Minutes and hours before the step are not in memory any more.
+    expect(minutesOf(rollups)).toEqual([[0, 6n]]);
+    expect(rollups.day.map(({ startMs, counts }) => [startMs, counts.good])).toEqual([
+      [NOON - 12 * HOUR, 18n],
+    ]);
+    // An open month can take blocks again.
+    expect([...book(rollups, NOON, NOON + 1000).months.values()].map(({ counts }) => counts.good)).toEqual([
+      24n,
+    ]);
+  });
+
+  it("leaves months alone that are over", () => {
+    const { rollups: closed } = finalizeMonths(future, (month) => month === "2026-10", as, NOON);
+    const { rollups, reopened } = correctRollups(closed, NOON + 20 * DAY);
+    expect(reopened).toEqual([]);
+    expect(rollups.months.get("2026-10")).toEqual(closed.months.get("2026-10"));
+    expect([...rollups.months].map(([month, { counts }]) => [month, counts.good])).toEqual([
+      ["2026-10", 6n],
+      ["2026-11", 12n],
+    ]);
+  });
+
+  it("changes nothing when no block is later", () => {
+    expect(correctRollups(before, NOON)).toEqual({ rollups: before, reopened: [] });
+    expect(correctRollups(before, NOON).rollups).toBe(before);
   });
 });

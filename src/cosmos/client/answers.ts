@@ -188,7 +188,7 @@ const CODES: {
   "gas-price-above-cap": { class: "not-now" },
   signer: { class: "not-now" },
   "wrong-answer": { class: "wrong" },
-  "too-large": { class: "not-here", lack: "response-size" },
+  "too-large": { class: "not-here", lack: "response-size", mayBeDone: true },
   "request-too-large": { class: "not-here", lack: "request-size" },
   "height-unavailable": { class: "not-here", lack: "height" },
   "bad-key": { class: "final" },
@@ -199,6 +199,17 @@ const CODES: {
 /** Returns the class of an error. Every error that the client did not throw is final. */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
+}
+
+/**
+ * Returns whether a broadcast that ended with this error may have arrived. It has not when the error is of the status that an
+ * endpoint is asked for before.
+ */
+export function mayHaveArrived(error: ClientError): boolean {
+  const { facts } = error;
+  const { class: plain, mayBeDone } = rowOf(facts);
+  if (plain === "perhaps-done") return true;
+  return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
 /** Returns whether the node lacks the height that was asked for. Another node may have it. */

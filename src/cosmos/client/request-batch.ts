@@ -287,7 +287,7 @@ function deliver(
         : rpcError(response, call.method, response.facts, endpoint);
     const isOfBatch = response === undefined || readAnswer(error).lack === "batch";
     if (batch.length > 1 && isOfBatch) return true;
-    call.reject(error);
+    call.reject(ofCall(error, call));
     return false;
   });
 }

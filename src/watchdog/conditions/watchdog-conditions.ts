@@ -43,6 +43,29 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     },
   }),
   condition({
+    name: "clock-not-believed",
+    severity: "warning",
+    title: "This watchdog's clock is not believed",
+    when: "the clock of the watchdog's machine contradicts the chain, the sources or the last poll",
+    description:
+      "The clock of the watchdog's machine was set or is wrong: the chain's newest block, the sources' clocks or the last stored poll say otherwise. The watchdog goes on with the time that it believes.",
+    impact:
+      "No block is lost. Blocks are counted, but no month is closed unless the chain's time can be read, and new events can have a wrong time.",
+    action:
+      "Synchronise the clock of the watchdog's machine: start its time service, and let it step the clock.",
+    for: "10m",
+    resolveFor: "1m",
+    thresholds: {},
+    inhibits: [],
+    past: { notStored: "comparisons of clocks" },
+    evaluate: ({ observation: { clock } }) => {
+      if (clock === undefined) return cannotSee("the clock was not compared");
+      return clock.problem === ""
+        ? clear("the watchdog's clock is believed")
+        : active(`the clock of the watchdog's machine is not believed: ${clock.problem}`);
+    },
+  }),
+  condition({
     name: NOTIFICATIONS_LOST,
     severity: "critical",
     title: "Notifications were not delivered",

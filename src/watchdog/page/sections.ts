@@ -26,6 +26,7 @@ export function sourceSection({
   polledAtMs,
   pending,
   storeProblem,
+  clockProblem,
 }: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h3>Sources</h3><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
@@ -50,6 +51,7 @@ export function sourceSection({
   return html`<h3>Sources</h3>
 <p>Last poll ${timeText(polledAtMs)}. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
 ${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
+${clockProblem !== undefined && html`<p>${badge("bad", "clock not believed")} The clock of this machine: ${clockProblem}. Blocks are counted; without the chain's time no month is closed.</p>`}
 ${dataTable({ caption: "At the last poll", columns, rows: sources })}`;
 }
 

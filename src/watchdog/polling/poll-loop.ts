@@ -167,7 +167,7 @@ export function createPollLoop(
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
-    if (observation.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = observation.atMs;
+    if (observation.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = clock.monotonicMs();
     const save = (ledger: Ledger): void => {
       const state = keeper.current();
       keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
@@ -213,7 +213,7 @@ export function createPollLoop(
   const isAlive = (): boolean => clock.monotonicMs() - lastEndMs < aliveMs;
   const problem = (): string | undefined => {
     if (!isAlive()) return `the last poll of ${name} ended too long ago`;
-    if (nodeReadMs !== undefined && clock.nowMs() - nodeReadMs <= WORK_MS) return undefined;
+    if (nodeReadMs !== undefined && clock.monotonicMs() - nodeReadMs <= WORK_MS) return undefined;
     return `no node of ${name} was read in the last ${WORK_MS / 60_000} min`;
   };
   const sidecars = (): LoopSidecars => ({

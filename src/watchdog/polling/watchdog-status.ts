@@ -75,6 +75,8 @@ export interface WatchdogStatus {
   readonly polledAtMs: number | undefined;
   /** How much later than planned the last poll began, ms. */
   readonly lateMs?: number;
+  /** Why the clock of this machine is not believed; undefined while it is. */
+  readonly clockProblem?: string | undefined;
   readonly current: MonthStatus;
   /** All months with blocks, newest first. */
   readonly months: readonly MonthStatus[];
@@ -154,6 +156,7 @@ export function toStatus(input: StatusInput): WatchdogStatus {
     startedAtMs,
     polledAtMs: last?.observation.atMs,
     lateMs: input.lateMs ?? 0,
+    clockProblem: last?.observation.clock?.problem || undefined,
     current: toMonth(month),
     months: [...months.keys()].toSorted((a, b) => (a < b ? 1 : -1)).map(toMonth),
     assessment: last?.assessment,
@@ -197,6 +200,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
     payments: (status.payments ?? []).map(paymentJson),
     alerts: status.alerts.map(alertJson),
     store_error: status.storeProblem ?? null,
+    clock_error: status.clockProblem ?? null,
     pending_notifications: [...status.pending.values()].reduce((sum, count) => sum + count, 0),
     sources: status.sources.map((source) => ({
       name: source.name,

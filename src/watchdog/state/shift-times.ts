@@ -145,7 +145,12 @@ function shiftSilence(silence: Silence, shift: Shift, nowMs: number): Silence {
 }
 
 function shiftDelivery(delivery: Delivery, shift: Shift): Delivery {
-  return { ...delivery, event: shifted(delivery.event, ["atMs"], shift) };
+  const { event, dead } = delivery;
+  return {
+    ...delivery,
+    event: shifted(event, ["atMs"], shift),
+    ...(dead === undefined ? {} : { dead: shifted(dead, ["atMs"], shift) }),
+  };
 }
 
 /** The end of a cause counts for the grace of its consequences. */

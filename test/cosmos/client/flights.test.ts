@@ -1,7 +1,13 @@
 import { describe, expect, it } from "vitest";
 import type { PooledChainClient } from "../../../src/cosmos/client/create-chain-client.ts";
-import { ClientError } from "../../../src/cosmos/client/errors.ts";
-import { type Flight, confirmFlights, decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
+import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
+import { ClientError, type ClientErrorFacts } from "../../../src/cosmos/client/errors.ts";
+import {
+  broadcastTransaction,
+  type Flight,
+  confirmFlights,
+  decodeFound,
+} from "../../../src/cosmos/client/tx/flights.ts";
 import { sha256, toBase64 } from "../../../src/platform/base/bytes.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -11,6 +17,7 @@ const rpcError = (data: string, rpcCode = -32603): ClientError =>
   new ClientError({ code: "rpc", endpoint: "fake", method: "tx", rpcCode, data }, data);
 const unreachable = new ClientError({ code: "unreachable", endpoint: "fake", reason: "ECONNRESET" }, "down");
 const notFound = rpcError("tx (00) not found");
+const lacking = rpcError("height 120 must be less than or equal to the current blockchain height 119");
 
 /** Responses of CheckTx, and errors of the call. */
 const ACCEPTED = { code: 0 };
@@ -47,7 +54,7 @@ function setUp(count = 1) {
     checks: [] as Response[],
     broadcasts: 0,
     /** Transactions by height. */
-    blocks: new Map<string, readonly Uint8Array[]>(),
+    blocks: new Map<string, readonly Uint8Array[] | ClientError>(),
     reads: [] as string[],
   };
   const call = (method: string, { height = "" }: Readonly<Record<string, unknown>> = {}): Response => {
@@ -56,7 +63,8 @@ function setUp(count = 1) {
       node.reads.push(String(height));
       const txs = node.blocks.get(String(height));
       if (txs === undefined && node.blocks.size === 0) return { block: { data: { txs: [] } } };
-      return txs === undefined ? unreachable : { block: { data: { txs: txs.map(toBase64) } } };
+      if (txs === undefined || txs instanceof ClientError) return txs ?? unreachable;
+      return { block: { data: { txs: txs.map(toBase64) } } };
     }
     if (method === "block_results")
       return {
@@ -249,10 +257,94 @@ describe("a flight on a node without a transaction index", () => {
 });
 
 describe("a flight that an index does not have", () => {
+  it("is not lost while its block is lacking where a node is behind", async () => {
+    const { node, confirm } = setUp();
+    for (let height = 101; height <= 120; height++) node.blocks.set(`${height}`, []);
+    node.blocks.set("120", lacking);
+    expect(await confirm(123n)).toEqual(["in flight"]);
+    // Much later it is pruned.
+    expect(await confirm(141n)).toEqual(["not in a block up to its timeout height 120"]);
+  });
+
   it("is not lost when a block has it", async () => {
     const { node, confirm } = setUp();
     for (let height = 101; height <= 120; height++) node.blocks.set(`${height}`, []);
     node.blocks.set("110", [Uint8Array.of(1), Uint8Array.of(0)]);
     expect(await confirm(123n)).toEqual(["included"]);
+  });
+});
+
+const method = "broadcast_tx_sync";
+const refusedConnection = { code: "unreachable", endpoint: "fake", reason: "ECONNREFUSED", method } as const;
+const cut = { code: "unreachable", endpoint: "fake", reason: "ECONNRESET", method } as const;
+const isFull = { code: "rpc", endpoint: "fake", method, rpcCode: -32603, data: "mempool is full" } as const;
+const inCache = { ...isFull, data: "tx already exists in cache" } as const;
+
+/** What the endpoints respond, in order, and the outcome; "error": the broadcast rejects, so no mempool has the transaction. */
+const BROADCASTS: readonly (readonly [
+  text: string,
+  responses: readonly (ClientErrorFacts | typeof ACCEPTED)[],
+  outcome: string,
+])[] = [
+  ["a cut", [cut], "unclear"],
+  ["a cut, then a refusal of the sequence", [cut, USED], "unclear"],
+  ["a cut, then any refusal", [cut, NO_FUNDS], "unclear"],
+  ["a cut, then a full mempool", [cut, isFull], "unclear"],
+  ["a full mempool, then a cut", [isFull, cut], "unclear"],
+  ["a cut, then the cache of a mempool", [cut, inCache], "accepted"],
+  ["a cut, then an acceptance", [cut, ACCEPTED], "accepted"],
+  [
+    "a cut without a method",
+    [{ code: "unreachable", endpoint: "fake", reason: "down" }, NO_FUNDS],
+    "unclear",
+  ],
+  ["a timeout", [{ code: "timeout", endpoint: "fake", method, afterMs: 1 }, NO_FUNDS], "unclear"],
+  ["a gateway's status", [{ code: "http-status", endpoint: "fake", status: 502, method }, USED], "unclear"],
+  [
+    "a response that is missing",
+    [{ code: "bad-answer", endpoint: "fake", where: "x", method }, USED],
+    "unclear",
+  ],
+  ["a response that is too large", [{ code: "too-large", endpoint: "fake", limitBytes: 1 }, USED], "unclear"],
+  ["a refused connection, then a refusal", [refusedConnection, NO_FUNDS], "refused"],
+  ["a status without response, then a refusal", [{ ...cut, method: "status" }, NO_FUNDS], "refused"],
+  [
+    "a limit, then a refusal",
+    [{ code: "http-status", endpoint: "fake", status: 429, method }, USED],
+    "refused",
+  ],
+  ["refused connections", [refusedConnection, refusedConnection], "error"],
+  ["full mempools", [isFull, isFull], "error"],
+];
+
+describe("a broadcast to several endpoints", () => {
+  it.each(BROADCASTS)("that has %s", async (_text, responses, outcome) => {
+    const sent: unknown[] = [];
+    const pool = createEndpointPool(
+      responses.map((response, index) => ({
+        name: `endpoint ${index}`,
+        read: async ({ params, decode }) => {
+          sent.push(params["tx"]);
+          if (typeof response.code === "string") throw new ClientError(response, "failed");
+          return decode(response, "fake");
+        },
+        verify: () => Promise.reject(new Error("not used")),
+        restMs: () => 0,
+        distrust: () => {},
+        health: () => ({
+          name: `endpoint ${index}`,
+          state: "good",
+          failures: 0,
+          lastError: undefined,
+          status: undefined,
+          latencyMs: undefined,
+          distrusted: undefined,
+        }),
+        close: () => {},
+      })),
+    );
+    const ended = await broadcastTransaction(pool, Uint8Array.of(7), signal).catch(() => ({ kind: "error" }));
+    expect(ended.kind).toBe(outcome);
+    expect(sent).toEqual(responses.map(() => toBase64(Uint8Array.of(7))));
   });
 });

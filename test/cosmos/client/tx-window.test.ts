@@ -195,6 +195,17 @@ describe("a window of transactions", () => {
     expect(sequences().at(-1)).toBe(42n);
   });
 
+  it.each(["too-large", "mempool-full"] as const)(
+    "keeps in flight what may have arrived, whatever refuses it afterwards (%s)",
+    async (refusal) => {
+      chain.broadcastResults.push("unanswered", refusal, refusal);
+      expect(kinds(await broadcast("a"))).toEqual(["in-flight"]);
+      expect(window.isOpen(height)).toBe(false);
+      expect(await block()).toEqual([[40n, "included"]]);
+      expect(window.isOpen(height)).toBe(true);
+    },
+  );
+
   it("closes while a broadcast has no response, and opens when it is final", async () => {
     chain.broadcastResults.push("unreachable", "unreachable", "unreachable");
     expect(kinds(await broadcast("a"))).toEqual(["in-flight"]);

@@ -59,6 +59,7 @@ export function healthyFrame(atMs: number): Frame {
       atMs,
       nodes: [healthyNode(atMs, blocks)],
       chain: healthyChain(atMs, blocks),
+      clock: { believedSinceMs: START_MS - 3_600_000, problem: "" },
     },
     recent: { "5m": { ...NO_BLOCKS, good: 300n }, "30m": { ...NO_BLOCKS, good: 1800n } },
     assessment: healthyAssessment(),

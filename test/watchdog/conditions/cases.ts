@@ -1,5 +1,6 @@
 import { JAIL_CASES } from "./jail-cases.ts";
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
+import type { ClockView } from "../../../src/watchdog/sources/observation.ts";
 import {
   all,
   type Change,
@@ -71,6 +72,13 @@ const recent =
 function blocksSince({ observation }: Frame): bigint {
   return BigInt(Math.floor((observation.atMs - BAD_FROM_MS) / 1000));
 }
+
+const withClock =
+  (clock?: ClockView): Change =>
+  (frame) => {
+    const { clock: _, ...observation } = frame.observation;
+    return { ...frame, observation: clock === undefined ? observation : { ...observation, clock } };
+  };
 
 /** The node's page without further blocks. */
 const nodeStops: Change = (frame) => {
@@ -452,6 +460,11 @@ export const CASES: Readonly<Record<string, Cases>> = {
     fires: (frame) => ({ ...frame, lost: [{ channel: "chat", reason: "no_service" }] }),
     quiet: { "nothing lost": (frame) => ({ ...frame, lost: [] }) },
     missing: { "dead letters": (frame) => frame },
+  },
+  "clock-not-believed": {
+    fires: withClock({ problem: "it is 30 d behind the clock of every source" }),
+    quiet: { "a clock that was set a moment ago": withClock({ believedSinceMs: START_MS, problem: "" }) },
+    missing: { "the comparison": withClock() },
   },
   "watchdog-slow": {
     fires: (frame) => ({ ...frame, lateMs: 5000 }),

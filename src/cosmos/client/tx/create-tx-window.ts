@@ -260,8 +260,8 @@ async function broadcastUntilClear(
     deps.logger.warn("no response to broadcast", { hash: toHex(hash), error: outcome.error.message });
     await deps.clock.sleep(backoffMs(tries - 1, limits.broadcastBackoff, deps.random), signal);
     const again = await broadcastOnce(deps, bytes, signal);
-    // A sequence mismatch now may mean that an earlier attempt arrived and used the sequence.
-    if (again.kind !== "refused" || !isSequenceMismatch(again)) outcome = again;
+    // A refusal says nothing about an earlier attempt, which may have arrived, and used the sequence or the funds.
+    if (again.kind !== "refused") outcome = again;
   }
   return outcome;
 }

@@ -6,7 +6,7 @@ import { errorText } from "../../../platform/base/errors.ts";
 import { decodeBlockTxs } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
-import { answerOf, lacksHeight, readAnswer } from "../answers.ts";
+import { answerOf, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
 import { ClientError } from "../errors.ts";
 import { resultField } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
@@ -190,8 +190,8 @@ async function findInBlocks(
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
-        // Pruned at each endpoint: nothing can tell more.
-        if (lacksHeight(error)) return [];
+        // Pruned at each endpoint: nothing can tell more. A recent block is lacking where a node is behind.
+        if (lacksHeight(error) && at + RESET_DISTANCE < height) return [];
         throw error;
       });
     if (!flights.some(({ tx }) => hashes.includes(toHex(tx.hash)))) return;
@@ -300,9 +300,7 @@ export async function broadcastTransaction(
   const onFailed = (error: unknown): BroadcastOutcome | undefined => {
     if (!(error instanceof ClientError)) return undefined;
     if (isInCache(error)) return { kind: "accepted" };
-    // A cut or a timeout may be of any request of the read, so it counts as one of the broadcast.
-    const isCut = ["unreachable", "timeout", "http-status", "bad-answer"].includes(error.facts.code);
-    if (isCut || answerOf(error) === "perhaps-done") unclear ??= error;
+    if (mayHaveArrived(error)) unclear ??= error;
     return undefined;
   };
   try {

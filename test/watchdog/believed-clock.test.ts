@@ -1,0 +1,127 @@
+import { describe, expect, it } from "vitest";
+import { type BelievedClock, createBelievedClock } from "../../src/watchdog/polling/believed-clock.ts";
+
+const TRUE_MS = Date.UTC(2026, 10, 21, 12);
+const MINUTE = 60_000;
+const DAY = 1440 * MINUTE;
+
+/** What a poll can see of the time. */
+interface Seen {
+  readonly chain?: boolean;
+  readonly sources?: boolean;
+  readonly lastPollMs?: number;
+}
+
+/** A machine whose clock is `wrongMs` ahead of the time. The monotonic clock began at the boot. */
+function machineAt(wrongMs: number): {
+  readonly clock: BelievedClock;
+  /** Steps the machine's clock. */
+  readonly step: (ms: number) => void;
+  /** Polls after `afterMs`. Returns by how much stored times are to be moved. */
+  readonly poll: (seen?: Seen, afterMs?: number) => number;
+  /** By how much the clock differs from the time. */
+  readonly error: () => number;
+} {
+  let ahead = wrongMs;
+  let sinceBoot = 5 * MINUTE;
+  const now = (): number => TRUE_MS + sinceBoot;
+  const clock = createBelievedClock({
+    nowMs: () => now() + ahead,
+    monotonicMs: () => sinceBoot,
+    sleep: async () => {},
+  });
+  return {
+    clock,
+    step: (ms) => {
+      ahead += ms;
+    },
+    poll: ({ chain = false, sources = false, lastPollMs } = {}, afterMs = 5000) => {
+      sinceBoot += afterMs;
+      return clock.compare({
+        dates: sources ? [{ host: "node:26657", timeMs: now(), readMs: sinceBoot }] : [],
+        chainMs: chain ? now() - 3000 : undefined,
+        lastPollMs,
+      });
+    },
+    error: () => clock.nowMs() - now(),
+  };
+}
+
+/** Polls every minute. */
+function pollFor(machine: ReturnType<typeof machineAt>, minutes: number, seen?: Seen): void {
+  for (let minute = 0; minute < minutes; minute++) machine.poll(seen, MINUTE);
+}
+
+describe("the believed clock", () => {
+  it.each([-30 * DAY, 40 * DAY, -60 * MINUTE])(
+    "does not follow a step of %d ms while the watchdog runs",
+    (ms) => {
+      const machine = machineAt(0);
+      machine.poll();
+      machine.step(ms);
+      expect([machine.poll(), machine.error()]).toEqual([0, 0]);
+      expect(machine.clock.view().problem).toMatch(ms > 0 ? /set forward by 40 d/ : /set back by/);
+      expect(machine.clock.view().believedSinceMs).toBeUndefined();
+      machine.step(-ms);
+      expect([machine.poll(), machine.error(), machine.clock.view().problem]).toEqual([0, 0, ""]);
+    },
+  );
+
+  it("follows a step that nothing contradicts for ten minutes, and says by how much times move", () => {
+    const machine = machineAt(0);
+    machine.poll();
+    machine.step(60 * MINUTE);
+    pollFor(machine, 10);
+    expect(machine.error()).toBe(0);
+    expect([machine.poll({}, MINUTE), machine.error()]).toEqual([60 * MINUTE, 60 * MINUTE]);
+  });
+
+  it("does not follow a step that the sources' clocks contradict, however long it lasts", () => {
+    const machine = machineAt(0);
+    machine.poll({ sources: true });
+    machine.step(40 * DAY);
+    pollFor(machine, 60, { sources: true });
+    expect(machine.error()).toBe(0);
+    expect(machine.clock.view().problem).toBe("it is 40 d ahead of the clock of every source");
+  });
+
+  it("follows a step to the chain's time at once", () => {
+    const machine = machineAt(-30 * DAY);
+    machine.poll();
+    machine.step(30 * DAY);
+    expect([machine.poll({ chain: true }), machine.error()]).toEqual([30 * DAY, 0]);
+    expect(machine.clock.view().change).toBe("the clock of this machine was set forward by 30 d");
+  });
+
+  it("takes the sources' time when the machine starts with a wrong clock", () => {
+    const machine = machineAt(-30 * DAY);
+    machine.poll({ sources: true });
+    expect(machine.error()).toBe(0);
+    expect(machine.clock.view().problem).toBe("it is 30 d behind the clock of every source");
+  });
+
+  it("is not before the last stored poll", () => {
+    const machine = machineAt(-30 * DAY);
+    const lastPollMs = TRUE_MS;
+    machine.poll({ lastPollMs });
+    expect(machine.clock.nowMs()).toBe(lastPollMs);
+    expect(machine.clock.view().problem).toMatch(/30 d before the last poll or block/);
+  });
+
+  it("moves stored times of the future when the chain shows that they are wrong", () => {
+    const machine = machineAt(0);
+    expect(machine.poll({ chain: true, lastPollMs: TRUE_MS + 40 * DAY })).toBe(-40 * DAY + 5 * MINUTE + 5000);
+    expect([machine.error(), machine.clock.view().problem]).toEqual([0, ""]);
+  });
+
+  it("follows drift without a word", () => {
+    const machine = machineAt(0);
+    machine.poll();
+    for (let count = 0; count < 100; count++) {
+      machine.step(500);
+      expect(machine.poll()).toBe(0);
+    }
+    expect(machine.error()).toBe(50_000);
+    expect(machine.clock.view()).toMatchObject({ problem: "", changes: 0 });
+  });
+});

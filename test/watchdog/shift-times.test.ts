@@ -1,0 +1,118 @@
+import { describe, expect, it } from "vitest";
+import { EMPTY_HISTORY, UNSEEN } from "../../src/watchdog/conditions/poll-history.ts";
+import type { AlertEvent } from "../../src/watchdog/alerts/alert-event.ts";
+import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
+import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
+import { shiftTimes } from "../../src/watchdog/state/shift-times.ts";
+import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
+import { observationOf, up } from "../support/watchdog/observations.ts";
+
+const NOW = Date.UTC(2026, 10, 21, 12);
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+
+const EVENT: AlertEvent = {
+  id: "1",
+  key: "k",
+  kind: "firing",
+  alert: "sidecar-down",
+  validator: "default",
+  chainId: "test-1",
+  severity: "critical",
+  atMs: NOW - HOUR,
+  sinceMs: NOW - 2 * HOUR,
+} as AlertEvent;
+
+function alertOf(phase: AlertState["phase"]): AlertState {
+  return {
+    validator: "default",
+    alert: "sidecar-down",
+    phase,
+    sinceMs: NOW - 2 * HOUR,
+    lastActiveMs: NOW,
+    reason: "refused",
+    badBlocksBefore: 0n,
+    ...(phase === "resolved" ? { resolvedAtMs: NOW } : {}),
+    acknowledged: { author: "kim", note: "disk", atMs: NOW - HOUR },
+    escalation: { steps: 1, atMs: NOW - HOUR },
+  };
+}
+
+function silence(startsAtMs: number): WatchdogState["alerting"]["silences"][number] {
+  return {
+    id: "s",
+    alerts: [],
+    validators: [],
+    author: "kim",
+    reason: "r",
+    startsAtMs,
+    endsAtMs: NOW + HOUR,
+  };
+}
+
+const page = { chainId: "test-1", success: 10n, failure: 0n, height: 100n };
+const STATE: WatchdogState = {
+  ...EMPTY_STATE,
+  ledgers: new Map([
+    [
+      "default",
+      countObservation(EMPTY_LEDGER, observationOf(NOW, [{ metrics: up(page) }]), { intervalMs: 5000 })
+        .ledger,
+    ],
+  ]),
+  pollHistories: new Map([
+    [
+      "default",
+      {
+        ...EMPTY_HISTORY,
+        chain: { height: 5n, firstSeenMs: NOW - HOUR, advancedAtMs: NOW },
+        nodes: new Map([["node", { ...UNSEEN, lastGoodMs: NOW, seenMs: NOW }]]),
+      },
+    ],
+  ]),
+  alerting: {
+    ...EMPTY_STATE.alerting,
+    alerts: [alertOf("pending"), alertOf("firing"), alertOf("resolved")],
+    silences: [silence(NOW - HOUR), silence(NOW + HOUR / 2)],
+    outbox: [{ channel: "chat", event: EVENT, dead: { atMs: NOW - HOUR, reason: "no_service" } }],
+  },
+};
+
+describe.each([40 * DAY, -30 * DAY])("the times of a state, after the clock was moved by %d ms", (byMs) => {
+  const { ledgers, pollHistories, alerting } = shiftTimes(STATE, byMs, NOW);
+
+  it("of readings and of what was last seen are as long ago as before", () => {
+    const { checkpoint, counterStates } = ledgers.get("default")?.sources.calls ?? expect.unreachable();
+    expect([checkpoint?.atMs, counterStates.get("node")?.baseline.atMs]).toEqual([NOW + byMs, NOW + byMs]);
+    expect(pollHistories.get("default")).toMatchObject({
+      chain: { firstSeenMs: NOW - HOUR + byMs, advancedAtMs: NOW + byMs },
+      nodes: new Map([["node", { lastGoodMs: NOW + byMs, seenMs: NOW + byMs }]]),
+    });
+  });
+
+  it("date blocks again that a clock of the past has dated, and leave those of the future to the ledger", () => {
+    expect(ledgers.get("default")?.sources.calls.checkpoint?.timeMs).toBe(byMs > 0 ? NOW + byMs : NOW);
+  });
+
+  it("of alerts go on to last, and keep the begin that people were told", () => {
+    expect(alerting.alerts).toMatchObject([
+      { sinceMs: NOW - 2 * HOUR + byMs, lastActiveMs: NOW + byMs },
+      { sinceMs: NOW - 2 * HOUR, lastActiveMs: NOW + byMs, escalation: { atMs: NOW - HOUR + byMs } },
+      { sinceMs: NOW - 2 * HOUR, resolvedAtMs: NOW + byMs },
+    ]);
+    for (const alert of alerting.alerts) expect(alert.acknowledged?.atMs).toBe(NOW - HOUR);
+  });
+
+  it("of silences that have begun leave them their length, and those of planned ones stay", () => {
+    expect(alerting.silences.map(({ startsAtMs, endsAtMs }) => [startsAtMs, endsAtMs])).toEqual([
+      [NOW - HOUR + byMs, NOW + HOUR + byMs],
+      [NOW + HOUR / 2, NOW + HOUR],
+    ]);
+  });
+
+  it("of notifications leave them their age, also when they are given up", () => {
+    expect(alerting.outbox).toMatchObject([
+      { event: { atMs: NOW - HOUR + byMs }, dead: { atMs: NOW - HOUR + byMs } },
+    ]);
+  });
+});
