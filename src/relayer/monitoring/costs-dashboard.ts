@@ -49,7 +49,7 @@ export const COSTS: DashboardSpec = {
         BALANCE_LASTS,
         stat(
           "Paid in the last 24 hours",
-          [query(`sum(${M}_window_fees{${JOB},window="day"}) / 1e6`, "paid")],
+          [query(`sum(${M}_window_fees{${JOB},window="24h"}) / 1e6`, "paid")],
           {
             description: "Fees of the last 24 hours.",
             unit: "NTRN",

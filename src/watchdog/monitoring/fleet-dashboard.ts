@@ -166,7 +166,7 @@ export const FLEET: DashboardSpec = {
               "{{source}}",
             ),
             query(
-              'sum by (source) (rate(oracle_watchdog_skipped_lines_total{job=~"$job"}[$__rate_interval])) > 0',
+              'sum by (source) (rate(oracle_watchdog_skipped_lines_total{job=~"$job"}[$__rate_interval]))',
               "{{source}}, skipped lines",
             ),
           ],

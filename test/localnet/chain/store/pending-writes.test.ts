@@ -26,7 +26,8 @@ it("pending writes keep every key in order over many parts, and older states as 
         if (index === early) before = sorted;
         sorted = replaced(sorted, write(`${number}`));
       }
-      const expected = (list: readonly number[]): readonly string[] => list.toSorted((a, b) => a - b).map(String);
+      const expected = (list: readonly number[]): readonly string[] =>
+        list.toSorted((a, b) => a - b).map(String);
       expect(textsOf(sorted)).toEqual(expected(numbers));
       expect(textsOf(before)).toEqual(expected(numbers.slice(0, early)));
       expect(Math.max(...sorted.map((part) => part.length))).toBeLessThanOrEqual(256);
