@@ -31,8 +31,7 @@ const ONLY_FED: Readonly<Record<string, string>> = {
   "any-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
   "full-reward-headroom-low": "headroom does not come back, so the alert would not be resolved",
   "watchdog-slow": "a busy machine makes a watchdog slow, and all tests on it",
-  "clock-not-believed":
-    "it needs a machine whose clock is wrong; test/watchdog/wrong-clock.test.ts has one",
+  "clock-not-believed": "it needs a machine whose clock is wrong; test/watchdog/wrong-clock.test.ts has one",
   "notifications-lost": "it needs a channel that refuses for good; test/watchdog/watchdog.test.ts has one",
   "rotation-risk": "it needs a closed month below the boundary",
   "jail-near":
