@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { NO_BLOCKS } from "../../src/watchdog/ledger/block-counts.ts";
 import { nodeRestart, encodeParams, paramsChange } from "../../src/watchdog/ledger/ledger-events.ts";
 import type { RevenueView } from "../../src/watchdog/sources/observation.ts";
 
@@ -8,7 +9,7 @@ describe("the text of a restart", () => {
     [1n, "the node restarted; the result of 1 block is not known"],
     [2n, "the node restarted; the results of 2 blocks are not known"],
   ])("that lost %d blocks", (unknown, text) => {
-    expect(nodeRestart("node", unknown, 1, 2).text).toBe(text);
+    expect(nodeRestart("node", { counts: { ...NO_BLOCKS, unknown } }, 1, 2).text).toBe(text);
   });
 });
 

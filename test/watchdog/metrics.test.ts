@@ -70,12 +70,12 @@ describe("createWatchdogMetrics", () => {
     const registry = new Registry();
     createWatchdogMetrics(registry, ["webhook"]);
     registerReloadMetrics(registry, "oracle_watchdog", () => RELOADS);
-    const page = await registry.metrics();
+    const text = await registry.metrics();
     for (const line of [
       'oracle_watchdog_scrapes_total{source="sidecar-metrics",outcome="failure"} 0',
       'oracle_watchdog_notification_attempts_total{channel="webhook",outcome="expired"} 0',
       "oracle_watchdog_node_restarts_total 0",
     ])
-      expect(page).toContain(line);
+      expect(text).toContain(line);
   });
 });

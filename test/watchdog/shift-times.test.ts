@@ -21,7 +21,14 @@ const EVENT: AlertEvent = {
   severity: "critical",
   atMs: NOW - HOUR,
   sinceMs: NOW - 2 * HOUR,
-} as AlertEvent;
+  title: "t",
+  reason: "refused",
+  description: "d",
+  action: "a",
+  impact: "i",
+  runbook: "r",
+  cost: { blocks: 0n },
+};
 
 function alertOf(phase: AlertState["phase"]): AlertState {
   return {

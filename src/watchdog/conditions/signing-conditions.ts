@@ -11,14 +11,7 @@ import {
 import { LOSS_ALERTS, VOTE_ALERTS } from "./consequences.ts";
 import { standingOf } from "../policy/standing.ts";
 import { allMissedText } from "../policy/standing-texts.ts";
-import {
-  evaluateNodes,
-  type NodeInput,
-  secondsText,
-  resultOf,
-  isProducing,
-  nodeBlockAge,
-} from "./evaluate-nodes.ts";
+import { evaluateNodes, type NodeInput, secondsText, isProducing, nodeBlockAge } from "./evaluate-nodes.ts";
 import {
   BLOCK_HEIGHT,
   HEIGHT,
@@ -56,7 +49,15 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     evaluate: ({ observation: { chain } }) => {
       if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
       const { isInSet, size } = chain.validator.value;
-      return resultOf(!isInSet, isInSet ? "it is in the set" : `the set has ${size} other validators`);
+      if (isInSet) return clear("it is in the set");
+      const { slashing } = chain;
+      const rotatedTo =
+        slashing?.state === "up" && slashing.value.kind === "slashing" ? slashing.value.rotatedTo : undefined;
+      const key =
+        rotatedTo === undefined
+          ? ""
+          : `; the validator's consensus key was changed to ${rotatedTo}: correct consensus_address`;
+      return active(`the set has ${size} other validators${key}`);
     },
   }),
   condition({

@@ -201,7 +201,7 @@ function relationOf(baseline: Baseline, reading: CounterReading): Relation {
   return isNew && isLater === true && growth < blocks ? "restarted" : "same";
 }
 
-/** A height that takes several rounds has a call in each, and a page can be older than its height. */
+/** A height that is proposed several times has as many calls, and a page can be older than its height. */
 const EXTRA_CALLS = 20n;
 
 /** Blocks between two readings; undefined when a height is not known or fell. */

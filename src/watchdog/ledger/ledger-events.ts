@@ -4,7 +4,7 @@ import { counted, stepText } from "../../platform/base/text.ts";
 import type { NodeObservation, Observation, RevenueParams, RevenueView } from "../sources/observation.ts";
 import type { BlockCounts } from "./block-counts.ts";
 import { MAX_VERSION } from "../sources/node-reading.ts";
-import { type Baseline, CLOCK_TOLERANCE_MS, START_TOLERANCE_MS } from "./counter-state.ts";
+import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep, START_TOLERANCE_MS } from "./counter-state.ts";
 import type { LedgerEvent } from "./ledger-view.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
@@ -122,9 +122,9 @@ function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { atMs } = observation;
   const restarts = calls.steps.flatMap(({ node, step, before: last }) => {
     if (!step.restarted) return nodeClock(node, last?.processStartMs, step.baseline);
-    const { isReplaced, counts, baseline } = step;
+    const { isReplaced, baseline } = step;
     const startMs = isReplaced ? atMs : (baseline.processStartMs ?? atMs);
-    return [nodeRestart(node, counts.unknown, last?.atMs ?? atMs, startMs, isReplaced)];
+    return [nodeRestart(node, step, last?.atMs ?? atMs, startMs)];
   });
   const conflicts = calls.conflicts
     .filter((node) => before.counterStates.get(node)?.conflict?.alternates !== true)
@@ -188,10 +188,9 @@ function nodeClock(
 /** Creates the event of a node's restart, from its last reading to its new start. */
 export function nodeRestart(
   node: string,
-  unknown: bigint,
+  { counts: { unknown }, isReplaced }: Pick<LedgerStep, "counts" | "isReplaced">,
   fromMs: number,
   toMs: number,
-  isReplaced = false,
 ): LedgerEvent {
   const lost = unknown === 1n ? "the result of 1 block is" : `the results of ${unknown} blocks are`;
   const what = isReplaced ? "another node answers at this URL" : "the node restarted";

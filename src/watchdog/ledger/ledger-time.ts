@@ -1,7 +1,6 @@
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { ChainHead, MonthEdge, Observation } from "../sources/observation.ts";
-import type { SourceLedger } from "./source-ledger.ts";
 
 /**
  * Time of the blocks that a poll counts. The chain pays by the time of its blocks, so theirs decides where the chain can be read. Otherwise
@@ -25,8 +24,13 @@ const TOLERANCE_MS = MINUTE_MS;
 /** A REST server that is further behind the nodes says nothing about the time of their blocks. */
 const MAX_BEHIND = 20n;
 
+/** Up to where a source has counted. */
+interface CountedTo {
+  readonly checkpoint?: { readonly timeMs: number; readonly height?: bigint } | undefined;
+}
+
 /** Returns the time of the blocks that one source counts in a poll. */
-export function ledgerTime({ checkpoint }: SourceLedger, observation: Observation): LedgerTime {
+export function ledgerTime({ checkpoint }: CountedTo, observation: Observation): LedgerTime {
   const { atMs, clock } = observation;
   const head = currentHead(observation);
   if (head !== undefined) {

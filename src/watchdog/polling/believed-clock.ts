@@ -18,7 +18,7 @@ export interface BelievedClock extends Clock {
 }
 
 /** What a poll shows of the time. */
-export interface ClockEvidence {
+interface ClockEvidence {
   /** `Date` headers of the sources' responses. */
   readonly dates: readonly Witness[];
   /** Time of the chain's newest block: the present is not before it. Undefined while it cannot be read. */

@@ -148,9 +148,9 @@ export function createPollLoop(
       lastPollMs,
     });
     if (movedMs !== 0) keeper.replace(shiftTimes(state, movedMs, beforeMs));
-    const { changes, change, ...view } = clock.view();
-    const isNew = changes > changesSeen;
-    changesSeen = changes;
+    const { changes: count, change, ...view } = clock.view();
+    const isNew = count > changesSeen;
+    changesSeen = count;
     return {
       ...polled,
       atMs: clock.nowMs(),

@@ -1,4 +1,5 @@
-import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
+import { z } from "zod";
+import { decodeBech32, encodeBech32, fromBase64, sha256 } from "../../platform/base/bytes.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { DEC18_ONE, type Dec18, formatDec18 } from "../../platform/base/decimal.ts";
 import type { JsonField } from "../../platform/base/json.ts";
@@ -39,10 +40,12 @@ export function createSlashingReader(
   return async (signal) => {
     const params = await paramsNow(signal);
     if (params === undefined) return { kind: "none" };
-    const [info, isJailed] = await Promise.all([
+    const [info, staked] = await Promise.all([
       readInfo(consensusAddress, rest, signal),
-      operatorAddress === undefined ? undefined : readJailed(operatorAddress, rest, signal),
+      operatorAddress === undefined ? undefined : readStaked(operatorAddress, rest, signal),
     ]);
+    const isJailed = staked?.isJailed;
+    const rotatedTo = rotatedAddress(consensusAddress, staked?.consensusKey);
     const grown = info && growth(info, clock.monotonicMs());
     const needsTerms = isJailed ?? (info !== undefined && info.jailedUntilMs > clock.nowMs());
     const unjail = needsTerms ? await readTerms(operatorAddress, module, rest, signal) : undefined;
@@ -51,6 +54,7 @@ export function createSlashingReader(
       params,
       ...(info === undefined ? {} : { info }),
       ...(isJailed === undefined ? {} : { isJailed }),
+      ...(rotatedTo === undefined ? {} : { rotatedTo }),
       ...(grown === undefined ? {} : { growth: grown }),
       ...(unjail === undefined ? {} : { unjail }),
     };
@@ -65,12 +69,33 @@ async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promi
   return toSigningInfo(field, address);
 }
 
+/** What the staking module says of an operator's validator. */
+interface Staked {
+  readonly isJailed: boolean;
+  /** Ed25519 key. Absent: it is of another kind. */
+  readonly consensusKey?: Uint8Array;
+}
+
 /** Undefined for an operator that the staking module does not know. */
-async function readJailed(operator: string, rest: Rest, signal: AbortSignal): Promise<boolean | undefined> {
+async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
   const text = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
-  return text === undefined
-    ? undefined
-    : responseField(text).member("validator").required().member("jailed").asBoolean();
+  if (text === undefined) return undefined;
+  const validator = responseField(text).member("validator").required();
+  const isJailed = validator.member("jailed").asBoolean();
+  const parsed = consensusPubkey.safeParse(validator.member("consensus_pubkey").value);
+  return parsed.success ? { isJailed, consensusKey: fromBase64(parsed.data.key) } : { isJailed };
+}
+
+const consensusPubkey = z.object({
+  "@type": z.literal("/cosmos.crypto.ed25519.PubKey"),
+  key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
+});
+
+/** The address of the validator's present key, when it is not the configured one. */
+function rotatedAddress(configured: string, key: Uint8Array | undefined): string | undefined {
+  if (key === undefined) return undefined;
+  const address = encodeBech32(decodeBech32(configured).prefix, sha256(key).subarray(0, 20));
+  return address === configured ? undefined : address;
 }
 
 async function readTerms(

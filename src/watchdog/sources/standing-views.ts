@@ -44,6 +44,8 @@ export interface SlashingReading {
   readonly info?: SigningInfo;
   /** By the staking module. Absent: the configuration has no operator address, or the chain does not know it. */
   readonly isJailed?: boolean;
+  /** Consensus address of the operator's present key, when the configured one is another. Absent: it is the same, or not known. */
+  readonly rotatedTo?: string;
   /** The quickest growth of the last minute and of the last five. Absent: too few readings. */
   readonly growth?: MissGrowth;
   /** Only while it is jailed. */

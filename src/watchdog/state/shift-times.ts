@@ -10,7 +10,7 @@ import type { WatchdogState } from "./state-store.ts";
 
 /**
  * Moves the times of a state by `byMs`, after the clock was moved by as much: what lasts goes on to last, and ends no earlier and no later. What
- * people were told stays: when an alert began, acknowledgements, and past events. `nowMs` is the time before the move.
+ * people have read stays: when an alert began, acknowledgements, and past events. `nowMs` is the time before the move.
  */
 export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): WatchdogState {
   const shift = (atMs: number): number => atMs + byMs;
@@ -31,7 +31,7 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
 type Shift = (atMs: number) => number;
 
 /** Returns the fields that are there, shifted. */
-function shifted<T extends object, Key extends keyof T>(value: T, keys: readonly Key[], shift: Shift): T {
+function shifted<T extends object>(value: T, keys: readonly (keyof T)[], shift: Shift): T {
   const all = keys.flatMap((key) => {
     const atMs = value[key];
     return typeof atMs === "number" ? [[key, shift(atMs)] as const] : [];

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { encodeBech32, fromHex } from "../../../src/platform/base/bytes.ts";
 import { createRest } from "../../../src/watchdog/sources/chain-rest.ts";
 import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";
 import { createSlashingReader } from "../../../src/watchdog/sources/slashing-reader.ts";
@@ -8,6 +9,8 @@ import { bodyOf } from "../../support/simulated-response.ts";
 const OWN = "neutronvalcons1gpcqhylu99r9ym6t5akg4swjgj828a5gfcwdqk";
 /** Recorded, with its account, from a real chain. */
 const OPERATOR = "neutronvaloper1qnk2n4nlkpw9xfqntladh74w6ujtulwnqshepx";
+/** Of the Ed25519 key whose bytes are all 7. */
+const ROTATED = encodeBech32("neutronvalcons", fromHex("4bb06f8e4e3a7715d201d573d0aa423762e55dab"));
 const SLASHING = "/cosmos/slashing/v1beta1";
 const signal = new AbortController().signal;
 
@@ -32,7 +35,7 @@ const INFO = {
 };
 
 /** A chain whose responses a test changes: JSON, or the status of a failure. */
-function createChain(responses: Record<string, unknown>) {
+function createChain(responses: Record<string, unknown>, consensusAddress = OWN) {
   const requests: string[] = [];
   const clock = createManualClock(1_000_000);
   const chain = { rest: "http://chain", module: "neutron", pairs: [] };
@@ -46,7 +49,7 @@ function createChain(responses: Record<string, unknown>) {
       ? { status: response, body: bodyOf("{}") }
       : { status: 200, body: bodyOf(JSON.stringify(response)) };
   });
-  const target = { name: "v", nodes: [], egress: [], consensusAddress: OWN, operatorAddress: OPERATOR };
+  const target = { name: "v", nodes: [], egress: [], consensusAddress, operatorAddress: OPERATOR };
   return {
     requests,
     clock,
@@ -125,6 +128,32 @@ describe("createSlashingReader", () => {
     requests.length = 0;
     expect(await slashing(signal)).not.toHaveProperty("unjail");
     expect(requests).not.toContain("/feemarket/v1/gas_prices");
+  });
+
+  it("names the address of the operator's key when it is another than the configured one", async () => {
+    const key = Buffer.alloc(32, 7).toString("base64");
+    const type = "/cosmos.crypto.ed25519.PubKey";
+    const pages: Record<string, unknown> = slashingPages();
+    const reply = async (consensus_pubkey: unknown) => {
+      pages[`/cosmos/staking/v1beta1/validators/${OPERATOR}`] = {
+        validator: { jailed: false, consensus_pubkey },
+      };
+      return slashing(signal);
+    };
+    const { slashing } = createChain(pages);
+    expect(await reply({ "@type": type, key })).toMatchObject({ isJailed: false, rotatedTo: ROTATED });
+    expect(await createChain(pages, ROTATED).slashing(signal)).not.toHaveProperty("rotatedTo");
+    // It is a hint: what is not such a key is no error.
+    for (const other of [
+      undefined,
+      "text",
+      { "@type": "/cosmos.crypto.secp256k1.PubKey", key },
+      { "@type": type, key: "short" },
+    ]) {
+      const reading = await reply(other);
+      expect(reading).toMatchObject({ isJailed: false });
+      expect(reading).not.toHaveProperty("rotatedTo");
+    }
   });
 
   it.each<[string, Partial<Params>, Partial<Record<keyof typeof INFO, unknown>>, string]>([

@@ -126,3 +126,16 @@ describe("an oracle that fails for many validators", () => {
     ]);
   });
 });
+
+it("a validator that is not in the set names the key that the chain has for its operator", () => {
+  const out = withChain(() => ({ validator: up({ size: 20, isInSet: false, votingPower: 0n }) }));
+  const rotated = withChain(({ slashing }) =>
+    slashing?.state === "up" && slashing.value.kind === "slashing"
+      ? { slashing: up({ ...slashing.value, rotatedTo: "neutronvalcons1new" }) }
+      : expect.unreachable(),
+  );
+  expect(reasonOf("not-in-validator-set", out)).toBe("the set has 20 other validators");
+  expect(reasonOf("not-in-validator-set", all(out, rotated))).toBe(
+    "the set has 20 other validators; the validator's consensus key was changed to neutronvalcons1new: correct consensus_address",
+  );
+});

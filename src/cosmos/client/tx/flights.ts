@@ -87,8 +87,8 @@ export async function confirmFlights(
       [flight = one] = search.flights;
     }
     const lose = (reason: string): void => {
-      const isUncertain = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
-      finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...isUncertain } });
+      const certainty = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
+      finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...certainty } });
     };
     // Without a response nothing is known: it may be in a block.
     if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
