@@ -125,3 +125,25 @@ describe("the believed clock", () => {
     expect(machine.clock.view()).toMatchObject({ problem: "", changes: 0 });
   });
 });
+
+it("has whole milliseconds, whatever fractions the monotonic clock and the witnesses have", () => {
+  let sinceBoot = 1000.1875;
+  const clock = createBelievedClock({
+    nowMs: () => TRUE_MS - 3_600_000,
+    monotonicMs: () => sinceBoot,
+    sleep: async () => {},
+  });
+  const lastPollMs = TRUE_MS - 30_000;
+  expect(Number.isInteger(clock.nowMs())).toBe(true);
+  const date = { host: "node:26657", timeMs: TRUE_MS, readMs: sinceBoot };
+  clock.compare({ dates: [date], chainMs: TRUE_MS - 3000.5, lastPollMs });
+  sinceBoot += 5000.0313;
+  const later = { host: "node:26657", timeMs: TRUE_MS + 7_200_000, readMs: sinceBoot };
+  const moved = clock.compare({ dates: [later], chainMs: TRUE_MS + 7_200_000.25, lastPollMs });
+  expect(moved).not.toBe(0);
+  expect([clock.nowMs(), moved, clock.view().believedSinceMs ?? 0].map(Number.isInteger)).toEqual([
+    true,
+    true,
+    true,
+  ]);
+});

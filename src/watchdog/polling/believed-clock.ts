@@ -47,7 +47,9 @@ type Standing = "chain" | "sources" | "alone" | "refuted";
 
 /** Creates a clock that believes the machine's clock until the first poll. */
 export function createBelievedClock(machine: Clock): BelievedClock {
-  const offset = (): number => machine.nowMs() - machine.monotonicMs();
+  // The monotonic clock has fractions of a millisecond. Times that are stored have none.
+  const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
+  const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
   /** Offset of the machine's clock since its last step, and the monotonic time of the step. */
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
@@ -64,8 +66,8 @@ export function createBelievedClock(machine: Clock): BelievedClock {
     changes += 1;
   };
   const moveTo = (next: number): number => {
-    const movedMs = next - offsetMs;
-    offsetMs = next;
+    const movedMs = Math.round(next) - offsetMs;
+    offsetMs = Math.round(next);
     return Math.abs(movedMs) > DRIFT_MS ? movedMs : 0;
   };
   const believe = (): number => {
@@ -87,21 +89,21 @@ export function createBelievedClock(machine: Clock): BelievedClock {
     if (floor !== undefined) return weigh(evidence, floor.atMs);
     floor = { atMs: evidence.lastPollMs ?? Number.NEGATIVE_INFINITY };
     weigh(evidence, floor.atMs);
-    const backMs = offsetMs + machine.monotonicMs() - floor.atMs;
+    const backMs = Math.round(nowMs() - floor.atMs);
     return backMs < -DRIFT_MS ? backMs : 0;
   };
   const weigh = ({ dates, chainMs: headMs }: ClockEvidence, floorMs: number): number => {
-    const nowMs = machine.monotonicMs();
-    const latest = [...hosts.values(), ...dates].filter(({ readMs }) => nowMs - readMs <= REMEMBERED_MS);
+    const readMs = machine.monotonicMs();
+    const latest = [...hosts.values(), ...dates].filter((one) => readMs - one.readMs <= REMEMBERED_MS);
     hosts = new Map(latest.map((one) => [one.host, one]));
-    if (Math.abs(offset() - seen.offsetMs) > DRIFT_MS) seen = { offsetMs: offset(), sinceMs: nowMs };
+    if (Math.abs(offset() - seen.offsetMs) > DRIFT_MS) seen = { offsetMs: offset(), sinceMs: readMs };
     seen = { ...seen, offsetMs: offset() };
     // As offsets, the times of different moments can be compared.
     const witnesses = [...hosts.values()]
-      .map(({ timeMs, readMs }) => timeMs - readMs)
+      .map((one) => one.timeMs - one.readMs)
       .filter((one) => one > offsetMs - NEVER_SET_MS);
-    const chainMs = headMs === undefined ? undefined : headMs - nowMs;
-    const leastMs = Math.max(chainMs ?? Number.NEGATIVE_INFINITY, floorMs - nowMs);
+    const chainMs = headMs === undefined ? undefined : headMs - readMs;
+    const leastMs = Math.max(chainMs ?? Number.NEGATIVE_INFINITY, floorMs - readMs);
     const standingOf = (one: number): Standing => {
       if (chainMs !== undefined && isNear(one, chainMs)) return "chain";
       if (chainMs !== undefined && one < chainMs) return "refuted";
@@ -119,25 +121,25 @@ export function createBelievedClock(machine: Clock): BelievedClock {
         ? Math.max(...witnesses)
         : Math.max(leastMs, ...later);
       const text = isBehind
-        ? behindText(seen.offsetMs + nowMs, leastMs + nowMs)
+        ? behindText(seen.offsetMs + readMs, leastMs + readMs)
         : refutedText(seen.offsetMs, witnesses);
       return doubt(text, isNear(best, offsetMs) && problem !== "" ? offsetMs : best);
     }
     // The chain's newest block is later than the present.
     if (standingOf(offsetMs) === "refuted" && chainMs !== undefined && offsetMs < chainMs - TOLERANCE_MS)
-      return doubt(behindText(seen.offsetMs + nowMs, chainMs + nowMs), chainMs);
+      return doubt(behindText(seen.offsetMs + readMs, chainMs + readMs), chainMs);
     if (own === "refuted") return doubt(refutedText(seen.offsetMs, witnesses), offsetMs);
-    const isConfirmed = nowMs - seen.sinceMs >= CONFIRM_MS && standingOf(offsetMs) !== "chain";
+    const isConfirmed = readMs - seen.sinceMs >= CONFIRM_MS && standingOf(offsetMs) !== "chain";
     if (!isStepped || isConfirmed) return believe();
     return doubt(`it was set ${stepText(seen.offsetMs - offsetMs)} while the watchdog ran`, offsetMs);
   };
   return {
-    nowMs: () => offsetMs + machine.monotonicMs(),
+    nowMs,
     monotonicMs: machine.monotonicMs,
     sleep: machine.sleep,
     compare,
     view: () => ({
-      ...(believedSinceMs === undefined ? {} : { believedSinceMs: offsetMs + believedSinceMs }),
+      ...(believedSinceMs === undefined ? {} : { believedSinceMs: Math.round(offsetMs + believedSinceMs) }),
       problem,
       ...(change === undefined ? {} : { change }),
       changes,
