@@ -92,7 +92,7 @@ export interface HealthFacts {
 }
 
 /** An endpoint in {@link HealthFacts}. */
-export interface EndpointFacts {
+interface EndpointFacts {
   readonly chainId: string;
   /** Failures in a row. */
   readonly failures: number;

@@ -41,7 +41,7 @@ export interface Resubmissions {
  * Whether the reason of a dead letter may be gone later: no endpoint had what the transaction needs. The chain's own refusal is
  * "codespace/code: …", and a result that is too large stays so.
  */
-export function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
+function isTransient({ reason }: Pick<DeadLetter, "reason">): boolean {
   return !/^\S*\/\d+: |^the result has \d+ bytes/.test(reason);
 }
 

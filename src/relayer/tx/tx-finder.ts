@@ -64,9 +64,11 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
         return scanTxs(chain.comet, search, signal);
       try {
-        await requireCounted(search, signal);
         const searcher = chain.cometWith(indexed(search.range), (page) => whyRefused(search, page));
-        const found = await findTxs(searcher, search, signal);
+        const [found] = await Promise.all([
+          findTxs(searcher, search, signal),
+          requireCounted(search, signal),
+        ]);
         noteIndex(undefined);
         return found;
       } catch (error) {
@@ -124,7 +126,8 @@ async function requireWholeIndex(
     return problem;
   };
   try {
-    await cometWith(indexed(range), check).txSearch({ query: searchText([], range), page: 1, per_page: 1 });
+    const query = { query: searchText([], range), page: 1, per_page: 1 };
+    await raceAbort(cometWith(indexed(range), check).txSearch(query), signal);
   } catch (error) {
     throw problem === undefined
       ? error
