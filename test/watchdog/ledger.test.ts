@@ -288,7 +288,7 @@ describe("a month that a wrong clock has closed", () => {
   const clock = (believedSinceMs?: number) =>
     believedSinceMs === undefined ? { problem: "it was set" } : { believedSinceMs, problem: "" };
   const head = (height: bigint, blockTimeMs: number) =>
-    up({ chainId: "c", height, blockTimeMs, monthEdge: undefined });
+    up({ chainId: "c", height, blockTimeMs, monthEdge: { month: "2026-11", firstHeight: 1n } });
   const count = (ledger: typeof EMPTY_LEDGER, atMs: number, height: bigint, more: object) => {
     const observation = observationOf(atMs, [page(height)]);
     const { chain = {}, ...rest } = more as { readonly chain?: object };

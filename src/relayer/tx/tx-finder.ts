@@ -50,8 +50,8 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
     scanUntilMs = problem === undefined ? undefined : clock.monotonicMs() + INDEX_RETRY_MS;
   };
   // The queries of one cycle search the same blocks, so the last range is enough.
-  let counted: { readonly key: string; readonly done: Promise<unknown> } | undefined;
-  const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<unknown> => {
+  let counted: { readonly key: string; readonly done: Promise<boolean> } | undefined;
+  const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<boolean> => {
     const key = `${range.from}-${range.to}`;
     if (counted?.key !== key) counted = { key, done: requireWholeIndex(chain, range, signal) };
     return counted.done.catch((error: unknown) => {
@@ -65,10 +65,12 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
         return scanTxs(chain.comet, search, signal);
       try {
         const searcher = chain.cometWith(indexed(search.range), (page) => whyRefused(search, page));
-        const [found] = await Promise.all([
+        const [first, isOfWhole] = await Promise.all([
           findTxs(searcher, search, signal),
           requireCounted(search, signal),
         ]);
+        // The search may be of the index that has holes. From now on the others are asked before it.
+        const found = isOfWhole ? first : await findTxs(searcher, search, signal);
         noteIndex(undefined);
         return found;
       } catch (error) {
@@ -100,15 +102,16 @@ const BLOCKS_PER_COUNT = 20n;
 
 /**
  * Compares the number of transactions in the blocks with the number in the index: an index may lack those of a block, for
- * instance of the last one before a crash. Throws `RelayError` "index-incomplete" when it does at each endpoint.
+ * instance of the last one before a crash. Returns whether no endpoint that was asked lacks some. Throws `RelayError`
+ * "index-incomplete" when each one does.
  */
 async function requireWholeIndex(
   { cometWith, txCounts }: SearchedChain,
   range: BlockRange,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   const { from, to } = range;
-  if (to - from >= MAX_COUNTED_BLOCKS) return;
+  if (to - from >= MAX_COUNTED_BLOCKS) return true;
   const parts: Promise<ReadonlyMap<bigint, number>>[] = [];
   for (let start = from; start <= to; start += BLOCKS_PER_COUNT)
     parts.push(txCounts({ from: start, to: minInt(start + BLOCKS_PER_COUNT - 1n, to) }, signal));
@@ -116,18 +119,21 @@ async function requireWholeIndex(
   const counts = await Promise.all(parts).catch(() => []);
   signal.throwIfAborted();
   const inBlocks = counts.flatMap((part) => [...part.values()]).reduce((sum, count) => sum + count, 0);
-  if (inBlocks === 0) return;
+  if (inBlocks === 0) return true;
   let problem: string | undefined;
+  let isWhole = true;
   const check = ({ totalCount }: SearchPage): string | undefined => {
     problem =
       totalCount >= inBlocks
         ? undefined
         : `has ${totalCount} of the ${inBlocks} transactions of the blocks ${from} to ${to}: the index has holes`;
+    isWhole &&= problem === undefined;
     return problem;
   };
   try {
     const query = { query: searchText([], range), page: 1, per_page: 1 };
     await raceAbort(cometWith(indexed(range), check).txSearch(query), signal);
+    return isWhole;
   } catch (error) {
     throw problem === undefined
       ? error

@@ -121,7 +121,10 @@ describe("when the remote validators change", () => {
     await world.run(90);
     world.remotes[0]?.set("down", false);
     rotate(world, false);
-    await world.run(120);
+    await world.run(105);
+    // What was sent in the last blocks is still on its way.
+    world.setTraffic(false);
+    await world.run(15);
     expect(headersOnTheWay(world)).toBeGreaterThan(2);
     expect(stale(world)).toEqual([]);
     expect(missingTransactions(world)).toEqual([]);
