@@ -80,12 +80,14 @@ export async function confirmFlights(
     let confirmation = found[index];
     const expiry = expiryOf(flight, height, deps.clock);
     const isOverdue = mayBroadcast && height >= flight.checkedAt + patienceFor(flight, isUncertain);
-    // An index may have holes: only the blocks show that none has it.
-    if (confirmation === undefined && (expiry !== undefined || isOverdue)) {
+    // An index may have holes: only the blocks show that none has it. The first broadcast of the same bytes does not wait for that.
+    const searchBlocks = async (): Promise<void> => {
       const search = await findInBlocks([flight], height, deps.client.pool, signal);
       [confirmation] = search.found;
       [flight = one] = search.flights;
-    }
+    };
+    if (confirmation === undefined && (expiry !== undefined || (isOverdue && one.searchedTo !== undefined)))
+      await searchBlocks();
     const lose = (reason: string): void => {
       const certainty = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
       finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...certainty } });
@@ -96,11 +98,16 @@ export async function confirmFlights(
     else if (expiry !== undefined) lose(expiry);
     else if (isOverdue) {
       const check = await checkFlight(flight, height, deps, signal);
-      if (check.lost !== undefined) lose(check.lost);
-      else {
-        remaining.push(check.flight);
+      if (check.lost === undefined) {
+        // The next search begins where it was broadcast first.
+        remaining.push({ ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt });
         mayBroadcast = false;
+        continue;
       }
+      await searchBlocks();
+      if (confirmation === undefined) lose(check.lost);
+      else if (confirmation === "unknown") remaining.push(flight);
+      else finals.push({ tx: flight.tx, confirmation });
     } else remaining.push(flight);
   }
   return { finals, remaining };
