@@ -161,7 +161,7 @@ describe("a distant node", () => {
     { local: 100, remote: 600, what: "and a cycle begins while the one before it reads" },
     { local: 220, remote: 600, what: "and two blocks early" },
   ])("costs a query that is due in every block no block: $what", async (callMs) => {
-    const world = await startWorld(29, 1, { callMs });
+    const world = await startWorld(24, 1, { callMs });
     world.setTraffic(false);
     await world.run(30);
     const heights = world.attempts
