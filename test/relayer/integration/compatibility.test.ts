@@ -167,9 +167,10 @@ const WORK: Readonly<Record<Use, (client: PooledChainClient, signal: AbortSignal
       timeoutHeight: known.height + 100n,
       deadlineMs: systemClock.monotonicMs() + 60_000,
       checkedAt: known.height - 1n,
+      searchedTo: known.height - 1n,
       refused: undefined,
     };
-    // Of a node without it in its index, the blocks are read when it is late.
+    // Of a node without it in its index, the blocks are read when it is late and was broadcast again.
     const at = { height: known.height + 2n, isUncertain: false };
     const { finals } = await confirmFlights([flight], at, { client, clock: systemClock }, signal);
     expect(finals.map(({ confirmation }) => confirmation.kind)).toEqual(["included"]);
