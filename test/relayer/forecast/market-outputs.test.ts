@@ -134,6 +134,7 @@ describe("the gauges of the fee market", () => {
       'market_phase{phase="recovering"} 1',
       'market_phase{phase="above-ceiling"} 0',
       'market_phase{phase="unlimited"} 0',
+      'market_phase{phase="unpriced"} 0',
       "demand_above_market 1",
       "expected_late_blocks 2.46",
       "forecast_daily_fees 2505600000",
@@ -146,11 +147,11 @@ describe("the gauges of the fee market", () => {
     registerStatusGauges(registry, () => sampleStatus({ market }));
     expect((await scrape(registry)).filter((line) => line.includes('"own"'))).toEqual([]);
     market = sampleMarket({ sinceReadMs: 60_000 });
-    expect(await scrape(registry)).toHaveLength(20);
+    expect(await scrape(registry)).toHaveLength(21);
     market = sampleMarket({ sinceReadMs: 60_001 });
     expect(await scrape(registry)).toEqual([]);
     market = sampleMarket();
-    expect(await scrape(registry)).toHaveLength(20);
+    expect(await scrape(registry)).toHaveLength(21);
     market = undefined;
     expect(await scrape(registry)).toEqual([]);
   });

@@ -89,6 +89,7 @@ describe("our decoders over recorded results", () => {
     expect(found).toHaveLength(3);
     for (const call of found)
       expect(decodeStatus(resultOf(call), "node")).toEqual({
+        version: "0.38.17",
         chainId: "test-1",
         latestHeight: 1556n,
         latestTimeNs: 1_795_263_965_360_483_943n,
