@@ -31,6 +31,8 @@ export function createDatabaseFile(path: string): void {
   } finally {
     database.close();
   }
+  // The log of a file that was moved away is not the new file's: SQLite would write its pages into it.
+  for (const log of ["-wal", "-shm", "-journal"]) rmSync(`${path}${log}`, { force: true });
   renameSync(unfinished, path);
 }
 
