@@ -26,8 +26,9 @@ const PHASES: readonly StateSpec[] = [
   [3, "recovering", "yellow"],
   [4, "above-ceiling", "orange"],
   [5, "unlimited", "purple"],
-  [6, "the market bears the demand", "green"],
-  [7, "more demand than the market bears", "orange"],
+  [6, "unpriced", "orange"],
+  [7, "the market bears the demand", "green"],
+  [8, "more demand than the market bears", "orange"],
 ];
 
 const COST_OF_1000 = `1000 * sum(increase(${M}_fees_total{${JOB}}[1h])) / 1e6 / (sum(increase(${M}_results_total{${JOB},outcome="included"}[1h])) > 0)`;
@@ -214,7 +215,7 @@ export const COSTS: DashboardSpec = {
           kind: "timeline",
           title: "Phase of the budget",
           description:
-            "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block.",
+            "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known.",
           unit: "none",
           width: 12,
           queries: [
@@ -223,12 +224,12 @@ export const COSTS: DashboardSpec = {
                 metric: `${M}_market_phase`,
                 selector: JOB,
                 by: "instance",
-                states: PHASES.slice(0, 5),
+                states: PHASES.slice(0, 6),
                 label: "phase",
               }),
               "{{instance}}",
             ),
-            query(`max by (instance) (6 + ${M}_demand_above_market{${JOB}})`, "{{instance}} demand"),
+            query(`max by (instance) (7 + ${M}_demand_above_market{${JOB}})`, "{{instance}} demand"),
           ],
           states: PHASES,
         },
