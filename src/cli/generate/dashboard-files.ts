@@ -2,7 +2,7 @@ import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files
 import { dashboardJson } from "../../platform/monitoring/dashboards/build.ts";
 import { IBC_RELAYER } from "../../localnet/monitoring/ibc-relayer-dashboard.ts";
 import { FLEET } from "../../watchdog/monitoring/fleet-dashboard.ts";
-import { OVERVIEW } from "../../platform/monitoring/dashboards/overview-dashboard.ts";
+import { OVERVIEW } from "./overview-dashboard.ts";
 import { VALIDATOR_ON_CHAIN } from "../../watchdog/monitoring/chain-dashboard.ts";
 import { COSTS } from "../../relayer/monitoring/costs-dashboard.ts";
 import { PAID } from "../../watchdog/monitoring/paid-dashboard.ts";

@@ -1,6 +1,6 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { ANNOTATIONS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
+import { BACKING_OFF, ANNOTATIONS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
 
 /** ICQ query detail. */
 export const QUERY: DashboardSpec = {
@@ -97,19 +97,7 @@ export const QUERY: DashboardSpec = {
             unit: "results/s",
           },
         ),
-        graph(
-          "Queries that back off",
-          [
-            query(
-              `sum by (connection_id, code) (${M}_backing_off_queries{${PLACE}})`,
-              "{{connection_id}} {{code}}",
-            ),
-          ],
-          {
-            description: "By the code of their last failure.",
-            unit: "none",
-          },
-        ),
+        BACKING_OFF,
         graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{connection_id}}")], {
           description: "A flat line is a remote chain without a newer value.",
           unit: "none",

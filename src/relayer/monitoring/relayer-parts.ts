@@ -1,4 +1,5 @@
 import {
+  graph,
   type PanelSpec,
   query,
   restartsOf,
@@ -57,4 +58,11 @@ export const BALANCE_LASTS: PanelSpec = stat(
     emptyText: "Nothing was spent yet",
     width: 6,
   },
+);
+
+/** Why queries wait. */
+export const BACKING_OFF: PanelSpec = graph(
+  "Queries that back off",
+  [query(`sum by (connection_id, code) (${M}_backing_off_queries{${PLACE}})`, "{{connection_id}} {{code}}")],
+  { description: "By the code of their last failure.", unit: "none" },
 );

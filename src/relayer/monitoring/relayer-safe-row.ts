@@ -6,7 +6,7 @@ import {
   stateCode,
   upOrDown,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { CHAIN, JOB, M, PLACE } from "./relayer-parts.ts";
+import { BACKING_OFF, CHAIN, JOB, M, PLACE } from "./relayer-parts.ts";
 
 const ENDPOINT_STATES: readonly StateSpec[] = [
   [0, "does not respond", "red"],
@@ -51,19 +51,7 @@ export const SAFE_ROW: RowSpec = {
         limits: /limit/,
       },
     ),
-    graph(
-      "Queries that back off",
-      [
-        query(
-          `sum by (connection_id, code) (${M}_backing_off_queries{${PLACE}})`,
-          "{{connection_id}} {{code}}",
-        ),
-      ],
-      {
-        description: "By the code of their last failure.",
-        unit: "none",
-      },
-    ),
+    BACKING_OFF,
     graph(
       "Gaps and batches of endpoints",
       [

@@ -53,7 +53,7 @@ function recordFinal(state: SubmitterState, sent: SentTransaction, { tx, confirm
     state.market.recordOwn(confirmation.height, confirmation.gasUsed, sent.tx.feeAmount);
     recordPayment(state, sent.slots, { tx, confirmation });
   }
-  // What a later block may still include counts as spent: a limit of the day must hold then too.
+  // A later block may still include it, so its fee stays spent: the daily limit must hold then too.
   else if (confirmation.kind !== "lost" || confirmation.isUncertain !== true) sent.release();
   if (confirmation.kind === "included") return recordIncluded(state, sent, confirmation);
   const entries = entriesOf(sent.slots);

@@ -1,4 +1,4 @@
-import { DASHBOARDS } from "../alerts/links.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   BAD_ABOVE_ZERO,
   type DashboardSpec,
@@ -7,11 +7,11 @@ import {
   ruleAlerts,
   stat,
   upOrDown,
-} from "./panel-spec.ts";
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { BALANCE_LASTS, JOB, M as R } from "../../relayer/monitoring/relayer-parts.ts";
+import { ALLOWANCE_COLORS, allowanceLeft } from "../../watchdog/monitoring/oracle-parts.ts";
 
 const W = "oracle_watchdog";
-const R = "relaywatch_relayer";
-const JOB = 'job=~"$job"';
 const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
@@ -47,28 +47,15 @@ export const OVERVIEW: DashboardSpec = {
             width: 5,
           },
         ),
-        stat(
-          "Least allowance left",
-          [
-            query(
-              `min(${W}_headroom_blocks{${JOB},boundary="full"} / ignoring(boundary) (${W}_headroom_blocks{${JOB},boundary="full"} + ignoring(boundary, result) ${W}_month_blocks{${JOB},result="bad"}))`,
-              "full pay",
-            ),
-          ],
-          {
-            description:
-              "Of the validator that has least left: the share of the misses that full pay allows in the month.",
-            unit: "percentunit",
-            decimals: 0,
-            colors: [
-              ["red", undefined],
-              ["yellow", 0.1],
-              ["green", 0.5],
-            ],
-            emptyText: NO_WATCHDOG,
-            width: 5,
-          },
-        ),
+        stat("Least allowance left", [query(`min(${allowanceLeft("full", JOB)})`, "full pay")], {
+          description:
+            "Of the validator that has least left: the share of the misses that full pay allows in the month.",
+          unit: "percentunit",
+          decimals: 0,
+          colors: ALLOWANCE_COLORS,
+          emptyText: NO_WATCHDOG,
+          width: 5,
+        }),
         stat("Lowest rate", [query(`min(${W}_month_success_ratio{${JOB}})`, "of the month")], {
           description: "The lowest success rate of all validators in this month.",
           unit: "percentunit",
@@ -114,18 +101,7 @@ export const OVERVIEW: DashboardSpec = {
           emptyText: NO_RELAYER,
           width: 5,
         }),
-        stat("Balance lasts for", [query(`min(${R}_account_left_seconds{${JOB}})`, "left")], {
-          description: "Time until a relayer's balance is spent at the rate of the last day.",
-          unit: "s",
-          enough: [366 * 86_400, "more than a year"],
-          colors: [
-            ["red", undefined],
-            ["yellow", 86_400],
-            ["green", 7 * 86_400],
-          ],
-          emptyText: "Nothing was spent yet",
-          width: 5,
-        }),
+        { ...BALANCE_LASTS, width: 5 },
         stat("Daemons down", [query(`count(up{${JOB}} == 0) or vector(0)`, "down")], {
           description: "Targets of these jobs that Prometheus cannot scrape.",
           unit: "none",
