@@ -56,6 +56,11 @@ interface Row extends Answer {
 
 const BROADCAST = /^broadcast_/;
 
+/**
+ * Number of characters of a text that are compared. An endpoint chooses the text, and the time for it grows with the square of its length.
+ */
+const MAX_TEXT = 1_000;
+
 /** Logs of an application whose state at a height is pruned or in the future. */
 const STATE_LACKING =
   /(?:versioned state|version|state at)[^:]* (?:does not|doesn't|did not) exist|version mismatch|has (?:not )?(?:either )?been pruned|was pruned|height in the future|future (?:block )?height|failed to load (?:state|cache multi store) (?:at|for) (?:height|version)|no (?:state|store|commit info) (?:at|for|found for) (?:height|version)|invalid height/i;
@@ -234,10 +239,10 @@ export function readAnswer(error: unknown): Answer {
 function rowOf(facts: ClientErrorFacts): Omit<Row, "methods" | "codes" | "text"> {
   if (facts.code === "rpc") {
     const { method, rpcCode, data, message = "", status = 200 } = facts;
-    return textRow(method, rpcCode, `${message}: ${data}`) ?? statusRow(status);
+    return textRow(method, rpcCode, `${message}: ${data}`.slice(0, MAX_TEXT)) ?? statusRow(status);
   }
   if (facts.code === "http-status") return statusRow(facts.status);
-  if (facts.code === "abci") return logRow(facts.log);
+  if (facts.code === "abci") return logRow(facts.log.slice(0, MAX_TEXT));
   // A page instead of a response is a gateway's; a response without a field is this node's.
   const isPage = facts.code === "bad-answer" && facts.where === "body";
   return isPage ? { class: "not-now", mayBeDone: true } : CODES[facts.code];
@@ -285,7 +290,7 @@ const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 }
 /** From the header `Retry-After`, or from a text such as "retry in 10s". */
 function retryAfterOf(facts: ClientErrorFacts): number | undefined {
   if (facts.code !== "rpc" && facts.code !== "http-status") return undefined;
-  const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}` : "";
+  const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}`.slice(0, MAX_TEXT) : "";
   const match =
     /(?:retry|try)[ _-]?(?:again)?[ _-]?(?:in|after)\W{0,4}(\d{1,9}(?:\.\d{1,9})?) ?(ms|s|m)?/i.exec(text);
   const said = match === null ? undefined : Number(match[1]) * (UNIT_MS[match[2] ?? "s"] ?? 1_000);

@@ -34,6 +34,9 @@ export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse 
   return { id, result: value["result"] };
 }
 
+/** Characters of an error's text that go into errors and logs: a node can put a trace of any length there. */
+const MAX_ERROR_TEXT = 8_192;
+
 function parseRpcError(
   error: unknown,
   endpoint: string,
@@ -43,8 +46,8 @@ function parseRpcError(
   const { code, message, data } = error;
   return {
     rpcCode: code,
-    message: typeof message === "string" ? message : "",
-    data: typeof data === "string" ? data : "",
+    message: typeof message === "string" ? message.slice(0, MAX_ERROR_TEXT) : "",
+    data: typeof data === "string" ? data.slice(0, MAX_ERROR_TEXT) : "",
   };
 }
 

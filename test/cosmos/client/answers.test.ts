@@ -255,6 +255,11 @@ describe("answerOf", () => {
     expect(readAnswer(rpc("status", -32005, "limit|retry after 90000 s")).retryAfterMs).toBe(600_000);
   });
 
+  it("compares the beginning of a text: a node can send one of any length, and the time would grow with its square", () => {
+    expect(answerOf(rpc("tx", -32603, `rate limit exceeded ${"max ".repeat(500_000)}`))).toBe("not-now");
+    expect(answerOf(rpc("tx", -32603, `${"max ".repeat(500_000)} rate limit exceeded`))).toBe("not-here");
+  });
+
   it("takes an error that the client did not throw for final", () => {
     expect(answerOf(new TypeError("bug"))).toBe("final");
     expect(answerOf(new Error("lowest height is 5"))).toBe("final");
