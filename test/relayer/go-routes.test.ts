@@ -250,6 +250,23 @@ describe("resubmissions", () => {
     await running.catch(() => undefined);
   });
 
+  it("send more letters than have a place at the same time in the next turns, and lengthen no pause for that", async () => {
+    const { resubmissions, clock, set } = scene();
+    const lacking = { ...letter, reason: "no endpoint has this transaction" };
+    const many = Array.from({ length: 25 }, (_, index) => ({ ...lacking, hash: `${index}` }));
+    set(many);
+    const stop = new AbortController();
+    const running = resubmissions.service.run(stop.signal);
+    const sent: number[] = [];
+    for (let turn = 0; turn < 10; turn++) {
+      await clock.advance(10_000);
+      sent.push(resubmissions.take(6n).length);
+    }
+    expect(sent.filter((count) => count > 0)).toEqual([10, 10, 5]);
+    stop.abort(new Error("over"));
+    await running.catch(() => undefined);
+  });
+
   it("know no other letters", async () => {
     const { resubmissions } = scene();
     expect(await resubmissions.resubmit(6n, "cd", signal)).toEqual({ kind: "unknown" });

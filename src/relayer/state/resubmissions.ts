@@ -76,12 +76,13 @@ export function createResubmissions(deps: ResubmissionDeps, deadlineMs: number):
     // Oldest first: the list begins with the newest.
     for (const letter of letters.toReversed()) {
       const entry = again.get(keyOf(letter));
-      if (entry !== undefined && nowMs < entry.atMs) continue;
+      // One that finds no place keeps its turn: its pause grows with its own tries only.
+      if (entry !== undefined && (nowMs < entry.atMs || due.length === MAX_AGAIN)) continue;
       const tries = entry?.tries ?? 0;
       const pauseMs = backoffMs(tries, AGAIN_BACKOFF, deps.random);
       again.set(keyOf(letter), { tries: tries + 1, atMs: nowMs + pauseMs });
       // The first pause begins when it is seen first.
-      if (entry !== undefined && due.length < MAX_AGAIN) due.push(letter);
+      if (entry !== undefined) due.push(letter);
     }
     if (due.length === 0) return;
     for (const letter of due) wanted.set(keyOf(letter), letter);
