@@ -11,6 +11,7 @@ import {
   mapResults,
   type ProxiedCall,
   withHeight,
+  withoutCalls,
 } from "./json-rpc-bodies.ts";
 
 /** What the proxy does to the connections and responses of a node. Each is something that real nodes and networks do. */
@@ -29,7 +30,7 @@ export type ProxyFault =
   | { readonly kind: "stale" }
   /** another node listens at the address */
   | { readonly kind: "other-node"; readonly url: string }
-  /** some calls get a JSON-RPC error with this detail; WebSockets pass */
+  /** some calls do not reach the node and get a JSON-RPC error with this detail; WebSockets pass */
   | { readonly kind: "error"; readonly data: string; readonly only: (call: ProxiedCall) => boolean }
   /** replaces results; WebSockets pass */
   | { readonly kind: "rewrite"; readonly result: (call: ProxiedCall, result: unknown) => unknown }
@@ -152,7 +153,11 @@ async function serve(proxy: Proxy, request: IncomingMessage, response: ServerRes
   const reply = await forward(
     upstream,
     request,
-    fault?.kind === "stale" ? atHeight(body, proxy.staleHeight) : body,
+    fault?.kind === "stale"
+      ? atHeight(body, proxy.staleHeight)
+      : fault?.kind === "error"
+        ? withoutCalls(body, fault.only)
+        : body,
   );
   if (fault?.kind === "lose-broadcast" && calls.some(({ method }) => method.startsWith("broadcast_"))) {
     proxy.fault = undefined;

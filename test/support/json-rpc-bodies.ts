@@ -22,6 +22,18 @@ export function callsOf(body: string): readonly IdentifiedCall[] {
   });
 }
 
+/** Replaces the calls of a request body that `only` selects: the node does not get them, and responds all the same. */
+export function withoutCalls(body: string, only: (call: ProxiedCall) => boolean): string {
+  const parsed: unknown = body === "" ? [] : JSON.parse(body);
+  const one = (call: unknown): unknown => {
+    const [known] = callsOf(JSON.stringify(call));
+    return known !== undefined && isRecord(call) && only(known)
+      ? { ...call, method: "health", params: {} }
+      : call;
+  };
+  return body === "" ? body : JSON.stringify(Array.isArray(parsed) ? parsed.map(one) : one(parsed));
+}
+
 /** Changes the results in a response body. */
 export function mapResults(
   body: string,

@@ -212,7 +212,19 @@ export function relayerFaultCases({
       proxied(
         relayers.client.remote,
         { kind: "error", data: "injected", only: ({ method }) => method === "commit" },
-        { fault: "no header of the remote chain can be read", alerts: ["relayer-cycle-failed"] },
+        {
+          fault: "no header of the remote chain can be read",
+          alerts: ["relayer-remote-chain-unreachable"],
+          muted: ["relayer-cycle-failed"],
+        },
+      ),
+      proxied(
+        relayers.client.local,
+        { kind: "error", data: "injected", only: isQuery("ConsensusState") },
+        {
+          fault: "the consensus states of the light client cannot be read",
+          alerts: ["relayer-cycle-failed"],
+        },
       ),
     ],
     work: [
