@@ -5,16 +5,20 @@ import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 
 const message = z.object({
   status: z.enum(["firing", "resolved"]),
-  alerts: z.array(z.object({ labels: z.record(z.string(), z.string()) })),
+  alerts: z.array(z.object({ labels: z.record(z.string(), z.string()), startsAt: z.string() })),
 });
 
-/** A receiver of Alertmanager's webhooks. */
+type Labels = Readonly<Record<string, string>>;
+
+/**
+ * A receiver of Alertmanager's webhooks. A message counts once: Alertmanager repeats one whose answer comes late, as on a busy machine.
+ */
 export interface Receiver {
   readonly url: string;
   /** Number of messages about an alert. `key` is the {@link labelText} of its labels. */
   readonly count: (key: string, status: "firing" | "resolved") => number;
   /** Number of messages about all alerts whose labels match. */
-  readonly counts: (matches: (labels: Readonly<Record<string, string>>) => boolean) => {
+  readonly counts: (matches: (labels: Labels) => boolean) => {
     readonly firing: number;
     readonly resolved: number;
   };
@@ -22,7 +26,7 @@ export interface Receiver {
 }
 
 /** Returns the sorted labels as text. */
-export function labelText(labels: Readonly<Record<string, string>>): string {
+export function labelText(labels: Labels): string {
   return Object.entries(labels)
     .map(([label, value]) => `${label}=${value}`)
     .toSorted()
@@ -31,8 +35,7 @@ export function labelText(labels: Readonly<Record<string, string>>): string {
 
 /** Starts a receiver on a free port. */
 export async function startReceiver(): Promise<Receiver> {
-  const counts = new Map<string, number>();
-  const received: { readonly status: string; readonly labels: Readonly<Record<string, string>> }[] = [];
+  const received = new Map<string, { readonly status: string; readonly labels: Labels }>();
   const server = await openRouteServer(
     {
       name: "receiver",
@@ -44,11 +47,8 @@ export async function startReceiver(): Promise<Receiver> {
           path: "/hook",
           handle: ({ body }) => {
             const { status, alerts } = message.parse(JSON.parse(new TextDecoder().decode(body)));
-            for (const { labels } of alerts) {
-              const key = `${status} ${labelText(labels)}`;
-              counts.set(key, (counts.get(key) ?? 0) + 1);
-              received.push({ status, labels });
-            }
+            for (const { labels, startsAt } of alerts)
+              received.set(`${startsAt} ${status} ${labelText(labels)}`, { status, labels });
             return textReply(200, "ok");
           },
         },
@@ -56,14 +56,15 @@ export async function startReceiver(): Promise<Receiver> {
     },
     { logger: silentLogger },
   );
+  const counts: Receiver["counts"] = (matches) => {
+    const found = [...received.values()].filter(({ labels }) => matches(labels));
+    const firing = found.filter(({ status }) => status === "firing").length;
+    return { firing, resolved: found.length - firing };
+  };
   return {
     url: `http://127.0.0.1:${server.address.port}/hook`,
-    count: (key, status) => counts.get(`${status} ${key}`) ?? 0,
-    counts: (matches) => {
-      const found = received.filter(({ labels }) => matches(labels));
-      const firing = found.filter(({ status }) => status === "firing").length;
-      return { firing, resolved: found.length - firing };
-    },
+    count: (key, status) => counts((labels) => labelText(labels) === key)[status],
+    counts,
     close: server.close,
   };
 }
