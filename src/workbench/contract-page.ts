@@ -202,7 +202,7 @@ export function createContractPage({
         links: [
           { path: "/chains", text: "Chains as JSON" },
           { path: "/faults", text: "faults" },
-          ...pageLinks(links, "localnet", DASHBOARDS.ibcRelayer),
+          ...pageLinks(links, "localnet", DASHBOARDS.process),
         ],
       },
       content: (query) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),

@@ -1,6 +1,6 @@
 import { GENERATED, yamlText } from "../../platform/monitoring/alerts/rule-files.ts";
 import { dashboardJson } from "../../platform/monitoring/dashboards/build.ts";
-import { IBC_RELAYER } from "../../localnet/monitoring/ibc-relayer-dashboard.ts";
+import { IBC_RELAYER_ROW } from "../../localnet/monitoring/ibc-relayer-row.ts";
 import { FLEET } from "../../watchdog/monitoring/fleet-dashboard.ts";
 import { OVERVIEW } from "./overview-dashboard.ts";
 import { VALIDATOR_ON_CHAIN } from "../../watchdog/monitoring/chain-dashboard.ts";
@@ -22,8 +22,7 @@ export const DASHBOARD_SPECS: readonly DashboardSpec[] = [
   RELAYER,
   COSTS,
   QUERY,
-  PROCESS,
-  IBC_RELAYER,
+  { ...PROCESS, rows: [...PROCESS.rows, IBC_RELAYER_ROW] },
 ];
 
 /** Returns every generated file in `dashboards`, by its path in the repository. */

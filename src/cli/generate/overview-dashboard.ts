@@ -2,14 +2,21 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   BAD_ABOVE_ZERO,
   type DashboardSpec,
+  PROCESSES,
+  processVariables,
   query,
   restartsOf,
   ruleAlerts,
   stat,
   upOrDown,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { BALANCE_LASTS, JOB, M as R } from "../../relayer/monitoring/relayer-parts.ts";
-import { ALLOWANCE_COLORS, allowanceLeft } from "../../watchdog/monitoring/oracle-parts.ts";
+import { BALANCE_LASTS, M as R } from "../../relayer/monitoring/relayer-parts.ts";
+import {
+  ALLOWANCE_COLORS,
+  allowanceLeft,
+  belowFullPay,
+  TO_PAID,
+} from "../../watchdog/monitoring/oracle-parts.ts";
 
 const W = "oracle_watchdog";
 const NO_WATCHDOG = "No watchdog is scraped";
@@ -23,88 +30,88 @@ export const OVERVIEW: DashboardSpec = {
   title: "Overview",
   description:
     "Are the validators paid in full? Are the results of interchain queries current? The links lead to the details.",
-  variables: [{ name: "job", label: "Job", metric: "relaywatch_build_info", from: "job" }],
+  variables: processVariables("relaywatch_build_info"),
   range: "hours",
-  restarts: restartsOf(JOB),
+  restarts: restartsOf(PROCESSES),
   alerts: 'ALERTS{component!="",alertstate="firing",alertname!="RelaywatchDeadMan"}',
   rows: [
     {
       title: "Now",
       panels: [
-        stat(
-          "Validators below full pay",
-          [
-            query(
-              `sum(max by (chain_id, validator) (${W}_month_tier{${JOB},tier=~"proportional|none"}))`,
-              "validators",
-            ),
-          ],
-          {
-            description: "Validators whose month would not be paid in full if it ended now.",
-            unit: "none",
-            colors: BAD_ABOVE_ZERO,
-            emptyText: NO_WATCHDOG,
-            width: 5,
-          },
-        ),
-        stat("Least allowance left", [query(`min(${allowanceLeft("full", JOB)})`, "full pay")], {
+        stat("Validators below full pay", [query(belowFullPay(PROCESSES), "validators")], {
+          description: "Validators whose month would not be paid in full if it ended now.",
+          unit: "none",
+          leadsTo: DASHBOARDS.fleet,
+          colors: BAD_ABOVE_ZERO,
+          emptyText: NO_WATCHDOG,
+          width: 5,
+        }),
+        stat("Least allowance left", [query(`min(${allowanceLeft("full", PROCESSES)})`, "full pay")], {
           description:
             "Of the validator that has least left: the share of the misses that full pay allows in the month.",
           unit: "percentunit",
+          leadsTo: DASHBOARDS.fleet,
           decimals: 0,
           colors: ALLOWANCE_COLORS,
           emptyText: NO_WATCHDOG,
           width: 5,
         }),
-        stat("Lowest rate", [query(`min(${W}_month_success_ratio{${JOB}})`, "of the month")], {
+        stat("Lowest rate", [query(`min(${W}_month_success_ratio{${PROCESSES}})`, "of the month")], {
           description: "The lowest success rate of all validators in this month.",
           unit: "percentunit",
+          leadsTo: DASHBOARDS.fleet,
           decimals: 3,
           emptyText: NO_WATCHDOG,
           width: 5,
         }),
         stat(
           "Nodes without a reading",
-          [query(`sum(1 - max by (validator, node) (${W}_source_up{${JOB},source="node"}))`, "nodes")],
+          [query(`sum(1 - max by (validator, node) (${W}_source_up{${PROCESSES},source="node"}))`, "nodes")],
           {
             description: "Nodes whose metrics page the watchdog could not read at the last poll.",
             unit: "none",
+            leadsTo: DASHBOARDS.fleet,
             colors: BAD_ABOVE_ZERO,
             emptyText: NO_WATCHDOG,
             width: 5,
           },
         ),
-        stat("Oracle alerts", [query(`sum(${W}_alert_firing{${JOB}})`, "firing")], {
+        stat("Oracle alerts", [query(`sum(${W}_alert_firing{${PROCESSES}})`, "firing")], {
           description: "Firing alerts of the watchdogs, also muted ones.",
           unit: "none",
+          leadsTo: DASHBOARDS.fleet,
           colors: BAD_ABOVE_ZERO,
           emptyText: NO_WATCHDOG,
           width: 4,
         }),
-        stat("Relayers ready", [query(`min(${R}_ready{${JOB}})`, "ready")], {
+        stat("Relayers ready", [query(`min(${R}_ready{${PROCESSES}})`, "ready")], {
           description: "Whether no relayer has a problem.",
           unit: "none",
+          leadsTo: DASHBOARDS.relayer,
           states: upOrDown("ready", "not ready"),
           emptyText: NO_RELAYER,
           width: 5,
         }),
-        stat("Overdue queries", [query(`sum(${R}_overdue_queries{${JOB}})`, "overdue")], {
+        stat("Overdue queries", [query(`sum(${R}_overdue_queries{${PROCESSES}})`, "overdue")], {
           description: "Queries that are later than health.overdue_blocks although a result is possible.",
           unit: "none",
+          leadsTo: DASHBOARDS.relayer,
           colors: BAD_ABOVE_ZERO,
           emptyText: NO_RELAYER,
           width: 5,
         }),
-        stat("Latest query", [query(`max(${R}_most_late_seconds{${JOB}})`, "late")], {
+        stat("Latest query", [query(`max(${R}_most_late_seconds{${PROCESSES}})`, "late")], {
           description: "Time since the result of the latest query was due.",
           unit: "s",
+          leadsTo: DASHBOARDS.query,
           emptyText: NO_RELAYER,
           width: 5,
         }),
-        { ...BALANCE_LASTS, width: 5 },
-        stat("Daemons down", [query(`count(up{${JOB}} == 0) or vector(0)`, "down")], {
+        { ...BALANCE_LASTS, leadsTo: DASHBOARDS.costs, width: 5 },
+        stat("Daemons down", [query(`count(up{${PROCESSES}} == 0) or vector(0)`, "down")], {
           description: "Targets of these jobs that Prometheus cannot scrape.",
           unit: "none",
+          leadsTo: DASHBOARDS.process,
           colors: BAD_ABOVE_ZERO,
           width: 4,
         }),
@@ -118,15 +125,15 @@ export const OVERVIEW: DashboardSpec = {
             {
               label: "validator",
               title: "Validator",
-              link: { dashboard: DASHBOARDS.paid, variable: "validator" },
+              leadsTo: TO_PAID,
             },
             {
               label: "connection_id",
               title: "Connection",
-              link: { dashboard: DASHBOARDS.relayer, variable: "connection" },
+              leadsTo: { dashboard: DASHBOARDS.relayer, variable: "connection" },
             },
           ]),
-          height: 8,
+          height: 6,
         },
       ],
     },

@@ -2,10 +2,13 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   type DashboardSpec,
   graph,
+  PROCESSES,
   query,
   type StateSpec,
   stat,
   stateCode,
+  table,
+  timeline,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import {
   ANNOTATIONS,
@@ -13,10 +16,9 @@ import {
   CHAIN,
   CHAINS,
   CONNECTIONS,
-  JOB,
-  JOBS,
   M,
   PLACE,
+  RELAYERS,
   YEAR,
 } from "./relayer-parts.ts";
 
@@ -29,9 +31,11 @@ const PHASES: readonly StateSpec[] = [
   [6, "unpriced", "orange"],
   [7, "the market bears the demand", "green"],
   [8, "more demand than the market bears", "orange"],
+  [9, "some payments are missing", "yellow"],
+  [10, "costs complete", "green"],
 ];
 
-const COST_OF_1000 = `1000 * sum(increase(${M}_fees_total{${JOB}}[1h])) / 1e6 / (sum(increase(${M}_results_total{${JOB},outcome="included"}[1h])) > 0)`;
+const COST_OF_1000 = `1000 * sum(increase(${M}_fees_total{${PROCESSES}}[1h])) / 1e6 / (sum(increase(${M}_results_total{${PROCESSES},outcome="included"}[1h])) > 0)`;
 
 /** ICQ costs. */
 export const COSTS: DashboardSpec = {
@@ -40,28 +44,29 @@ export const COSTS: DashboardSpec = {
   file: "icq-costs.json",
   title: "ICQ costs",
   description: "What do results cost, who causes it, and how long does the balance last?",
-  variables: [JOBS, CONNECTIONS, CHAINS],
+  variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
   rows: [
     {
       title: "What does it cost?",
       panels: [
-        BALANCE_LASTS,
+        { ...BALANCE_LASTS, width: 5 },
         stat(
-          "Paid in the last 24 hours",
-          [query(`sum(${M}_window_fees{${JOB},window="24h"}) / 1e6`, "paid")],
+          "Paid",
+          [query(`sum by (window) (${M}_window_fees{${PROCESSES},window!="month"}) / 1e6`, "{{window}}")],
           {
-            description: "Fees of the last 24 hours.",
+            description: "Fees of the last hour, day, week and 30 days.",
             unit: "NTRN",
-            width: 6,
+            show: "name and value",
+            width: 8,
           },
         ),
         stat(
           "Price against the minimum",
           [
             query(
-              `max(${M}_gas_price{${JOB},kind="price"} / ignoring(kind) ${M}_gas_price{${JOB},kind="minimum"})`,
+              `max(${M}_gas_price{${PROCESSES},kind="price"} / ignoring(kind) ${M}_gas_price{${PROCESSES},kind="minimum"})`,
               "times the minimum",
             ),
           ],
@@ -69,7 +74,7 @@ export const COSTS: DashboardSpec = {
             description: "The gas price, as a multiple of the fee market's minimum.",
             unit: "none",
             decimals: 2,
-            width: 6,
+            width: 5,
           },
         ),
         stat("Cost of a thousand results", [query(COST_OF_1000, "of the last hour")], {
@@ -79,28 +84,15 @@ export const COSTS: DashboardSpec = {
           width: 6,
         }),
         graph(
-          "Fees",
-          [
-            query(
-              `sum by (connection_id) (rate(${M}_fees_total{${PLACE}}[$__rate_interval])) * 3600 / 1e6`,
-              "{{connection_id}}",
-            ),
-          ],
-          {
-            description: "Fees of transactions in blocks per hour.",
-            unit: "NTRN",
-          },
-        ),
-        graph(
           "Spent today",
           [
-            query(`max by (instance) (${M}_spent_today_fees{${JOB}}) / 1e6`, "{{instance}}"),
+            query(`max by (instance) (${M}_spent_today_fees{${PROCESSES}}) / 1e6`, "{{instance}}"),
             query(
-              `max by (instance) (${M}_forecast_daily_fees{${JOB}}) / 1e6`,
+              `max by (instance) (${M}_forecast_daily_fees{${PROCESSES}}) / 1e6`,
               "{{instance}} forecast of a day",
             ),
-            query(`max by (rule) (${M}_spent_today_urgent_fees{${JOB}}) / 1e6`, "urgent: {{rule}}"),
-            query(`max(${M}_daily_fee_limit{${JOB}}) / 1e6`, "limit"),
+            query(`max by (rule) (${M}_spent_today_urgent_fees{${PROCESSES}}) / 1e6`, "urgent: {{rule}}"),
+            query(`max(${M}_daily_fee_limit{${PROCESSES}}) / 1e6`, "limit"),
           ],
           {
             description:
@@ -112,12 +104,15 @@ export const COSTS: DashboardSpec = {
         graph(
           "This month and its budget",
           [
-            query(`max by (instance) (${M}_window_fees{${JOB},window="month"}) / 1e6`, "{{instance}} paid"),
             query(
-              `max by (bound) (${M}_month_forecast_fees{${JOB},price="now"}) / 1e6`,
+              `max by (instance) (${M}_window_fees{${PROCESSES},window="month"}) / 1e6`,
+              "{{instance}} paid",
+            ),
+            query(
+              `max by (bound) (${M}_month_forecast_fees{${PROCESSES},price="now"}) / 1e6`,
               "forecast: {{bound}}",
             ),
-            query(`max(${M}_month_budget_fees{${JOB}}) / 1e6`, "limit: budget"),
+            query(`max(${M}_month_budget_fees{${PROCESSES}}) / 1e6`, "limit: budget"),
           ],
           {
             description:
@@ -126,24 +121,56 @@ export const COSTS: DashboardSpec = {
             limits: /^limit/,
           },
         ),
+      ],
+    },
+    {
+      title: "Who causes it, and how long does the balance last?",
+      panels: [
         graph(
-          "Fees of this month by owner",
-          [query(`topk(10, max by (owner) (${M}_owner_month_fees{${JOB}})) / 1e6`, "{{owner}}")],
+          "Fees",
+          [
+            query(
+              `sum by (instance, connection_id) (rate(${M}_fees_total{${PLACE}}[$__rate_interval])) * 3600 / 1e6`,
+              "{{instance}} {{connection_id}}",
+            ),
+          ],
+          {
+            description: "Fees of transactions in blocks per hour.",
+            unit: "NTRN",
+          },
+        ),
+        table(
+          "Owners",
+          [
+            `topk(20, max by (owner) (${M}_owner_month_fees{${PROCESSES}})) / 1e6`,
+            `max by (owner) (${M}_spent_today_gas{${PROCESSES}})`,
+            `max by (owner) (${M}_spent_today_gas{${PROCESSES}} / on (job, instance) group_left() ${M}_daily_gas_per_owner_limit{${PROCESSES}})`,
+          ],
           {
             description:
-              "Fees of this calendar month (UTC) by owner of the queries, with failed transactions and light clients.",
-            unit: "NTRN",
+              "Owners of the queries: fees of this calendar month (UTC) with failed transactions and light clients, gas limits of this UTC day, and their share of the limit when there is one.",
+            unit: "none",
+            width: 12,
+            height: 8,
+            emptyText: "Nothing was paid this month",
+            columns: [
+              { label: "owner", title: "Owner" },
+              { label: "Value #A", title: "Fees this month", unit: "NTRN" },
+              { label: "Value #B", title: "Gas today", unit: "gas" },
+              { label: "Value #C", title: "Of the limit", unit: "percentunit" },
+            ],
           },
         ),
         graph(
           "Balance",
           [
-            query(`${M}_account_balance{${JOB}} / 1e6`, "million {{denom}}"),
-            query(`max(${M}_balance_reserve{${JOB}}) / 1e6`, "limit: reserve"),
+            query(`${M}_account_balance{${PROCESSES}} / 1e6`, "{{instance}} million {{denom}}"),
+            query(`min(${M}_fee_grant_left{${PROCESSES}}) / 1e6`, "left of the fee grant"),
+            query(`max(${M}_balance_reserve{${PROCESSES}}) / 1e6`, "limit: reserve"),
           ],
           {
             description:
-              "Coins of the account in millions of the base unit (NTRN for untrn), and the reserve that is never spent.",
+              "Coins of the account in millions of the base unit (NTRN for untrn), what the fee grant still pays, and the reserve that is never spent.",
             unit: "short",
             limits: /^limit/,
           },
@@ -151,9 +178,15 @@ export const COSTS: DashboardSpec = {
         graph(
           "Account or fee grant empty in",
           [
-            query(`min by (bound) (${M}_empty_seconds{${JOB},price="now"})`, "now: {{bound}}"),
-            query(`min by (bound) (${M}_empty_seconds{${JOB},price="cap"})`, "at gas.max_price: {{bound}}"),
-            query(`min(${M}_fee_grant_expiry_timestamp_seconds{${JOB}}) - time()`, "the fee grant ends"),
+            query(`min by (bound) (${M}_empty_seconds{${PROCESSES},price="now"})`, "now: {{bound}}"),
+            query(
+              `min by (bound) (${M}_empty_seconds{${PROCESSES},price="cap"})`,
+              "at gas.max_price: {{bound}}",
+            ),
+            query(
+              `min(${M}_fee_grant_expiry_timestamp_seconds{${PROCESSES}}) - time()`,
+              "the fee grant ends",
+            ),
           ],
           {
             description:
@@ -171,8 +204,11 @@ export const COSTS: DashboardSpec = {
         graph(
           "Gas price",
           [
-            query(`max by (instance) (${M}_gas_price{${JOB},kind="price"})`, "{{instance}}"),
-            query(`max by (kind) (${M}_gas_price{${JOB},kind=~"minimum|ceiling|cap"})`, "limit: {{kind}}"),
+            query(`max by (instance) (${M}_gas_price{${PROCESSES},kind="price"})`, "{{instance}}"),
+            query(
+              `max by (kind) (${M}_gas_price{${PROCESSES},kind=~"minimum|ceiling|cap"})`,
+              "limit: {{kind}}",
+            ),
           ],
           {
             description:
@@ -185,11 +221,11 @@ export const COSTS: DashboardSpec = {
         graph(
           "Gas of a block",
           [
-            query(`sum(${M}_market_gas{${JOB},kind="own"})`, "own"),
-            query(`max(${M}_market_gas{${JOB},kind="others"})`, "others"),
-            query(`sum(${M}_market_gas{${JOB},kind="demand"})`, "demand"),
-            query(`sum(${M}_market_gas{${JOB},kind="budget"})`, "budget"),
-            query(`max(${M}_market_gas{${JOB},kind="target"})`, "limit: target"),
+            query(`sum(${M}_market_gas{${PROCESSES},kind="own"})`, "own"),
+            query(`max(${M}_market_gas{${PROCESSES},kind="others"})`, "others"),
+            query(`sum(${M}_market_gas{${PROCESSES},kind="demand"})`, "demand"),
+            query(`sum(${M}_market_gas{${PROCESSES},kind="budget"})`, "budget"),
+            query(`max(${M}_market_gas{${PROCESSES},kind="target"})`, "limit: target"),
           ],
           {
             description:
@@ -201,9 +237,12 @@ export const COSTS: DashboardSpec = {
         graph(
           "Demand and market",
           [
-            query(`sum(${M}_market_results{${JOB},kind="demand"})`, "results of a block on time"),
-            query(`sum(${M}_market_results{${JOB},kind="sustainable"})`, "results of a block at this price"),
-            query(`max(${M}_expected_late_blocks{${JOB}})`, "blocks late in the steady state"),
+            query(`sum(${M}_market_results{${PROCESSES},kind="demand"})`, "results of a block on time"),
+            query(
+              `sum(${M}_market_results{${PROCESSES},kind="sustainable"})`,
+              "results of a block at this price",
+            ),
+            query(`max(${M}_expected_late_blocks{${PROCESSES}})`, "blocks late in the steady state"),
           ],
           {
             description:
@@ -211,39 +250,26 @@ export const COSTS: DashboardSpec = {
             unit: "none",
           },
         ),
-        {
-          kind: "timeline",
-          title: "Phase of the budget",
-          description:
-            "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known.",
-          unit: "none",
-          width: 12,
-          queries: [
+        timeline(
+          "Phase of the budget",
+          [
             query(
               stateCode({
                 metric: `${M}_market_phase`,
-                selector: JOB,
+                selector: PROCESSES,
                 by: "instance",
                 states: PHASES.slice(0, 6),
                 label: "phase",
               }),
               "{{instance}}",
             ),
-            query(`max by (instance) (7 + ${M}_demand_above_market{${JOB}})`, "{{instance}} demand"),
-          ],
-          states: PHASES,
-        },
-        graph(
-          "Gas",
-          [
-            query(
-              `sum by (connection_id) (rate(${M}_gas_used_total{${PLACE}}[$__rate_interval]))`,
-              "{{connection_id}}",
-            ),
+            query(`max by (instance) (7 + ${M}_demand_above_market{${PROCESSES}})`, "{{instance}} demand"),
+            query(`9 + min by (instance) (${M}_costs_complete{${PROCESSES}})`, "{{instance}} costs by owner"),
           ],
           {
-            description: "Gas of included transactions per second.",
-            unit: "gas/s",
+            description:
+              "Steady: the price stays. Burst: a backlog is sent. Recovering: the price returns. Above-ceiling: only urgent results are sent. Unlimited: only batch.block_share limits a block. Unpriced: the price in the fee denom is not known. Also whether every payment is in the costs by owner.",
+            states: PHASES,
           },
         ),
         graph(
@@ -255,45 +281,6 @@ export const COSTS: DashboardSpec = {
             ),
           ],
           { description: "Less when more results share one client update.", unit: "gas" },
-        ),
-        graph(
-          "Gas by owner today",
-          [
-            query(`topk(10, max by (owner) (${M}_spent_today_gas{${JOB}}))`, "{{owner}}"),
-            query(`max(${M}_daily_gas_per_owner_limit{${JOB}})`, "limit"),
-          ],
-          {
-            description:
-              "Gas limits of this UTC day by owner of the queries, and the limit when there is one.",
-            limits: /^limit/,
-            unit: "gas",
-          },
-        ),
-        graph(
-          "Fees of the last hour, day, week and 30 days",
-          [query(`max by (window) (${M}_window_fees{${JOB},window!="month"}) / 1e6`, "{{window}}")],
-          {
-            description: "Fees of the windows that end now, on a logarithmic axis.",
-            unit: "NTRN",
-            logAxis: true,
-          },
-        ),
-        graph("Balance lasts for", [query(`${M}_account_left_seconds{${JOB}}`, "{{instance}}")], {
-          description: "Time until the balance is spent at the rate of the last day.",
-          unit: "s",
-          enough: YEAR,
-        }),
-        graph(
-          "Fee grant and completeness of the costs",
-          [
-            query(`min(${M}_fee_grant_left{${JOB}}) / 1e6`, "left of the fee grant", "NTRN"),
-            query(`min(${M}_costs_complete{${JOB}})`, "costs complete"),
-          ],
-          {
-            description:
-              "What the fee grant still pays in all, and 1 while every payment is in the costs by owner.",
-            unit: "none",
-          },
         ),
       ],
     },
@@ -317,33 +304,24 @@ export const COSTS: DashboardSpec = {
               `sum by (connection_id) (rate(${M}_client_updates_total{${PLACE}}[$__rate_interval]))`,
               "{{connection_id}} updates",
             ),
-            query(`sum(rate(${M}_simulations_total{${JOB}}[$__rate_interval]))`, "simulations"),
+            query(`sum(rate(${M}_simulations_total{${PROCESSES}}[$__rate_interval]))`, "simulations"),
           ],
           { description: "Per second.", unit: "ops" },
         ),
         graph(
-          "Transaction bytes",
+          "Traffic",
           [
             query(
-              `sum by (connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
-              "{{connection_id}}",
+              `sum by (instance, connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
+              "{{instance}} {{connection_id}} transactions",
+            ),
+            query(
+              `sum by (instance, chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,
+              "{{instance}} {{chain_id}} {{direction}}",
             ),
           ],
           {
-            description: "Encoded bytes of included transactions per second.",
-            unit: "Bps",
-          },
-        ),
-        graph(
-          "RPC traffic",
-          [
-            query(
-              `sum by (chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,
-              "{{chain_id}} {{direction}}",
-            ),
-          ],
-          {
-            description: "Bytes of RPC bodies per second.",
+            description: "Encoded bytes of included transactions, and bytes of RPC bodies, per second.",
             unit: "Bps",
           },
         ),

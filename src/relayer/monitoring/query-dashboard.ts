@@ -1,6 +1,13 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { type DashboardSpec, graph, query, stat } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { BACKING_OFF, ANNOTATIONS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
+import {
+  type DashboardSpec,
+  graph,
+  PROCESSES,
+  query,
+  stat,
+  table,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { BACKING_OFF, ANNOTATIONS, CONNECTIONS, M, PLACE, RELAYERS } from "./relayer-parts.ts";
 
 /** ICQ query detail. */
 export const QUERY: DashboardSpec = {
@@ -11,11 +18,11 @@ export const QUERY: DashboardSpec = {
   description:
     "One query, and the connection that it is read over. relaywatch relayer inspect has its attempts and costs.",
   variables: [
-    JOBS,
+    ...RELAYERS,
     {
       name: "query",
       label: "Query",
-      metric: `${M}_query_late_blocks{job=~"$job"}`,
+      metric: `${M}_query_late_blocks{${PROCESSES}}`,
       from: "query_id",
       single: true,
       numeric: true,
@@ -28,7 +35,7 @@ export const QUERY: DashboardSpec = {
     {
       title: "The query",
       panels: [
-        stat("Late", [query(`max(${M}_query_late_blocks{${JOB},query_id="$query"})`, "blocks")], {
+        stat("Late", [query(`max(${M}_query_late_blocks{${PROCESSES},query_id="$query"})`, "blocks")], {
           description: "Local blocks since its result was due. 0: it is not late.",
           unit: "blocks",
           colors: [
@@ -36,47 +43,54 @@ export const QUERY: DashboardSpec = {
             ["yellow", 5],
             ["red", 20],
           ],
-          width: 6,
+          width: 12,
         }),
         stat(
           "Queries that are later",
           [
             query(
-              `count(${M}_query_late_blocks{${JOB}} > scalar(max(${M}_query_late_blocks{${JOB},query_id="$query"}))) or vector(0)`,
+              `count(${M}_query_late_blocks{${PROCESSES}} > scalar(max(${M}_query_late_blocks{${PROCESSES},query_id="$query"}))) or vector(0)`,
               "queries",
             ),
           ],
           {
             description: "When others are late too, the cause is the connection and not the query.",
             unit: "none",
-            width: 6,
+            width: 12,
           },
         ),
+        table("Latest queries", [`topk(20, max by (query_id) (${M}_query_late_blocks{${PROCESSES}}))`], {
+          description: "The latest of all queries. The number selects one.",
+          unit: "blocks",
+          width: 6,
+          height: 8,
+          emptyText: "No query is served",
+          columns: [
+            {
+              label: "query_id",
+              title: "Query",
+              leadsTo: { dashboard: DASHBOARDS.query, variable: "query" },
+            },
+            { label: "Value", title: "Late" },
+          ],
+        }),
         graph(
           "Lateness",
           [
             query(
-              `max by (query_id) (${M}_query_late_blocks{${JOB},query_id="$query"})`,
-              "query {{query_id}}",
+              `max by (instance, query_id) (${M}_query_late_blocks{${PROCESSES},query_id="$query"})`,
+              "{{instance}} query {{query_id}}",
             ),
-          ],
-          {
-            description: "Local blocks since the query's result was due.",
-            unit: "blocks",
-          },
-        ),
-        graph(
-          "Lateness of the others",
-          [
             query(
-              `topk(10, max by (query_id) (${M}_query_late_blocks{${JOB},query_id!="$query"}))`,
-              "query {{query_id}}",
+              `quantile(0.5, ${M}_query_late_blocks{${PROCESSES},query_id!="$query"})`,
+              "median of the others",
             ),
           ],
           {
-            description: "The ten latest of the other queries.",
+            description:
+              "Local blocks since the query's result was due, and the median of all others: when they are late too, the cause is the connection.",
             unit: "blocks",
-            emptyText: "There is no other query",
+            width: 18,
           },
         ),
       ],
@@ -88,8 +102,8 @@ export const QUERY: DashboardSpec = {
           "Results",
           [
             query(
-              `sum by (connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
-              "{{connection_id}} {{outcome}}",
+              `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
+              "{{instance}} {{connection_id}} {{outcome}}",
             ),
           ],
           {
@@ -98,20 +112,16 @@ export const QUERY: DashboardSpec = {
           },
         ),
         BACKING_OFF,
-        graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{connection_id}}")], {
+        graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{instance}} {{connection_id}}")], {
           description: "A flat line is a remote chain without a newer value.",
           unit: "none",
-        }),
-        graph("Light client behind", [query(`${M}_consensus_lag_blocks{${PLACE}}`, "{{connection_id}}")], {
-          description: "Remote blocks after the newest consensus state.",
-          unit: "blocks",
         }),
         graph(
           "Pruned blocks",
           [
             query(
-              `sum by (connection_id) (increase(${M}_tx_pruned_blocks_total{${PLACE}}[1h]))`,
-              "{{connection_id}}",
+              `sum by (instance, connection_id) (increase(${M}_tx_pruned_blocks_total{${PLACE}}[1h]))`,
+              "{{instance}} {{connection_id}}",
             ),
           ],
           {

@@ -1,21 +1,70 @@
-import { graph, query, type RowSpec } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { JOB, M, PLACE } from "./relayer-parts.ts";
+import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import {
+  BAD_ABOVE_ZERO,
+  graph,
+  type PanelSpec,
+  PROCESSES,
+  query,
+  type RowSpec,
+  table,
+  upOrDown,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+import { BY_CONNECTION } from "./relayer-condition.ts";
+import { M, PLACE } from "./relayer-parts.ts";
+
+const OF = "{{instance}} {{connection_id}}";
+
+/** One line for each connection of each relayer. */
+const CONNECTION_TABLE: PanelSpec = table(
+  "Connections",
+  [
+    `max ${BY_CONNECTION} (${M}_overdue_queries{${PLACE}})`,
+    `max ${BY_CONNECTION} (${M}_most_late_blocks{${PLACE}})`,
+    `max ${BY_CONNECTION} (${M}_last_included_timestamp_seconds{${PLACE}}) * 1000`,
+    `min ${BY_CONNECTION} (${M}_client_active{${PLACE}})`,
+    `max ${BY_CONNECTION} (${M}_remote_height{${PLACE}})`,
+    `max ${BY_CONNECTION} (${M}_consensus_height{${PLACE}})`,
+    `max ${BY_CONNECTION} (${M}_consensus_lag_blocks{${PLACE}})`,
+  ],
+  {
+    description:
+      "Overdue queries, lateness of the latest one, last result, light client, and how many remote blocks its newest consensus state is behind. The name leads to the queries.",
+    unit: "none",
+    emptyText: "No connection is served",
+    columns: [
+      {
+        label: "connection_id",
+        title: "Connection",
+        leadsTo: { dashboard: DASHBOARDS.query, variable: "connection" },
+      },
+      { label: "instance", title: "Instance" },
+      { label: "Value #A", title: "Overdue", steps: BAD_ABOVE_ZERO },
+      { label: "Value #B", title: "Late", unit: "blocks" },
+      { label: "Value #C", title: "Last result", unit: "dateTimeFromNow" },
+      { label: "Value #D", title: "Light client", states: upOrDown("active", "expired or frozen") },
+      { label: "Value #E", title: "Remote height" },
+      { label: "Value #F", title: "Consensus height" },
+      { label: "Value #G", title: "Behind", unit: "blocks" },
+    ],
+  },
+);
 
 /** Is it active? Is it current? */
 export const ACTIVE_ROWS: readonly RowSpec[] = [
   {
     title: "Is it active?",
     panels: [
+      CONNECTION_TABLE,
       graph(
         "Results",
         [
           query(
-            `sum by (connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
-            "{{connection_id}} {{outcome}}",
+            `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
+            `${OF} {{outcome}}`,
           ),
           query(
-            `sum by (connection_id) (rate(${M}_results_proven_total{${PLACE}}[$__rate_interval]))`,
-            "{{connection_id}} proven",
+            `sum by (instance, connection_id) (rate(${M}_results_proven_total{${PLACE}}[$__rate_interval]))`,
+            `${OF} proven`,
           ),
         ],
         {
@@ -27,43 +76,22 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         "Transactions and cycles",
         [
           query(
-            `sum by (outcome) (rate(${M}_transactions_total{${JOB}}[$__rate_interval]))`,
-            "transactions {{outcome}}",
+            `sum by (instance, outcome) (rate(${M}_transactions_total{${PROCESSES}}[$__rate_interval]))`,
+            "{{instance}} transactions {{outcome}}",
           ),
           query(
-            `sum by (connection_id, outcome) (rate(${M}_cycles_total{${PLACE}}[$__rate_interval]))`,
-            "{{connection_id}} cycles {{outcome}}",
+            `sum by (instance, connection_id, outcome) (rate(${M}_cycles_total{${PLACE}}[$__rate_interval]))`,
+            `${OF} cycles {{outcome}}`,
+          ),
+          query(
+            `sum by (instance) (rate(${M}_query_list_reloads_total{${PROCESSES}}[$__rate_interval]))`,
+            "{{instance}} reads of the query list",
           ),
         ],
         {
           description:
-            "Transactions and cycles over the due queries per second. A failed cycle is an error of the connection.",
+            "Transactions, cycles over the due queries, and reads of the query list per second. A failed cycle is an error of the connection. More than one read a minute (0.017) means that events are missed.",
           unit: "ops",
-        },
-      ),
-      graph(
-        "Age of the last result",
-        [query(`time() - ${M}_last_included_timestamp_seconds{${PLACE}}`, "{{connection_id}}")],
-        {
-          description: "Time since a result was included.",
-          unit: "s",
-        },
-      ),
-      graph(
-        "Queries",
-        [query(`sum by (connection_id, state) (${M}_queries{${PLACE}})`, "{{connection_id}} {{state}}")],
-        {
-          description: "Served queries by state.",
-          unit: "none",
-        },
-      ),
-      graph(
-        "Reads of the query list",
-        [query(`sum by (instance) (increase(${M}_query_list_reloads_total{${JOB}}[5m]))`, "{{instance}}")],
-        {
-          description:
-            "Reads of the last 5 minutes. One a minute is normal. More means that events are missed.",
-          unit: "none",
         },
       ),
     ],
@@ -73,66 +101,61 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
     panels: [
       graph(
         "Lateness",
-        [query(`max by (connection_id) (${M}_most_late_blocks{${PLACE}})`, "{{connection_id}}")],
+        [
+          query(`max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`, `${OF} latest query`),
+          ...[
+            ["0.5", "median"],
+            ["0.95", "95 %"],
+          ].map(([share, text]) =>
+            query(
+              `histogram_quantile(${share}, sum by (instance, connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval])))`,
+              `${OF} included, ${text}`,
+            ),
+          ),
+        ],
         {
-          description: "Local blocks since the result of the latest query was due.",
+          description:
+            "Local blocks since the result of the latest query was due, and between the height at which included results were due and their inclusion.",
           unit: "blocks",
         },
       ),
       graph(
-        "Due to included",
+        "Queries",
         [
+          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}})`, `${OF} {{state}}`),
+          query(`${M}_overdue_queries{${PLACE}}`, `${OF} overdue`),
           query(
-            `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval])))`,
-            "{{connection_id}} median",
-          ),
-          query(
-            `histogram_quantile(0.95, sum by (connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval])))`,
-            "{{connection_id}} 95 %",
+            `sum by (instance, connection_id, reason) (${M}_unanswerable_queries{${PLACE}})`,
+            `${OF} no result: {{reason}}`,
           ),
         ],
         {
-          description: "Blocks between the height at which a query was due and the inclusion of its result.",
-          unit: "blocks",
+          description:
+            "Served queries by state, due ones that are late, and those for which no result is possible now.",
+          unit: "none",
         },
       ),
       graph(
         "Age of the newest block",
         [
-          query(`time() - ${M}_remote_last_block_seen_timestamp_seconds{${PLACE}}`, "{{connection_id}} seen"),
-          query(`time() - ${M}_remote_block_timestamp_seconds{${PLACE}}`, "{{connection_id}} by its header"),
-          query(`time() - ${M}_local_last_block_seen_timestamp_seconds{${JOB}}`, "{{instance}} local, seen"),
-          query(`time() - ${M}_local_block_timestamp_seconds{${JOB}}`, "{{instance}} local, by its header"),
+          query(`time() - ${M}_remote_last_block_seen_timestamp_seconds{${PLACE}}`, `${OF} seen`),
+          query(`time() - ${M}_remote_block_timestamp_seconds{${PLACE}}`, `${OF} by its header`),
+          query(
+            `time() - ${M}_local_last_block_seen_timestamp_seconds{${PROCESSES}}`,
+            "{{instance}} local, seen",
+          ),
+          query(
+            `time() - ${M}_local_block_timestamp_seconds{${PROCESSES}}`,
+            "{{instance}} local, by its header",
+          ),
         ],
         { description: "Grows when a chain or its node has halted.", unit: "s" },
       ),
       graph(
-        "Heights",
-        [
-          query(`${M}_local_height{${JOB}}`, "{{instance}} local"),
-          query(`${M}_remote_height{${PLACE}}`, "{{connection_id}} remote"),
-          query(`${M}_consensus_height{${PLACE}}`, "{{connection_id}} consensus"),
-        ],
+        "Local blocks per minute",
+        [query(`60 * deriv(${M}_local_height{${PROCESSES}}[$__rate_interval])`, "{{instance}}")],
         {
-          description: "Latest heights, and that of the newest consensus state of each light client.",
-          unit: "none",
-        },
-      ),
-      graph("Light client behind", [query(`${M}_consensus_lag_blocks{${PLACE}}`, "{{connection_id}}")], {
-        description: "Remote blocks after the newest consensus state.",
-        unit: "blocks",
-      }),
-      graph(
-        "Overdue, and without a possible result",
-        [
-          query(`${M}_overdue_queries{${PLACE}}`, "{{connection_id}} overdue"),
-          query(
-            `sum by (connection_id, reason) (${M}_unanswerable_queries{${PLACE}})`,
-            "{{connection_id}} {{reason}}",
-          ),
-        ],
-        {
-          description: "Due queries that are late, and those for which no result is possible now.",
+          description: "Growth of the local chain's height. Zero: the chain or its node has halted.",
           unit: "none",
         },
       ),

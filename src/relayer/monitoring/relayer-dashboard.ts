@@ -2,12 +2,14 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   BAD_ABOVE_ZERO,
   type DashboardSpec,
+  PROCESSES,
   query,
   ruleAlerts,
   stat,
+  table,
   upOrDown,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { ANNOTATIONS, BALANCE_LASTS, CHAINS, CONNECTIONS, JOB, JOBS, M, PLACE } from "./relayer-parts.ts";
+import { ANNOTATIONS, BALANCE_LASTS, CHAINS, CONNECTIONS, M, PLACE, RELAYERS } from "./relayer-parts.ts";
 import { ACTIVE_ROWS } from "./relayer-active-rows.ts";
 import { SAFE_ROW } from "./relayer-safe-row.ts";
 
@@ -18,14 +20,14 @@ export const RELAYER: DashboardSpec = {
   file: "icq-relayer.json",
   title: "ICQ relayer",
   description: "Is it active? Is it current? Is it safe? The dashboard ICQ costs has the fees.",
-  variables: [JOBS, CONNECTIONS, CHAINS],
+  variables: [...RELAYERS, CONNECTIONS, CHAINS],
   range: "hours",
   ...ANNOTATIONS,
   rows: [
     {
       title: "Is anything wrong?",
       panels: [
-        stat("Ready", [query(`min by (instance) (${M}_ready{${JOB}})`, "{{instance}}")], {
+        stat("Ready", [query(`min by (instance) (${M}_ready{${PROCESSES}})`, "{{instance}}")], {
           description: "Whether GET /readyz has no problem.",
           unit: "none",
           states: upOrDown("ready", "not ready"),
@@ -59,31 +61,32 @@ export const RELAYER: DashboardSpec = {
           },
         ),
         { ...BALANCE_LASTS, width: 4 },
-        stat("Dead letters", [query(`max(${M}_dead_letters{${JOB}})`, "dead letters")], {
+        stat("Dead letters", [query(`max(${M}_dead_letters{${PROCESSES}})`, "dead letters")], {
           description: "Remote transactions that are not sent again by themselves.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,
         }),
-        {
-          kind: "table",
-          title: "Problems",
+        table("Problems", [`max by (instance, code, connection_id) (${M}_problems{${PROCESSES}}) > 0`], {
           description: "Present problems, the reasons of GET /readyz.",
           unit: "none",
-          width: 12,
-          queries: [query(`max by (instance, code, connection_id) (${M}_problems{${JOB}}) > 0`, "")],
+          width: 10,
           emptyText: "No problem",
           columns: [
             { label: "code", title: "Problem" },
-            { label: "connection_id", title: "Connection" },
+            {
+              label: "connection_id",
+              title: "Connection",
+              leadsTo: { dashboard: DASHBOARDS.query, variable: "connection" },
+            },
             { label: "instance", title: "Instance" },
           ],
-        },
+        }),
         {
           ...ruleAlerts('component="icq-relayer",job=~"$job"', [
             { label: "instance", title: "Instance" },
             { label: "connection_id", title: "Connection" },
           ]),
-          width: 12,
+          width: 14,
         },
       ],
     },

@@ -1,41 +1,41 @@
 import {
   graph,
   type PanelSpec,
+  PROCESSES,
+  processVariables,
   query,
   restartsOf,
   stat,
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Selects the jobs of the variable. */
-export const JOB = 'job=~"$job"';
 /** Selects the connections of the variable. */
-export const PLACE = 'job=~"$job",connection_id=~"$connection"';
+export const PLACE = `${PROCESSES},connection_id=~"$connection"`;
 /** Selects the chains of the variable. */
-export const CHAIN = 'job=~"$job",chain_id=~"$chain"';
+export const CHAIN = `${PROCESSES},chain_id=~"$chain"`;
 /** Prefix of the relayer's metrics. */
 export const M = "relaywatch_relayer";
 
-/** The variable of jobs. */
-export const JOBS: VariableSpec = { name: "job", label: "Job", metric: `${M}_ready`, from: "job" };
+/** The variables of relayers. */
+export const RELAYERS: readonly VariableSpec[] = processVariables(`${M}_ready`);
 /** The variable of connections. */
 export const CONNECTIONS: VariableSpec = {
   name: "connection",
   label: "Connection",
-  metric: `${M}_remote_height{job=~"$job"}`,
+  metric: `${M}_remote_height{${PROCESSES}}`,
   from: "connection_id",
 };
 /** The variable of chains. */
 export const CHAINS: VariableSpec = {
   name: "chain",
   label: "Chain",
-  metric: `${M}_endpoint_up{job=~"$job"}`,
+  metric: `${M}_endpoint_up{${PROCESSES}}`,
   from: "chain_id",
 };
 
 /** Annotations of the dashboards of the relayer. */
 export const ANNOTATIONS = {
-  restarts: restartsOf(JOB),
+  restarts: restartsOf(PROCESSES),
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
@@ -45,7 +45,7 @@ export const YEAR = [366 * 86_400, "more than a year"] as const;
 /** How long the account can pay. */
 export const BALANCE_LASTS: PanelSpec = stat(
   "Balance lasts for",
-  [query(`min(${M}_account_left_seconds{${JOB}})`, "left")],
+  [query(`min(${M}_account_left_seconds{${PROCESSES}})`, "left")],
   {
     description: "Time until the balance is spent at the rate of the last day.",
     unit: "s",
@@ -63,6 +63,11 @@ export const BALANCE_LASTS: PanelSpec = stat(
 /** Why queries wait. */
 export const BACKING_OFF: PanelSpec = graph(
   "Queries that back off",
-  [query(`sum by (connection_id, code) (${M}_backing_off_queries{${PLACE}})`, "{{connection_id}} {{code}}")],
-  { description: "By the code of their last failure.", unit: "none" },
+  [
+    query(
+      `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}})`,
+      "{{instance}} {{connection_id}} {{code}}",
+    ),
+  ],
+  { description: "By the code of their last failure.", unit: "none", emptyText: "No query backs off" },
 );

@@ -1,12 +1,14 @@
 import {
   graph,
+  PROCESSES,
   query,
   type RowSpec,
   type StateSpec,
   stateCode,
-  upOrDown,
+  table,
+  timeline,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { BACKING_OFF, CHAIN, JOB, M, PLACE } from "./relayer-parts.ts";
+import { BACKING_OFF, CHAIN, M, PLACE } from "./relayer-parts.ts";
 
 const ENDPOINT_STATES: readonly StateSpec[] = [
   [0, "does not respond", "red"],
@@ -15,8 +17,8 @@ const ENDPOINT_STATES: readonly StateSpec[] = [
   [3, "distrusted", "orange"],
 ];
 
-/** Rows of one timeline: role, gate and subscription have numbers of their own. */
-const ROLE_STATES: readonly StateSpec[] = [
+/** Rows of one timeline: role, gate, subscription, light client and store have numbers of their own. */
+const PART_STATES: readonly StateSpec[] = [
   [1, "leader", "green"],
   [2, "starting", "blue"],
   [3, "standby", "blue"],
@@ -25,7 +27,13 @@ const ROLE_STATES: readonly StateSpec[] = [
   [6, "not admitted", "yellow"],
   [7, "connected", "green"],
   [8, "not connected", "yellow"],
+  [9, "active", "green"],
+  [10, "expired or frozen", "red"],
+  [11, "writable", "green"],
+  [12, "not writable", "red"],
 ];
+
+const ENDPOINT = "by (chain_id, endpoint)";
 
 /** Is it safe? */
 export const SAFE_ROW: RowSpec = {
@@ -34,13 +42,13 @@ export const SAFE_ROW: RowSpec = {
     graph(
       "Time until the light client expires",
       [
-        query(`${M}_client_expiry_timestamp_seconds{${PLACE}} - time()`, "{{connection_id}}"),
+        query(`${M}_client_expiry_timestamp_seconds{${PLACE}} - time()`, "{{instance}} {{connection_id}}"),
         query(
-          `${M}_client_trusting_period_seconds{${PLACE}} / 3`,
+          `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 3`,
           "{{connection_id}} limit: the relayer updates it",
         ),
         query(
-          `${M}_client_trusting_period_seconds{${PLACE}} / 20`,
+          `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 20`,
           "{{connection_id}} limit: it is about to expire",
         ),
       ],
@@ -51,94 +59,99 @@ export const SAFE_ROW: RowSpec = {
         limits: /limit/,
       },
     ),
-    BACKING_OFF,
-    graph(
-      "Gaps and batches of endpoints",
+    timeline(
+      "Role, gate, subscription, light clients, store",
       [
-        query(`${M}_endpoint_lacks{${CHAIN}}`, "{{chain_id}} {{endpoint}} lacks"),
-        query(`${M}_endpoint_batch_size{${CHAIN}}`, "{{chain_id}} {{endpoint}} calls in a request"),
+        query(
+          stateCode({
+            metric: `${M}_role`,
+            selector: PROCESSES,
+            by: "instance",
+            states: PART_STATES.slice(0, 4),
+            label: "role",
+          }),
+          "{{instance}} role",
+        ),
+        query(`6 - ${M}_admitted{${PROCESSES}}`, "{{instance}} gate"),
+        query(`8 - ${M}_subscription_connected{${PROCESSES}}`, "{{instance}} subscription"),
+        query(`10 - min by (connection_id) (${M}_client_active{${PLACE}})`, "{{connection_id}} light client"),
+        query(`12 - ${M}_store_writable{${PROCESSES}}`, "{{instance}} store"),
       ],
       {
-        description: "What an endpoint could not do recently, and the calls that it takes in one request.",
+        description:
+          "Which process submits, whether the gate admitted the last transaction, the subscription is connected, each light client is active (an expired or frozen one needs governance), and the store can be written (otherwise nothing is sent).",
+        states: PART_STATES,
+      },
+    ),
+    timeline(
+      "Endpoints",
+      [
+        query(
+          `min ${ENDPOINT} (${M}_endpoint_up{${CHAIN}}) + 2 * max ${ENDPOINT} (${M}_endpoint_distrusted{${CHAIN}})`,
+          "{{chain_id}} {{endpoint}}",
+        ),
+      ],
+      {
+        description:
+          "Whether the last call succeeded, and whether an endpoint is distrusted for what it returned.",
+        states: ENDPOINT_STATES,
+      },
+    ),
+    table(
+      "Endpoints now",
+      [
+        `max ${ENDPOINT} (${M}_endpoint_latency_seconds{${CHAIN}})`,
+        `max ${ENDPOINT} (${M}_endpoint_lag_blocks{${CHAIN}})`,
+        `max ${ENDPOINT} (${M}_endpoint_lacks{${CHAIN}})`,
+        `min ${ENDPOINT} (${M}_endpoint_batch_size{${CHAIN}})`,
+      ],
+      {
+        description:
+          "Time of the last status call, blocks behind the chain's best endpoint, methods that it could not do recently, and the calls that it takes in one request.",
         unit: "none",
+        width: 12,
+        height: 8,
+        columns: [
+          { label: "chain_id", title: "Chain" },
+          { label: "endpoint", title: "Endpoint" },
+          { label: "Value #A", title: "Latency", unit: "s" },
+          { label: "Value #B", title: "Behind", unit: "blocks" },
+          { label: "Value #C", title: "Lacks" },
+          { label: "Value #D", title: "Calls in a request" },
+        ],
+      },
+    ),
+    graph(
+      "Endpoints behind",
+      [query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{instance}} {{chain_id}} {{endpoint}}")],
+      {
+        description: "Blocks behind the chain's best endpoint.",
+        unit: "blocks",
       },
     ),
     graph(
       "Failed RPC calls",
       [
         query(
-          `sum by (chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!~"ok|not-found"}[$__rate_interval]))`,
-          "{{chain_id}} {{method}} {{outcome}}",
+          `sum by (instance, chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!~"ok|not-found"}[$__rate_interval]))`,
+          "{{instance}} {{chain_id}} {{method}} {{outcome}}",
         ),
       ],
       { description: "Per second, by code of the error.", unit: "ops", emptyText: "No call failed" },
     ),
+    BACKING_OFF,
     graph(
-      "Store",
+      "Writes of the store, and dead letters",
       [
-        query(`${M}_store_writable{${JOB}}`, "writable"),
-        query(`${M}_store_pending_writes{${JOB}}`, "pending writes"),
-        query(`${M}_store_dropped_writes{${JOB}}`, "dropped writes"),
-      ],
-      { description: "At writable 0 nothing is sent.", unit: "none" },
-    ),
-    {
-      kind: "timeline",
-      title: "Light clients",
-      description: "The light client of each connection. An expired or frozen one needs governance.",
-      unit: "none",
-      width: 12,
-      queries: [query(`min by (connection_id) (${M}_client_active{${PLACE}})`, "{{connection_id}}")],
-      states: upOrDown("active", "expired or frozen"),
-    },
-    {
-      kind: "timeline",
-      title: "Endpoints",
-      description:
-        "Whether the last call succeeded, and whether an endpoint is distrusted for what it returned.",
-      unit: "none",
-      width: 12,
-      queries: [
-        query(
-          `min by (chain_id, endpoint) (${M}_endpoint_up{${CHAIN}}) + 2 * max by (chain_id, endpoint) (${M}_endpoint_distrusted{${CHAIN}})`,
-          "{{chain_id}} {{endpoint}}",
-        ),
-      ],
-      states: ENDPOINT_STATES,
-    },
-    graph(
-      "Latency and lag of endpoints",
-      [
-        query(`${M}_endpoint_latency_seconds{${CHAIN}}`, "{{chain_id}} {{endpoint}}"),
-        query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{chain_id}} {{endpoint}} behind", "blocks"),
+        query(`${M}_store_pending_writes{${PROCESSES}}`, "{{instance}} pending writes"),
+        query(`${M}_store_dropped_writes{${PROCESSES}}`, "{{instance}} dropped writes"),
+        query(`${M}_dead_letters{${PROCESSES}}`, "{{instance}} dead letters"),
       ],
       {
-        description: "Time of the last status call, and blocks behind the chain's best endpoint.",
-        unit: "s",
+        description:
+          "Writes that are not durable yet or were given up, and remote transactions that are not sent again by themselves.",
+        unit: "none",
       },
     ),
-    {
-      kind: "timeline",
-      title: "Role, gate and subscription",
-      description:
-        "Which process submits, whether the gate admitted the last transaction, whether the subscription is connected.",
-      unit: "none",
-      width: 12,
-      queries: [
-        query(
-          stateCode({
-            metric: `${M}_role`,
-            selector: JOB,
-            by: "instance",
-            states: ROLE_STATES.slice(0, 4),
-            label: "role",
-          }),
-          "{{instance}} role",
-        ),
-        query(`6 - ${M}_admitted{${JOB}}`, "{{instance}} gate"),
-        query(`8 - ${M}_subscription_connected{${JOB}}`, "{{instance}} subscription"),
-      ],
-      states: ROLE_STATES,
-    },
   ],
 };

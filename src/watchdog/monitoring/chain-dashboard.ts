@@ -3,190 +3,81 @@ import {
   graph,
   type PanelSpec,
   query,
-  stat,
+  type RowSpec,
+  table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { ALERTS_TABLE, ANNOTATIONS, PLACE, VARIABLES } from "./oracle-parts.ts";
+import { ALERTS_TABLE, ANNOTATIONS, PLACE, TO_PAID, VARIABLES } from "./oracle-parts.ts";
 
-const NO_SECTION = "The watchdog has no section chain for this, or the chain has no such module";
+const NO_SECTION = "The watchdog reads no chain (section chain), or the chain has no such module";
 const NO_UPGRADE = "No upgrade is planned";
+const BY = "by (chain_id, validator)";
 
-/** Prices, upgrade and payment, from the chain. */
-const CHAIN_PANELS: readonly PanelSpec[] = [
-  graph(
-    "Deviation of the prices",
-    [
-      query(
-        `max by (validator, node, pair, reference) (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
-        "{{validator}}, {{node}}: {{pair}} from {{reference}}",
-      ),
-    ],
-    {
-      description:
-        "Distance of each sidecar's prices from those of the chain, and from the median of all sidecars. No line: there is no fresh price to compare.",
-      unit: "percentunit",
-      emptyText: NO_SECTION,
-      decimals: 2,
-    },
-  ),
-  stat(
-    "Blocks until the upgrade",
-    [query(`min by (chain_id, upgrade) (oracle_watchdog_upgrade_remaining_blocks{${PLACE}})`, "{{upgrade}}")],
-    {
-      description: "Blocks until the height of the upgrade that the chain has planned.",
-      unit: "blocks",
-      show: "name and value",
-      emptyText: NO_UPGRADE,
-      width: 6,
-    },
-  ),
-  stat(
-    "Height of the upgrade",
-    [query(`max by (chain_id, upgrade) (oracle_watchdog_upgrade_height{${PLACE}})`, "{{upgrade}}")],
-    {
-      description: "Height before which every node needs the new version.",
-      unit: "none",
-      emptyText: NO_UPGRADE,
-      width: 6,
-    },
-  ),
-  stat(
-    "Last month's payment",
-    [query(`max by (state) (oracle_watchdog_payment_state{${PLACE}}) == 1`, "{{state}}")],
-    {
-      description:
-        "State of the last month's payment beside the expected amount. With several validators, select one.",
-      unit: "none",
-      show: "name",
-      emptyText: NO_SECTION,
-      seriesColors: { equal: "green", differs: "yellow", failed: "red", missing: "red" },
-      width: 6,
-    },
-  ),
-  stat(
-    "Time of the payment",
-    [
-      query(
-        `max by (validator) (time() - oracle_watchdog_payment_timestamp_seconds{${PLACE}})`,
-        "{{validator}}",
-      ),
-    ],
-    {
-      description: "Time since the block with the last month's payment.",
-      unit: "s",
-      emptyText: "No payment was found",
-      width: 6,
-    },
-  ),
-  graph(
-    "Payment",
-    [
-      query(
-        `max by (validator, denom, amount) (oracle_watchdog_payment_amount{${PLACE}}) / 1e6`,
-        "{{validator}}, {{amount}}, million {{denom}}",
-      ),
-    ],
-    {
-      description:
-        "Amount of the last month's payment, and the expected one, in millions of the denomination's base unit (NTRN for untrn).",
-      unit: "short",
-      emptyText: "No payment was found",
-    },
-  ),
-  graph(
-    "Time until the upgrade",
-    [
-      query(
-        `max by (chain_id, upgrade, estimate) (oracle_watchdog_upgrade_expected_timestamp_seconds{${PLACE}}) - time()`,
-        "{{upgrade}}, {{estimate}}",
-      ),
-    ],
-    {
-      description:
-        "Expected time until the height of the planned upgrade, and if blocks were as fast or as slow as in the extreme hours of the last day.",
-      unit: "s",
-      emptyText: NO_UPGRADE,
-    },
-  ),
-];
+/** Returns the value of a metric's label `state` under the name `as`, so that two states fit in one table. */
+function stateAs(as: string, metric: string): string {
+  return `label_replace(max by (chain_id, validator, state) (${metric}{${PLACE}}) == 1, "${as}", "$1", "state", "(.+)")`;
+}
 
-/** The signing window, jail, and the other validators. */
-const STANDING_ROW: DashboardSpec["rows"][number] = {
-  title: "Signing, jail, and the other validators",
-  panels: [
-    stat("Jail", [query(`max by (state) (oracle_watchdog_jail_state{${PLACE}}) == 1`, "{{state}}")], {
-      description: "State in the chain's slashing module. With several validators, select one.",
-      unit: "none",
-      show: "name",
-      emptyText: NO_SECTION,
-      seriesColors: { active: "green", jailed: "red", tombstoned: "red", unknown: "yellow" },
-      width: 4,
-    }),
-    stat(
-      "Release from jail",
-      [
-        query(
-          `max by (validator) (oracle_watchdog_jailed_until_timestamp_seconds{${PLACE}} - time())`,
-          "{{validator}}",
-        ),
-      ],
+/** One line for each validator, or one sentence. */
+const VALIDATORS: PanelSpec = table(
+  "Validators",
+  [
+    `max by (chain_id, validator, jail) (${stateAs("jail", "oracle_watchdog_jail_state")})`,
+    `min ${BY} (oracle_watchdog_signed_ratio{${PLACE}})`,
+    `min ${BY} (oracle_watchdog_jail_seconds{${PLACE},basis="all_missed"})`,
+    `max ${BY} (oracle_watchdog_jailed_until_timestamp_seconds{${PLACE}} - time())`,
+    `max ${BY} (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
+    `min ${BY} (oracle_watchdog_upgrade_remaining_blocks{${PLACE}})`,
+    `max by (chain_id, validator, payment) (${stateAs("payment", "oracle_watchdog_payment_state")})`,
+  ],
+  {
+    description:
+      "State in the slashing module, signed share of the signing window, time until jail if every block is missed from now on, time until a release is possible (negative: now), greatest deviation of a price, blocks until the upgrade, and last month's payment beside the expected amount.",
+    unit: "none",
+    emptyText: NO_SECTION,
+    columns: [
+      { label: "validator", title: "Validator", leadsTo: TO_PAID },
+      { label: "chain_id", title: "Chain" },
       {
-        description: "Time until a jailed validator can be released. Negative: it can be released now.",
-        unit: "s",
-        emptyText: "It is not jailed",
-        width: 4,
+        label: "jail",
+        title: "Standing",
+        colors: { active: "green", jailed: "red", tombstoned: "red", unknown: "yellow" },
       },
-    ),
-    stat("Signed", [query(`min by (validator) (oracle_watchdog_signed_ratio{${PLACE}})`, "{{validator}}")], {
-      description: "Signed share of the blocks in the signing window.",
-      unit: "percentunit",
-      emptyText: NO_SECTION,
-      decimals: 4,
-      width: 4,
-    }),
-    stat(
-      "Jail if all is missed",
-      [
-        query(
-          `min by (validator) (oracle_watchdog_jail_seconds{${PLACE},basis="all_missed"})`,
-          "{{validator}}",
-        ),
-      ],
+      { label: "Value #B", title: "Signed", unit: "percentunit", decimals: 2 },
       {
-        description: "Time until jail if every block is missed from now on.",
+        label: "Value #C",
+        title: "Jail if all is missed",
         unit: "s",
-        emptyText: NO_SECTION,
-        colors: [
+        steps: [
           ["red", undefined],
           ["yellow", 3600],
           ["green", 2 * 3600],
         ],
-        width: 4,
       },
-    ),
-    stat("Rank", [query(`max by (measure) (oracle_watchdog_rank{${PLACE}})`, "{{measure}}")], {
-      description: "Rank among the validators of the set. 1 is the best.",
-      unit: "none",
-      show: "name and value",
-      emptyText: NO_SECTION,
-      width: 4,
-    }),
-    stat(
-      "Others not better",
-      [query(`min by (measure) (oracle_watchdog_percentile_ratio{${PLACE}})`, "{{measure}}")],
+      { label: "Value #D", title: "Release", unit: "s" },
+      { label: "Value #E", title: "Price deviation", unit: "percentunit", decimals: 2 },
+      { label: "Value #F", title: "Upgrade in", unit: "blocks" },
       {
-        description: "Share of the other validators that are not better.",
-        unit: "percentunit",
-        show: "name and value",
-        emptyText: NO_SECTION,
-        width: 4,
+        label: "payment",
+        title: "Last payment",
+        colors: { equal: "green", differs: "yellow", failed: "red", missing: "red" },
       },
-    ),
+    ],
+  },
+);
+
+const SIGNING_ROW: RowSpec = {
+  title: "Signing and jail",
+  closed: true,
+  panels: [
     graph(
       "Signing window",
       [
-        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "{{validator}}, missed"),
-        query(`oracle_watchdog_slashing_misses_left{${PLACE}}`, "{{validator}}, left until jail"),
+        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "{{instance}} {{validator}}, missed"),
+        query(
+          `oracle_watchdog_slashing_misses_left{${PLACE}}`,
+          "{{instance}} {{validator}}, left until jail",
+        ),
         query(`max(oracle_watchdog_slashing_window_blocks{${PLACE}})`, "boundary window"),
       ],
       {
@@ -196,15 +87,54 @@ const STANDING_ROW: DashboardSpec["rows"][number] = {
         limits: /^boundary/,
       },
     ),
-    graph("Time to jail", [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{validator}}, {{basis}}")], {
-      description: "If every block is missed from now on, and at the present rate. Blank: never.",
-      unit: "s",
-      emptyText: NO_SECTION,
-    }),
+    graph(
+      "Time to jail",
+      [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{instance}} {{validator}}, {{basis}}")],
+      {
+        description: "If every block is missed from now on, and at the present rate. Blank: never.",
+        unit: "s",
+        emptyText: NO_SECTION,
+      },
+    ),
+  ],
+};
+
+const OTHERS_ROW: RowSpec = {
+  title: "Other validators",
+  panels: [
+    table(
+      "Comparison with the others",
+      [
+        `max by (chain_id, validator, measure) (oracle_watchdog_rank{${PLACE}})`,
+        `max by (chain_id, validator, measure) (oracle_watchdog_compared_validators{${PLACE}})`,
+        `min by (chain_id, validator, measure) (oracle_watchdog_percentile_ratio{${PLACE}})`,
+        `min by (chain_id, validator, measure) (oracle_watchdog_own_ratio{${PLACE}})`,
+        `max by (chain_id, validator, measure) (oracle_watchdog_others_median_ratio{${PLACE}})`,
+        `max by (chain_id, validator, measure) (oracle_watchdog_comparison_timestamp_seconds{${PLACE}}) * 1000`,
+      ],
+      {
+        description:
+          "By signed or paid blocks, and by votes: the rank in the set (1 is the best), the share of the others that are not better, the own share and the median of the others.",
+        unit: "percentunit",
+        decimals: 2,
+        emptyText: NO_SECTION,
+        columns: [
+          { label: "validator", title: "Validator" },
+          { label: "chain_id", title: "Chain" },
+          { label: "measure", title: "Measure" },
+          { label: "Value #A", title: "Rank", unit: "none", decimals: 0 },
+          { label: "Value #B", title: "Of", unit: "none", decimals: 0 },
+          { label: "Value #C", title: "Not better" },
+          { label: "Value #D", title: "Own share" },
+          { label: "Value #E", title: "Median" },
+          { label: "Value #F", title: "Read", unit: "dateTimeFromNow" },
+        ],
+      },
+    ),
     graph(
       "Others that miss too",
       [
-        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{validator}}, {{kind}}"),
+        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{instance}} {{validator}}, {{kind}}"),
         query(`max by (kind) (oracle_watchdog_others{${PLACE}})`, "boundary of {{kind}}"),
       ],
       {
@@ -217,46 +147,75 @@ const STANDING_ROW: DashboardSpec["rows"][number] = {
     ),
     graph(
       "Power that misses commits too",
-      [query(`oracle_watchdog_others_missing_power_ratio{${PLACE}}`, "{{validator}}")],
+      [query(`oracle_watchdog_others_missing_power_ratio{${PLACE}}`, "{{instance}} {{validator}}")],
       {
         description: "Share of the other validators' voting power. Above a third, the chain halts.",
         unit: "percentunit",
         emptyText: NO_SECTION,
       },
     ),
+  ],
+};
+
+const PLANS_ROW: RowSpec = {
+  title: "Prices, upgrade, payment",
+  panels: [
     graph(
-      "Own share and median of the others",
+      "Deviation of the prices",
       [
-        query(`oracle_watchdog_own_ratio{${PLACE}}`, "{{validator}}, {{measure}}"),
         query(
-          `oracle_watchdog_others_median_ratio{${PLACE}}`,
-          "{{validator}}, {{measure}}, median of the others",
+          `max by (validator, node, pair, reference) (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
+          "{{validator}}, {{node}}: {{pair}} from {{reference}}",
         ),
       ],
       {
-        description: "Shares of signed or paid blocks, and of votes.",
+        description:
+          "Distance of each sidecar's prices from those of the chain, and from the median of all sidecars. No line: there is no fresh price to compare.",
         unit: "percentunit",
-        decimals: 3,
         emptyText: NO_SECTION,
+        decimals: 2,
       },
     ),
     graph(
-      "Age of the comparison",
+      "Time until the upgrade",
       [
         query(
-          `time() - oracle_watchdog_comparison_timestamp_seconds{${PLACE}}`,
-          "{{validator}}, {{measure}}",
+          `max by (chain_id, upgrade, estimate) (oracle_watchdog_upgrade_expected_timestamp_seconds{${PLACE}}) - time()`,
+          "{{upgrade}}, {{estimate}}",
         ),
         query(
-          `max by (measure) (oracle_watchdog_compared_validators{${PLACE}})`,
-          "validators by {{measure}}",
+          `max by (chain_id, upgrade) (oracle_watchdog_upgrade_height{${PLACE}})`,
+          "{{upgrade}}, height",
           "none",
         ),
       ],
       {
-        description: "Time since the others were read, and how many were compared.",
+        description:
+          "Expected time until the height of the planned upgrade, before which every node needs the new version, and if blocks were as fast or as slow as in the extreme hours of the last day.",
         unit: "s",
-        emptyText: NO_SECTION,
+        emptyText: NO_UPGRADE,
+      },
+    ),
+    table(
+      "Last month's payment",
+      [
+        `max by (chain_id, validator, denom) (oracle_watchdog_payment_amount{${PLACE},amount="paid"}) / 1e6`,
+        `max by (chain_id, validator, denom) (oracle_watchdog_payment_amount{${PLACE},amount="expected"}) / 1e6`,
+        `max by (chain_id, validator) (oracle_watchdog_payment_timestamp_seconds{${PLACE}}) * 1000`,
+      ],
+      {
+        description:
+          "Amount of the last month's payment, and the expected one, in millions of the denomination's base unit (NTRN for untrn).",
+        unit: "short",
+        emptyText: "No payment was found",
+        columns: [
+          { label: "validator", title: "Validator" },
+          { label: "chain_id", title: "Chain" },
+          { label: "denom", title: "Million" },
+          { label: "Value #A", title: "Paid" },
+          { label: "Value #B", title: "Expected" },
+          { label: "Value #C", title: "Block", unit: "dateTimeFromNow" },
+        ],
       },
     ),
   ],
@@ -274,8 +233,9 @@ export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   range: "hours",
   ...ANNOTATIONS,
   rows: [
-    STANDING_ROW,
-    { title: "Prices, upgrade, payment", panels: CHAIN_PANELS },
-    { title: "Alerts", panels: [ALERTS_TABLE] },
+    { title: "Is the validator safe?", panels: [VALIDATORS, ALERTS_TABLE] },
+    SIGNING_ROW,
+    OTHERS_ROW,
+    PLANS_ROW,
   ],
 };

@@ -1,22 +1,57 @@
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
-import { ALERTS_TABLE, allowanceLeft, ANNOTATIONS, PLACE, VALIDATOR, VARIABLES } from "./oracle-parts.ts";
+import {
+  ALERTS_TABLE,
+  ALLOWANCE_COLORS,
+  allowanceLeft,
+  ANNOTATIONS,
+  belowFullPay,
+  PLACE,
+  TIER_COLORS,
+  TO_PAID,
+  VALIDATOR,
+  VARIABLES,
+} from "./oracle-parts.ts";
 import {
   BAD_ABOVE_ZERO,
   type DashboardSpec,
   graph,
+  type PanelSpec,
+  PROCESSES,
   query,
   stat,
+  table,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Nobody in a lower tier is good. */
-const TIER_COUNT_COLORS = {
-  full: [["green", undefined]],
-  proportional: [
-    ["green", undefined],
-    ["yellow", 1],
+/** Each validator's month, the lowest rate first. */
+const VALIDATORS: PanelSpec = table(
+  "Validators",
+  [
+    `sort(min by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}}))`,
+    `max by (chain_id, validator, tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`,
+    allowanceLeft("full"),
+    `min by (chain_id, validator) (oracle_watchdog_forecast_success_ratio{${PLACE},estimate="middle"})`,
+    `max by (chain_id, validator) (oracle_watchdog_burn_rate{${PLACE},window="1h",boundary="full"})`,
+    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_firing{${PLACE}}))`,
+    `sum by (chain_id, validator) (max by (chain_id, validator, alert) (oracle_watchdog_alert_pending{${PLACE}}))`,
   ],
-  none: BAD_ABOVE_ZERO,
-} as const;
+  {
+    description: "Each validator's month, the lowest rate first. The name leads to its own dashboard.",
+    unit: "percentunit",
+    height: 6,
+    emptyText: "No validator has a counted block this month",
+    columns: [
+      { label: "validator", title: "Validator", leadsTo: TO_PAID },
+      { label: "chain_id", title: "Chain" },
+      { label: "tier", title: "Tier", colors: TIER_COLORS },
+      { label: "Value #A", title: "Rate", decimals: 3 },
+      { label: "Value #C", title: "Allowance left, full pay", decimals: 0, steps: ALLOWANCE_COLORS },
+      { label: "Value #D", title: "Forecast", decimals: 3 },
+      { label: "Value #E", title: "Burn, last hour", unit: "none", decimals: 1 },
+      { label: "Value #F", title: "Firing alerts", unit: "none", steps: BAD_ABOVE_ZERO },
+      { label: "Value #G", title: "Pending", unit: "none" },
+    ],
+  },
+);
 
 /** Oracle fleet. */
 export const FLEET: DashboardSpec = {
@@ -32,167 +67,55 @@ export const FLEET: DashboardSpec = {
     {
       title: "Is anybody losing pay?",
       panels: [
-        stat(
-          "Validators",
-          [
-            query(
-              `count(max by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}}))`,
-              "validators",
-            ),
-          ],
-          {
-            description: "Validators with a counted block this month.",
-            unit: "none",
-            width: 3,
-          },
-        ),
-        ...(["full", "proportional", "none"] as const).map((tier) =>
-          stat(
-            `Tier ${tier}`,
-            [
-              query(
-                `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${PLACE},tier="${tier}"}))`,
-                tier,
-              ),
-            ],
-            {
-              description: `Validators whose month is in the tier ${tier} now.`,
-              unit: "none",
-              colors: TIER_COUNT_COLORS[tier],
-              width: 3,
-            },
-          ),
-        ),
-        stat(
-          "Alerts",
-          [
-            query(`sum(oracle_watchdog_alert_firing{${PLACE}})`, "firing"),
-            query(`sum(oracle_watchdog_alert_pending{${PLACE}})`, "pending"),
-          ],
-          {
-            show: "name and value",
-            description: "Firing alerts of all validators, also muted ones, and those that do not fire yet.",
-            unit: "none",
-            colors: BAD_ABOVE_ZERO,
-          },
-        ),
+        stat("Validators below full pay", [query(belowFullPay(PLACE), "validators")], {
+          description: "Validators whose month would not be paid in full if it ended now.",
+          unit: "none",
+          colors: BAD_ABOVE_ZERO,
+          width: 8,
+        }),
         stat(
           "Not acknowledged",
           [
             query(
-              `sum(1 - oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"}) or vector(0)`,
-              "alerts",
+              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or vector(0)`,
+              "critical alerts",
+            ),
+            query(
+              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or vector(0)`,
+              "escalated",
             ),
           ],
           {
-            description: "Critical alerts that fire and that nobody acknowledged.",
+            show: "name and value",
+            description:
+              "Critical alerts that fire and that nobody acknowledged, and those that were escalated.",
             unit: "none",
             colors: BAD_ABOVE_ZERO,
+            width: 8,
           },
         ),
-        stat("Silences", [query('sum(oracle_watchdog_active_silences{job=~"$job"})', "silences")], {
+        stat("Silences", [query(`sum(oracle_watchdog_active_silences{${PROCESSES}})`, "silences")], {
           description: "Silences that are active now.",
           unit: "none",
+          width: 8,
         }),
+        VALIDATORS,
         ALERTS_TABLE,
-        graph(
-          "Escalations",
-          [
-            query(
-              `max by (validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0`,
-              "{{validator}}: {{alert}}",
-            ),
-          ],
-          {
-            description: "Steps of the escalation that were taken, since nobody acknowledged the alert.",
-            unit: "none",
-            emptyText: "No alert was escalated",
-          },
-        ),
-        {
-          kind: "table",
-          title: "Validators",
-          description: "Each validator's month, the lowest rate first. The name leads to its own dashboard.",
-          unit: "percentunit",
-          decimals: 3,
-          width: 12,
-          height: 8,
-          queries: [
-            query(`sort(min by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}}))`, ""),
-            query(allowanceLeft("full"), ""),
-            query(
-              `min by (chain_id, validator) (oracle_watchdog_forecast_success_ratio{${PLACE},estimate="middle"})`,
-              "",
-            ),
-            query(`sum by (chain_id, validator) (oracle_watchdog_alert_firing{${PLACE}})`, ""),
-          ],
-          columns: [
-            {
-              label: "validator",
-              title: "Validator",
-              link: { dashboard: DASHBOARDS.paid, variable: "validator" },
-            },
-            { label: "chain_id", title: "Chain" },
-            { label: "Value #A", title: "Rate" },
-            { label: "Value #B", title: "Allowance left" },
-            { label: "Value #C", title: "Forecast" },
-            { label: "Value #D", title: "Alerts", unit: "none" },
-          ],
-        },
-        graph(
-          "Rate by validator",
-          [
-            query(
-              `min by (chain_id, validator) (oracle_watchdog_month_success_ratio{${PLACE}})`,
-              "{{chain_id}} {{validator}}",
-            ),
-          ],
-          {
-            description: "Rates of the month of all validators.",
-            unit: "percentunit",
-            decimals: 3,
-          },
-        ),
       ],
     },
     {
       title: "Sources of the watchdogs",
       panels: [
         graph(
-          "Failed scrapes",
-          [
-            query(
-              'sum by (source) (rate(oracle_watchdog_scrapes_total{job=~"$job",outcome="failure"}[$__rate_interval]))',
-              "{{source}}",
-            ),
-            query(
-              'sum by (source) (rate(oracle_watchdog_skipped_lines_total{job=~"$job"}[$__rate_interval]))',
-              "{{source}}, skipped lines",
-            ),
-          ],
-          {
-            description:
-              "Failed scrapes per second by source, and lines that could not be read. A refused oracle-metrics page is normal.",
-            unit: "ops",
-          },
-        ),
-        graph(
-          "Duration of scrapes",
-          [
-            query(
-              'histogram_quantile(0.9, sum by (source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{job=~"$job"}[$__rate_interval])))',
-              "{{source}}",
-            ),
-          ],
-          { description: "90 % of the scrapes are faster.", unit: "s" },
-        ),
-        graph(
           "Age of the last poll, and of each source",
           [
-            query(`time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`, "{{validator}}"),
+            query(
+              `time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`,
+              "{{instance}} {{validator}}",
+            ),
             query(
               `time() - oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR}}`,
-              "{{validator}}: {{node}} {{source}}",
+              "{{instance}} {{validator}}: {{node}} {{source}}",
             ),
           ],
           {
@@ -202,11 +125,38 @@ export const FLEET: DashboardSpec = {
           },
         ),
         graph(
-          "Lateness of polls",
-          [query(`max by (instance) (oracle_watchdog_poll_late_seconds{${VALIDATOR}})`, "{{instance}}")],
+          "Failed scrapes",
+          [
+            query(
+              `sum by (instance, source) (rate(oracle_watchdog_scrapes_total{${PROCESSES},outcome="failure"}[$__rate_interval]))`,
+              "{{instance}} {{source}}",
+            ),
+            query(
+              `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval]))`,
+              "{{instance}} {{source}}, skipped lines",
+            ),
+          ],
           {
             description:
-              "How much later than planned the latest poll of a watchdog began. Above 2 s, it has too much work.",
+              "Failed scrapes per second by source, and lines that could not be read. A refused oracle-metrics page is normal.",
+            unit: "ops",
+          },
+        ),
+        graph(
+          "Duration of scrapes, and lateness of polls",
+          [
+            query(
+              `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval])))`,
+              "{{instance}} {{source}}",
+            ),
+            query(
+              `max by (instance) (oracle_watchdog_poll_late_seconds{${VALIDATOR}})`,
+              "{{instance}} polls late",
+            ),
+          ],
+          {
+            description:
+              "90 % of the scrapes are faster. A poll that begins more than 2 s late: the watchdog has too much work.",
             unit: "s",
           },
         ),
@@ -214,7 +164,7 @@ export const FLEET: DashboardSpec = {
           "Restarts of nodes",
           [
             query(
-              'sum by (instance) (increase(oracle_watchdog_node_restarts_total{job=~"$job"}[1h]))',
+              `sum by (instance) (increase(oracle_watchdog_node_restarts_total{${PROCESSES}}[1h]))`,
               "{{instance}}",
             ),
           ],

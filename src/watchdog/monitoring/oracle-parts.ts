@@ -3,16 +3,18 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   type ColorSteps,
   type PanelSpec,
-  query,
+  PROCESSES,
+  processVariables,
   restartsOf,
   SEVERITY_COLORS,
+  table,
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 /** Selects the validators of the variables. */
-export const PLACE = 'job=~"$job",chain_id=~"$chain",validator=~"$validator"';
+export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 /** The same for metrics without a chain. */
-export const VALIDATOR = 'job=~"$job",validator=~"$validator"';
+export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
 /** Colours of the tiers. */
 export const TIER_COLORS = { full: "green", proportional: "yellow", none: "red" };
 
@@ -30,54 +32,69 @@ export const ALLOWANCE_COLORS: ColorSteps = [
   ["green", 0.5],
 ];
 
-/** Variables of every dashboard of the watchdog. */
+/** The number of validators whose month would not be paid in full if it ended now. */
+export function belowFullPay(place: string): string {
+  return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
+}
+
+/** Variables of the watchdog's dashboards. */
 export const VARIABLES: readonly VariableSpec[] = [
-  { name: "job", label: "Job", metric: "oracle_watchdog_alert_firing", from: "job" },
-  { name: "chain", label: "Chain", metric: 'oracle_watchdog_alert_firing{job=~"$job"}', from: "chain_id" },
+  ...processVariables("oracle_watchdog_alert_firing"),
+  {
+    name: "chain",
+    label: "Chain",
+    metric: `oracle_watchdog_alert_firing{${PROCESSES}}`,
+    from: "chain_id",
+  },
   {
     name: "validator",
     label: "Validator",
-    metric: 'oracle_watchdog_alert_firing{job=~"$job",chain_id=~"$chain"}',
+    metric: `oracle_watchdog_alert_firing{${PROCESSES},chain_id=~"$chain"}`,
     from: "validator",
   },
 ];
 
+/** The same for a dashboard that can be read for one validator only. */
+export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
+  one.name === "validator" ? { ...one, single: true } : one,
+);
+
+/** Leads from a validator's name to its month. */
+export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
+
 /** Annotations of the watchdog's dashboards. The watchdog counts the restarts of nodes itself, from their counters. */
 export const ANNOTATIONS = {
-  restarts: restartsOf('job=~"$job"'),
+  restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (oracle_watchdog_alert_firing{${PLACE}}) > 0`,
 };
 
 const SINCE = "oracle_watchdog_alert_since_timestamp_seconds";
 
 /** What fires, the causes first, then what is muted under them, then what is pending. */
-export const ALERTS_TABLE: PanelSpec = {
-  kind: "table",
-  title: "Alerts",
-  description:
-    "Firing alerts with their causes first, those that notify nobody (muted, silenced or in maintenance), then pending ones. The name leads to the runbook.",
-  unit: "none",
-  width: 24,
-  queries: [
-    query(
-      ["firing", "muted", "pending"]
-        .flatMap((state) =>
-          SEVERITIES.map(
-            (severity) =>
-              `max by (state, severity, alert, validator, chain_id) (${SINCE}{${PLACE},state="${state}",severity="${severity}"}) * 1000`,
-          ),
-        )
-        .join(" or "),
-      "",
-    ),
+export const ALERTS_TABLE: PanelSpec = table(
+  "Alerts",
+  [
+    ["firing", "muted", "pending"]
+      .flatMap((state) =>
+        SEVERITIES.map(
+          (severity) =>
+            `max by (state, severity, alert, validator, chain_id) (${SINCE}{${PLACE},state="${state}",severity="${severity}"}) * 1000`,
+        ),
+      )
+      .join(" or "),
   ],
-  emptyText: "No alert fires or is pending",
-  columns: [
-    { label: "state", title: "State", colors: { firing: "red", muted: "text", pending: "yellow" } },
-    { label: "severity", title: "Severity", colors: SEVERITY_COLORS },
-    { label: "alert", title: "Alert", link: "runbook" },
-    { label: "validator", title: "Validator", link: { dashboard: DASHBOARDS.paid, variable: "validator" } },
-    { label: "chain_id", title: "Chain" },
-    { label: "Value", title: "Since", unit: "dateTimeFromNow" },
-  ],
-};
+  {
+    description:
+      "Firing alerts with their causes first, those that notify nobody (muted, silenced or in maintenance), then pending ones. The name leads to the runbook.",
+    unit: "none",
+    emptyText: "No alert fires or is pending",
+    columns: [
+      { label: "state", title: "State", colors: { firing: "red", muted: "text", pending: "yellow" } },
+      { label: "severity", title: "Severity", colors: SEVERITY_COLORS },
+      { label: "alert", title: "Alert", leadsTo: "runbook" },
+      { label: "validator", title: "Validator", leadsTo: TO_PAID },
+      { label: "chain_id", title: "Chain" },
+      { label: "Value", title: "Since", unit: "dateTimeFromNow" },
+    ],
+  },
+);

@@ -4,10 +4,10 @@ import {
   ALLOWANCE_COLORS,
   allowanceLeft,
   ANNOTATIONS,
+  ONE_VALIDATOR,
   PLACE,
   TIER_COLORS,
   VALIDATOR,
-  VARIABLES,
 } from "./oracle-parts.ts";
 import {
   type DashboardSpec,
@@ -17,7 +17,7 @@ import {
   type StateSpec,
   stat,
   stateCode,
-  upOrDown,
+  timeline,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
 const BOUNDARY_STATES: readonly StateSpec[] = [
@@ -26,17 +26,20 @@ const BOUNDARY_STATES: readonly StateSpec[] = [
   [3, "clinched", "green"],
 ];
 
-const URL_STATES: readonly StateSpec[] = [
-  [0, "fails", "red"],
-  [1, "responds", "blue"],
-  [2, "used last, and fails", "red"],
-  [3, "in use", "green"],
+/** Rows of one timeline: sources, and the URLs of those with several, have numbers of their own. */
+const SOURCE_STATES: readonly StateSpec[] = [
+  [0, "cannot be read", "red"],
+  [1, "readable", "green"],
+  [2, "URL fails", "red"],
+  [3, "URL responds", "blue"],
+  [4, "URL used last, and fails", "red"],
+  [5, "URL in use", "green"],
 ];
 
 /** The month's result at a glance. */
 const MONTH_RESULT: readonly PanelSpec[] = [
   stat("Tier", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
-    description: "Reward tier of this month so far. With several validators, select one.",
+    description: "Reward tier of this month so far.",
     unit: "none",
     show: "name",
     seriesColors: TIER_COLORS,
@@ -131,7 +134,7 @@ export const PAID: DashboardSpec = {
   file: "oracle-am-i-paid.json",
   title: "Oracle: am I paid?",
   description: "Tier, rate, headroom and forecast of the month, from the oracle watchdog. Causes below.",
-  variables: VARIABLES,
+  variables: ONE_VALIDATOR,
   range: "month",
   ...ANNOTATIONS,
   rows: [
@@ -139,22 +142,25 @@ export const PAID: DashboardSpec = {
     {
       title: "What is the cause?",
       panels: [
-        {
-          kind: "timeline",
-          title: "Sources",
-          description:
-            "Whether the watchdog can read each source. A program of today serves no oracle metrics: a red row oracle-metrics is normal.",
-          unit: "none",
-          width: 12,
-          last: "6h",
-          queries: [
+        timeline(
+          "Sources",
+          [
             query(`max by (node, source) (oracle_watchdog_source_up{${VALIDATOR}})`, "{{node}} {{source}}"),
+            query(
+              `2 + max by (node, source, endpoint) (oracle_watchdog_endpoint_up{${VALIDATOR}} + 2 * oracle_watchdog_endpoint_used{${VALIDATOR}})`,
+              "{{node}} {{source}} {{endpoint}}",
+            ),
           ],
-          states: upOrDown("readable", "cannot be read"),
-        },
+          {
+            description:
+              "Whether the watchdog can read each source, and of sources with several URLs, which one is used and which ones fail. A program of today serves no oracle metrics: a red row oracle-metrics is normal.",
+            last: "6h",
+            states: SOURCE_STATES,
+          },
+        ),
         graph(
           "Burn rate",
-          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{validator}}, {{boundary}}, {{window}}")],
+          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{instance}} {{boundary}}, {{window}}")],
           {
             description:
               "Share of bad blocks of each window, divided by the share that the boundary allows. Above 1 the month gets worse.",
@@ -162,27 +168,26 @@ export const PAID: DashboardSpec = {
             last: "6h",
           },
         ),
-        graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{validator}}")], {
+        graph("Pairs with a price", [query(`oracle_watchdog_priced_pairs{${VALIDATOR}}`, "{{instance}}")], {
           description: "Pairs in the sidecar's last response. Zero: the chain counts every vote as missed.",
           unit: "none",
           last: "6h",
         }),
-        {
-          kind: "timeline",
-          title: "URLs of sources",
-          description: "Of sources with several URLs: which one is used, and which ones fail.",
-          unit: "none",
-          width: 12,
-          last: "6h",
-          queries: [
-            query(
-              `max by (node, source, endpoint) (oracle_watchdog_endpoint_up{${VALIDATOR}} + 2 * oracle_watchdog_endpoint_used{${VALIDATOR}})`,
-              "{{node}} {{source}} {{endpoint}}",
-            ),
+        graph(
+          "Blocks",
+          [
+            query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{instance}} {{result}}"),
+            query(`oracle_watchdog_month_remaining_blocks{${PLACE}}`, "{{instance}} remaining"),
+            query(`oracle_watchdog_headroom_blocks{${PLACE}}`, "{{instance}} may be bad: {{boundary}}"),
           ],
-          states: URL_STATES,
-          emptyText: "No source has several URLs",
-        },
+          {
+            description:
+              "Blocks of the month by result, blocks until its end, and how many more may be bad. Unknown: a restart of the node erased the result. No new good block: the node or the chain has halted.",
+            unit: "blocks",
+            logAxis: true,
+            last: "6h",
+          },
+        ),
       ],
     },
     {
@@ -191,8 +196,8 @@ export const PAID: DashboardSpec = {
         graph(
           "Success rate",
           [
-            query(`oracle_watchdog_month_success_ratio{${PLACE}}`, "{{validator}}"),
-            query(`oracle_watchdog_month_success_ratio_bound{${PLACE}}`, "{{validator}}, {{bound}}"),
+            query(`oracle_watchdog_month_success_ratio{${PLACE}}`, "{{instance}}"),
+            query(`oracle_watchdog_month_success_ratio_bound{${PLACE}}`, "{{instance}} {{bound}}"),
             query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
           ],
           {
@@ -206,13 +211,17 @@ export const PAID: DashboardSpec = {
         graph(
           "Forecast of the month's end",
           [
-            query(`oracle_watchdog_forecast_success_ratio{${PLACE}}`, "{{validator}}, {{estimate}}"),
-            query(`oracle_watchdog_regime_success_ratio{${PLACE}}`, "{{validator}}, as {{regime}}"),
+            query(`oracle_watchdog_forecast_success_ratio{${PLACE}}`, "{{instance}} {{estimate}}"),
+            query(`oracle_watchdog_regime_success_ratio{${PLACE}}`, "{{instance}} as {{regime}}"),
+            query(
+              `oracle_watchdog_required_success_ratio{${PLACE}}`,
+              "{{instance}} needed from now on: {{boundary}}",
+            ),
             query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
           ],
           {
             description:
-              "Middle: the loss that goes on now does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, 3 days, and the month.",
+              "Middle: the loss that goes on now does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, 3 days, and the month. Needed: least rate of the remaining blocks; above 100 % the boundary is lost, below 0 it is safe.",
             unit: "percentunit",
             decimals: 3,
             limits: /^boundary/,
@@ -221,10 +230,10 @@ export const PAID: DashboardSpec = {
         graph(
           "Headroom",
           [
-            query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{validator}}, {{boundary}}"),
+            query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{instance}} {{boundary}}"),
             query(
               `oracle_watchdog_boundary_loss_seconds{${PLACE}}`,
-              "{{validator}}, {{boundary}}, at the present loss",
+              "{{instance}} {{boundary}}, at the present loss",
             ),
           ],
           {
@@ -234,24 +243,10 @@ export const PAID: DashboardSpec = {
           },
         ),
         graph(
-          "Blocks",
-          [
-            query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{validator}}, {{result}}"),
-            query(`oracle_watchdog_month_remaining_blocks{${PLACE}}`, "{{validator}}, remaining"),
-            query(`oracle_watchdog_headroom_blocks{${PLACE}}`, "{{validator}}, may be bad: {{boundary}}"),
-          ],
-          {
-            description:
-              "Blocks of the month by result, blocks until its end, and how many more may be bad. Unknown: a restart of the node erased the result.",
-            unit: "blocks",
-            logAxis: true,
-          },
-        ),
-        graph(
           "Pay",
           [
-            query(`oracle_watchdog_month_reward{${PLACE}}`, "{{validator}}, now"),
-            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{validator}}, {{estimate}}"),
+            query(`oracle_watchdog_month_reward{${PLACE}}`, "{{instance}} now"),
+            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{instance}} {{estimate}}"),
             query(`max(oracle_watchdog_full_reward{${PLACE}})`, "boundary full"),
           ],
           {
@@ -260,23 +255,9 @@ export const PAID: DashboardSpec = {
             limits: /^boundary/,
           },
         ),
-        graph(
-          "Needed for the rest of the month",
-          [query(`oracle_watchdog_required_success_ratio{${PLACE}}`, "{{validator}}, {{boundary}}")],
-          {
-            description:
-              "Least rate of the remaining blocks. Above 100 % the boundary is lost, below 0 it is safe.",
-            unit: "percentunit",
-          },
-        ),
-        {
-          kind: "timeline",
-          title: "Boundaries",
-          description:
-            "Open: the month can still end on either side. Clinched: it stays above. Lost: it ends below.",
-          unit: "none",
-          width: 12,
-          queries: [
+        timeline(
+          "Boundaries",
+          [
             query(
               stateCode({
                 metric: "oracle_watchdog_boundary_state",
@@ -287,8 +268,12 @@ export const PAID: DashboardSpec = {
               "{{boundary}}",
             ),
           ],
-          states: BOUNDARY_STATES,
-        },
+          {
+            description:
+              "Open: the month can still end on either side. Clinched: it stays above. Lost: it ends below.",
+            states: BOUNDARY_STATES,
+          },
+        ),
       ],
     },
   ],

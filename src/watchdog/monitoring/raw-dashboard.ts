@@ -2,13 +2,15 @@ import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
   type DashboardSpec,
   graph,
+  PROCESSES,
+  processVariables,
   query,
   restartsOf,
   ruleAlerts,
   stat,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-const PLACE = 'job=~"$job",chain_id=~"$chain",validator=~"$validator"';
+const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 const RECORDED = 'chain_id=~"$chain",validator=~"$validator"';
 const BOUNDARY = [query("vector(0.98)", "boundary full"), query("vector(0.95)", "boundary none")];
 const SIDECAR = (name: string): string => `{__name__=~"(side_car|connect)_${name}",validator=~"$validator"}`;
@@ -22,12 +24,17 @@ export const PAID_RAW: DashboardSpec = {
   description:
     "The same question from the metrics of node and sidecar alone. It needs the recording rules of oracle-raw.rules.yaml, and knows neither unknown blocks nor the policy of the chain.",
   variables: [
-    { name: "job", label: "Job", metric: "app_oracle_responses", from: "job" },
-    { name: "chain", label: "Chain", metric: "app_oracle_responses", from: "chain_id" },
-    { name: "validator", label: "Validator", metric: "app_oracle_responses", from: "validator" },
+    ...processVariables("app_oracle_responses"),
+    { name: "chain", label: "Chain", metric: `app_oracle_responses{${PROCESSES}}`, from: "chain_id" },
+    {
+      name: "validator",
+      label: "Validator",
+      metric: `app_oracle_responses{${PROCESSES},chain_id=~"$chain"}`,
+      from: "validator",
+    },
   ],
   range: "month",
-  restarts: restartsOf('job=~"$job"'),
+  restarts: restartsOf(PROCESSES),
   alerts: 'ALERTS{component="oracle-raw",alertstate="firing",validator=~"$validator"}',
   rows: [
     {
@@ -40,27 +47,13 @@ export const PAID_RAW: DashboardSpec = {
             description:
               "Successful calls of this month, divided by all calls. At least 98 % is paid in full, below 95 % nothing.",
             unit: "percentunit",
+            width: 6,
             decimals: 4,
             colors: [
               ["red", undefined],
               ["yellow", 0.95],
               ["green", 0.98],
             ],
-          },
-        ),
-        stat(
-          "Rate of the shown range",
-          [
-            query(
-              `sum by (validator) (increase(app_oracle_responses{${PLACE},status="Success"}[$__range])) / sum by (validator) (increase(app_oracle_responses{${PLACE}}[$__range]))`,
-              "{{validator}}",
-            ),
-          ],
-          {
-            description:
-              "The same rate from the counters over the dashboard's time range, which begins with the month.",
-            unit: "percentunit",
-            decimals: 4,
           },
         ),
         stat(
@@ -74,6 +67,7 @@ export const PAID_RAW: DashboardSpec = {
           {
             description: "Further failed calls until the month is no longer paid in full.",
             unit: "short",
+            width: 6,
             colors: [
               ["red", undefined],
               ["green", 1],
@@ -91,18 +85,11 @@ export const PAID_RAW: DashboardSpec = {
           {
             description: "Further failed calls until the month pays nothing.",
             unit: "short",
+            width: 6,
             colors: [
               ["red", undefined],
               ["green", 1],
             ],
-          },
-        ),
-        stat(
-          "Calls of the month",
-          [query(`max by (validator) (validator:oracle_month:calls{${RECORDED}})`, "{{validator}}")],
-          {
-            description: "Calls of this month so far. With few calls the rate is uncertain.",
-            unit: "short",
           },
         ),
         stat(
@@ -116,6 +103,7 @@ export const PAID_RAW: DashboardSpec = {
           {
             description: "Share of failed calls of the last 5 minutes.",
             unit: "percentunit",
+            width: 6,
             decimals: 1,
             colors: [
               ["green", undefined],
@@ -132,16 +120,6 @@ export const PAID_RAW: DashboardSpec = {
     {
       title: "Causes",
       panels: [
-        graph(
-          "Rate of the month",
-          [query(`validator:oracle_month:success_ratio{${RECORDED}}`, "{{validator}}"), ...BOUNDARY],
-          {
-            description: "Rate since the beginning of the month, and the documented boundaries.",
-            unit: "percentunit",
-            decimals: 3,
-            limits: /^boundary/,
-          },
-        ),
         graph(
           "Calls",
           [
@@ -197,6 +175,21 @@ export const PAID_RAW: DashboardSpec = {
             unit: "none",
           },
         ),
+      ],
+    },
+    {
+      title: "Month, providers and node",
+      panels: [
+        graph(
+          "Rate over the month",
+          [query(`validator:oracle_month:success_ratio{${RECORDED}}`, "{{validator}}"), ...BOUNDARY],
+          {
+            description: "Rate since the beginning of the month, and the documented boundaries.",
+            unit: "percentunit",
+            decimals: 3,
+            limits: /^boundary/,
+          },
+        ),
         graph(
           "WebSocket messages",
           [
@@ -216,10 +209,15 @@ export const PAID_RAW: DashboardSpec = {
           },
         ),
         graph(
-          "Height",
-          [query(`max by (instance) (cometbft_consensus_latest_block_height{${PLACE}})`, "{{instance}}")],
+          "Blocks per minute",
+          [
+            query(
+              `60 * deriv(cometbft_consensus_latest_block_height{${PLACE}}[$__rate_interval])`,
+              "{{instance}}",
+            ),
+          ],
           {
-            description: "Height of each node. A flat line is a node or a chain that has halted.",
+            description: "Blocks of each node. Zero: the node or the chain has halted.",
             unit: "none",
           },
         ),

@@ -18,7 +18,6 @@ export const DASHBOARDS = {
   costs: "relaywatch-icq-costs",
   query: "relaywatch-icq-query",
   process: "relaywatch-process",
-  ibcRelayer: "relaywatch-ibc-relayer",
 } as const;
 
 /** Returns the URL of a runbook. */

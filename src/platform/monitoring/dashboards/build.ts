@@ -52,6 +52,7 @@ import type {
   DashboardSpec,
   PanelSpec,
   RowSpec,
+  StateSpec,
   VariableSpec,
 } from "./panel-spec.ts";
 
@@ -78,9 +79,7 @@ export function dashboardJson(spec: DashboardSpec): string {
         .keepTime(true)
         .includeVars(true),
     )
-    .link(
-      new DashboardLinkBuilder("Runbooks").type(DashboardLinkType.Link).url(runbooksUrl()).targetBlank(true),
-    )
+    .link(link("Runbooks", runbooksUrl()).targetBlank(true))
     .withVariable(new DatasourceVariableBuilder("datasource").label("Data source").type("prometheus"))
     .annotation(
       annotation("Restarts", spec.restarts, "orange").titleFormat("{{job}} started").useValueForTime(true),
@@ -88,7 +87,7 @@ export function dashboardJson(spec: DashboardSpec): string {
     .annotation(annotation("Alerts", spec.alerts, "red").titleFormat("{{alert}}{{alertname}} {{validator}}"));
   for (const page of spec.pages) {
     const { title, url } = DAEMON_PAGES[page];
-    builder.link(new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url).targetBlank(true));
+    builder.link(link(title, url).targetBlank(true));
   }
   for (const variable of spec.variables) builder.withVariable(queryVariable(variable));
   return `${JSON.stringify(sorted({ ...builder.build(), panels: layout(spec.rows) }), null, 2)}\n`;
@@ -101,7 +100,7 @@ const OPEN_ROWS = 2;
 function layout(rows: readonly RowSpec[]): readonly object[] {
   let id = 1;
   let y = 0;
-  return rows.flatMap(({ title, panels }, index): readonly object[] => {
+  return rows.flatMap(({ title, panels, closed }, index): readonly object[] => {
     const row = { type: "row", title, id: id++, gridPos: { x: 0, y, w: 24, h: 1 } };
     let line = { x: 0, y: y + 1, h: 0 };
     const placed = panels.map((spec) => {
@@ -112,7 +111,7 @@ function layout(rows: readonly RowSpec[]): readonly object[] {
       line = { ...line, x: line.x + w, h: Math.max(line.h, h) };
       return { ...panel, gridPos };
     });
-    const isOpen = index < OPEN_ROWS;
+    const isOpen = index < OPEN_ROWS && !closed;
     y = isOpen ? line.y + line.h : y + 1;
     return isOpen
       ? [{ ...row, collapsed: false, panels: [] }, ...placed]
@@ -188,8 +187,10 @@ function panelBuilder(spec: PanelSpec): AnyPanel {
   if (spec.range !== undefined) panel.min(spec.range[0]).max(spec.range[1]);
   if (spec.emptyText !== undefined) panel.noValue(spec.emptyText);
   if (spec.last !== undefined) panel.timeFrom(spec.last);
+  if (spec.leadsTo !== undefined)
+    panel.dataLinks([link("Details", `/d/${spec.leadsTo}?\${__url_time_range}`)]);
   spec.queries.forEach(({ expr, legend, unit }, index) => {
-    const refId = String.fromCodePoint(65 + index);
+    const refId = refIdOf(index);
     const target = new DataqueryBuilder().expr(expr).legendFormat(legend).refId(refId);
     panel.withTarget(
       spec.kind === "graph" || spec.kind === "timeline" ? target.range() : instant(target, spec),
@@ -199,6 +200,10 @@ function panelBuilder(spec: PanelSpec): AnyPanel {
   for (const [name, color] of Object.entries(spec.seriesColors ?? {}))
     panel.overrideByName(name, [{ id: "color", value: { mode: "fixed", fixedColor: color } }]);
   return panel;
+}
+
+function refIdOf(index: number): string {
+  return String.fromCodePoint(65 + index);
 }
 
 function instant(target: DataqueryBuilder, { kind }: PanelSpec): DataqueryBuilder {
@@ -241,34 +246,43 @@ function table({ columns = [], queries }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);
   const builder = new TableBuilder();
   if (queries.length > 1) builder.withTransformation({ id: "merge", options: {} });
+  const values = queries.length > 1 ? queries.map((_, index) => `Value #${refIdOf(index)}`) : ["Value"];
+  const hidden = values.filter((value) => !names.some(([label]) => label === value));
   builder.withTransformation({
     id: "organize",
     options: {
-      excludeByName: {
-        Time: true,
-        ...(names.some(([label]) => label.startsWith("Value")) ? {} : { Value: true }),
-      },
+      excludeByName: Object.fromEntries(["Time", ...hidden].map((name) => [name, true])),
       indexByName: Object.fromEntries(names.map(([label], index) => [label, index])),
       renameByName: Object.fromEntries(names),
     },
   });
-  for (const { title, colors, link, unit } of columns) {
-    const properties = [
-      ...(colors === undefined
-        ? []
-        : [
-            { id: "mappings", value: [{ type: "value", options: textColors(colors) }] },
-            property<TableFieldOptions, "cellOptions">("cellOptions", {
-              type: TableCellDisplayMode.ColorText,
-            }),
-          ]),
-      ...(link === undefined ? [] : [{ id: "links", value: [cellLink(link)] }]),
-      ...(unit === undefined ? [] : [{ id: "unit", value: unitOf(unit) }]),
-    ];
-    // Empty cells would show the text of an empty table.
-    builder.overrideByName(title, [{ id: "noValue", value: "–" }, ...properties]);
-  }
+  for (const column of columns) builder.overrideByName(column.title, columnProperties(column));
   return builder;
+}
+
+/** A cell without a value would show the text of an empty table. */
+function columnProperties({ colors, states, steps, decimals, leadsTo, unit }: ColumnSpec): ValueProperty[] {
+  const mapping = states === undefined ? textColors(colors ?? {}) : stateWords(states);
+  return [
+    { id: "noValue", value: "–" },
+    ...(Object.keys(mapping).length === 0
+      ? []
+      : [{ id: "mappings", value: [{ type: MappingType.ValueToText, options: mapping }] }]),
+    ...(steps === undefined
+      ? []
+      : [
+          { id: "thresholds", value: absoluteThresholds(steps).build() },
+          { id: "color", value: { mode: FieldColorModeId.Thresholds } },
+        ]),
+    ...((colors ?? states ?? steps) === undefined
+      ? []
+      : [
+          property<TableFieldOptions, "cellOptions">("cellOptions", { type: TableCellDisplayMode.ColorText }),
+        ]),
+    ...(leadsTo === undefined ? [] : [{ id: "links", value: [cellLink(leadsTo).build()] }]),
+    ...(unit === undefined ? [] : [{ id: "unit", value: unitOf(unit) }]),
+    ...(decimals === undefined ? [] : [{ id: "decimals", value: decimals }]),
+  ];
 }
 
 function textColors(colors: Readonly<Record<string, string>>): Readonly<Record<string, unknown>> {
@@ -277,23 +291,35 @@ function textColors(colors: Readonly<Record<string, string>>): Readonly<Record<s
   );
 }
 
-function cellLink(link: NonNullable<ColumnSpec["link"]>): unknown {
-  const [title, url] =
-    link === "runbook"
-      ? ["Runbook", `${runbooksUrl()}\${__value.text}.md`]
-      : ["Details", `/d/${link.dashboard}?var-${link.variable}=\${__value.text}&\${__url_time_range}`];
-  return new DashboardLinkBuilder(title)
-    .type(DashboardLinkType.Link)
-    .url(url)
-    .targetBlank(link === "runbook")
-    .build();
+function stateWords(
+  states: readonly StateSpec[],
+): Record<string, { text: string; color: string; index: number }> {
+  return Object.fromEntries(states.map(([value, text, color], index) => [value, { text, color, index }]));
+}
+
+function cellLink(leadsTo: NonNullable<ColumnSpec["leadsTo"]>): DashboardLinkBuilder {
+  return leadsTo === "runbook"
+    ? link("Runbook", `${runbooksUrl()}\${__value.text}.md`).targetBlank(true)
+    : link(
+        "Details",
+        `/d/${leadsTo.dashboard}?var-${leadsTo.variable}=\${__value.text}&\${__url_time_range}`,
+      );
+}
+
+function link(title: string, url: string): DashboardLinkBuilder {
+  return new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url);
+}
+
+interface ValueProperty {
+  readonly id: string;
+  readonly value: unknown;
 }
 
 /** A property of a panel's plugin in an override. The compiler checks its name and value by the types of the SDK. */
 function property<Options, Name extends string & keyof Options>(
   name: Name,
   value: NonNullable<Options[Name]>,
-): { readonly id: string; readonly value: unknown } {
+): ValueProperty {
   return { id: `custom.${name}`, value };
 }
 
@@ -330,9 +356,7 @@ function mappings({ kind, states = [], enough, emptyText }: PanelSpec): ValueMap
       : [
           {
             type: MappingType.ValueToText,
-            options: Object.fromEntries(
-              states.map(([value, text, color], index) => [value, { text, color, index }]),
-            ),
+            options: stateWords(states),
           },
         ];
   const range: ValueMapping[] =
@@ -365,6 +389,10 @@ function thresholds({ colors, states }: PanelSpec): ThresholdsConfigBuilder {
     states?.map(([value, , color], index) => [color, index === 0 ? undefined : value]) ?? [
       ["blue", undefined],
     ];
+  return absoluteThresholds(steps);
+}
+
+function absoluteThresholds(steps: ColorSteps): ThresholdsConfigBuilder {
   return new ThresholdsConfigBuilder()
     .mode(ThresholdsMode.Absolute)
     .steps(steps.map(([color, value]) => ({ color, value: value ?? null })));

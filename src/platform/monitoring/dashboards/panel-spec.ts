@@ -34,9 +34,14 @@ export interface ColumnSpec {
   readonly title: string;
   /** Colours of its texts. */
   readonly colors?: Readonly<Record<string, string>>;
+  /** Words and colours of its numbers. */
+  readonly states?: readonly StateSpec[];
+  /** Colours of its numbers. */
+  readonly steps?: ColorSteps;
   /** Where a click on a cell leads: the alert's runbook, or a dashboard with this variable set to the cell. */
-  readonly link?: "runbook" | { readonly dashboard: string; readonly variable: string };
+  readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
+  readonly decimals?: number;
 }
 
 /** Colour of a value and what it is above: [["red", undefined], ["green", 1]]. */
@@ -70,6 +75,8 @@ export interface PanelSpec {
   readonly show?: "name" | "name and value";
   /** The panel shows this range before now, whatever the dashboard's range is. */
   readonly last?: "6h" | "1h";
+  /** Uid of the dashboard to which a click on a number leads. */
+  readonly leadsTo?: string;
   /** The panel has no data while all is well, or where a part is not in use; Grafana shows this text. */
   readonly emptyText?: string;
   /** A table's columns, in this order: the labels to which its queries aggregate, and the value. */
@@ -82,6 +89,8 @@ export interface PanelSpec {
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
+  /** It is closed also as the second row: its panels need a part that not everybody has. */
+  readonly closed?: true;
 }
 
 /** A variable whose values are a metric's label. */
@@ -127,6 +136,17 @@ export function upOrDown(up: string, down: string): readonly StateSpec[] {
   ];
 }
 
+/** Selects the processes of {@link processVariables}. */
+export const PROCESSES = 'job=~"$job",instance=~"$instance"';
+
+/** The variables of processes, from a metric that each of them has. */
+export function processVariables(metric: string): readonly VariableSpec[] {
+  return [
+    { name: "job", label: "Job", metric, from: "job" },
+    { name: "instance", label: "Instance", metric: `${metric}{job=~"$job"}`, from: "instance" },
+  ];
+}
+
 /**
  * Returns an expression for a metric that has the label `state` and is 1 for the present one: the state's number in `states`, one row for each
  * value of the labels in `by`.
@@ -168,6 +188,27 @@ export function stat(
   return { kind: "stat", title, queries, width: 4, ...more };
 }
 
+/** Returns a table of the whole width. */
+export function table(
+  title: string,
+  expressions: readonly string[],
+  more: Omit<PanelSpec, "kind" | "title" | "queries" | "width"> & { readonly width?: number },
+): PanelSpec {
+  return { kind: "table", title, queries: expressions.map((expr) => query(expr, "")), width: 24, ...more };
+}
+
+/** Returns a panel whose rows are states over time. */
+export function timeline(
+  title: string,
+  queries: readonly QuerySpec[],
+  more: Omit<PanelSpec, "kind" | "title" | "queries" | "width" | "unit" | "states"> & {
+    readonly states: readonly StateSpec[];
+    readonly width?: number;
+  },
+): PanelSpec {
+  return { kind: "timeline", title, queries, width: 12, unit: "none", ...more };
+}
+
 /** Returns a panel with lines over time. */
 export function graph(
   title: string,
@@ -199,7 +240,7 @@ export function ruleAlerts(selector: string, place: readonly ColumnSpec[]): Pane
       { label: "alertname", title: "Alert" },
       ...place,
       { label: "Value", title: "Since", unit: "dateTimeFromNow" },
-      { label: "runbook", title: "Runbook", link: "runbook" },
+      { label: "runbook", title: "Runbook", leadsTo: "runbook" },
     ],
   };
 }

@@ -1,182 +1,218 @@
 import { DASHBOARDS } from "../alerts/links.ts";
-import { BAD_ABOVE_ZERO, type DashboardSpec, graph, query, restartsOf, stat } from "./panel-spec.ts";
+import {
+  type DashboardSpec,
+  graph,
+  PROCESSES,
+  processVariables,
+  query,
+  restartsOf,
+  ruleAlerts,
+  type StateSpec,
+  table,
+  timeline,
+  upOrDown,
+} from "./panel-spec.ts";
 
-const NO_RELOAD = "The daemons have no configuration that can be read again";
-const JOB = 'job=~"$job"';
 const W = "oracle_watchdog";
+const NO_CHANNEL = "No channel is configured";
 /** Prefixes of the daemons whose configuration can be loaded again. */
-const CONFIG_DAEMONS = ["relaywatch_relayer", W] as const;
+const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
+
+/** Rows of one timeline: configuration and state have numbers of their own. */
+const STORED: readonly StateSpec[] = [
+  [0, "reload failed, the settings before it hold", "red"],
+  [1, "loaded", "green"],
+  [2, "not stored", "red"],
+  [3, "stored", "green"],
+];
 
 /** Process. */
 export const PROCESS: DashboardSpec = {
   uid: DASHBOARDS.process,
-  pages: ["watchdog", "relayer"],
+  pages: ["watchdog", "relayer", "localnet"],
   file: "process.json",
   title: "Process",
   description: "The daemons as processes, and whether their notifications arrive.",
-  variables: [{ name: "job", label: "Job", metric: "relaywatch_build_info", from: "job" }],
+  variables: processVariables("relaywatch_build_info"),
   range: "hours",
-  restarts: restartsOf(JOB),
+  restarts: restartsOf(PROCESSES),
   alerts: 'ALERTS{component="relaywatch",alertstate="firing",alertname!="RelaywatchDeadMan"}',
   rows: [
     {
       title: "Is it running?",
       panels: [
-        stat("Targets down", [query(`count(up{${JOB}} == 0) or vector(0)`, "down")], {
-          description: "Targets of these jobs that cannot be scraped.",
-          unit: "none",
-          colors: BAD_ABOVE_ZERO,
-          width: 6,
-        }),
-        stat(
-          "Running since",
-          [query(`min by (job) (process_start_time_seconds{${JOB}}) * 1000`, "{{job}}")],
-          {
-            description: "Time since the last start.",
-            unit: "dateTimeFromNow",
-            width: 6,
-          },
-        ),
-        stat(
-          "Version",
-          [query(`max by (program, version) (relaywatch_build_info{${JOB}})`, "{{program}} {{version}}")],
-          {
-            description: "Program and version.",
-            unit: "none",
-            show: "name",
-            width: 6,
-          },
-        ),
-        stat(
-          "Alerts",
+        table(
+          "Daemons",
           [
-            query(
-              'count(ALERTS{component="relaywatch",alertstate="firing",alertname!="RelaywatchDeadMan"}) or vector(0)',
-              "firing",
-            ),
+            `max by (job, instance) (up{${PROCESSES}})`,
+            `max by (job, instance, program, version) (relaywatch_build_info{${PROCESSES}})`,
+            `max by (job, instance) (process_start_time_seconds{${PROCESSES}}) * 1000`,
+            `max by (job, instance) ({${CONFIG}_success_timestamp_seconds",${PROCESSES}}) * 1000`,
           ],
           {
-            description: "Firing alerts about the monitoring.",
+            description: "Whether Prometheus can scrape each daemon, its version, and when it started.",
             unit: "none",
-            colors: BAD_ABOVE_ZERO,
-            width: 6,
+            columns: [
+              { label: "job", title: "Job" },
+              { label: "instance", title: "Instance" },
+              { label: "Value #A", title: "Scrape", states: upOrDown("up", "down") },
+              { label: "program", title: "Program" },
+              { label: "version", title: "Version" },
+              { label: "Value #C", title: "Started", unit: "dateTimeFromNow" },
+              { label: "Value #D", title: "Configuration loaded", unit: "dateTimeFromNow" },
+            ],
           },
         ),
-        graph(
-          "CPU",
-          [query(`rate(process_cpu_seconds_total{${JOB}}[$__rate_interval])`, "{{job}} {{instance}}")],
-          {
-            description: "Cores in use.",
-            unit: "none",
-          },
-        ),
-        graph(
-          "Memory",
-          [
-            query(`process_resident_memory_bytes{${JOB}}`, "{{job}} {{instance}} resident"),
-            query(`nodejs_heap_size_used_bytes{${JOB}}`, "{{job}} {{instance}} heap"),
-          ],
-          { description: "Resident memory, and the used part of the heap.", unit: "bytes" },
-        ),
-        graph("Event loop", [query(`nodejs_eventloop_lag_p99_seconds{${JOB}}`, "{{job}} {{instance}}")], {
-          description: "One turn in a hundred is later than this.",
-          unit: "s",
-        }),
-        graph(
-          "Garbage collection",
-          [
-            query(
-              `sum by (job, instance, kind) (rate(nodejs_gc_duration_seconds_sum{${JOB}}[$__rate_interval]))`,
-              "{{job}} {{instance}} {{kind}}",
-            ),
-          ],
-          {
-            description: "Seconds of collection per second.",
-            unit: "percentunit",
-          },
-        ),
-        graph(
-          "Open files",
-          [query(`process_open_fds{${JOB}} / process_max_fds{${JOB}}`, "{{job}} {{instance}}")],
-          {
-            description: "Share of the limit.",
-            unit: "percentunit",
-          },
-        ),
-        graph("Scrapes by Prometheus", [query(`scrape_duration_seconds{${JOB}}`, "{{job}} {{instance}}")], {
-          description: "How long the metrics page takes.",
-          unit: "s",
-        }),
+        ruleAlerts('component="relaywatch",alertname!="RelaywatchDeadMan"', [
+          { label: "job", title: "Job" },
+          { label: "instance", title: "Instance" },
+        ]),
       ],
     },
     {
       title: "Do notifications arrive?",
       panels: [
+        timeline("Targets", [query(`max by (job, instance) (up{${PROCESSES}})`, "{{job}} {{instance}}")], {
+          description: "Whether Prometheus could scrape each daemon. Blank: it is no target.",
+          states: upOrDown("up", "down"),
+        }),
+        timeline(
+          "Configuration and state",
+          [
+            query(`min by (instance) ({${CONFIG}_successful",${PROCESSES}})`, "{{instance}} configuration"),
+            query(`2 + min by (instance) (${W}_state_stored{${PROCESSES}})`, "{{instance}} state"),
+          ],
+          {
+            description:
+              "Whether the last reload succeeded, and whether the watchdog can write its state file.",
+            states: STORED,
+          },
+        ),
         graph(
           "Attempts",
           [
             query(
-              `sum by (channel, outcome) (rate(${W}_notification_attempts_total{${JOB}}[$__rate_interval]))`,
-              "{{channel}} {{outcome}}",
+              `sum by (instance, channel, outcome) (rate(${W}_notification_attempts_total{${PROCESSES}}[$__rate_interval]))`,
+              "{{instance}} {{channel}} {{outcome}}",
             ),
           ],
           {
             description: "Attempts of the watchdog to notify, by channel and outcome.",
             unit: "ops",
-            emptyText: "No channel is configured",
+            emptyText: NO_CHANNEL,
           },
         ),
         graph(
           "Pending and given up",
           [
-            query(`max by (channel) (${W}_pending_notifications{${JOB}})`, "{{channel}}"),
-            query(`max by (channel) (${W}_dead_letters{${JOB}})`, "{{channel}}, given up"),
+            query(
+              `max by (instance, channel) (${W}_pending_notifications{${PROCESSES}})`,
+              "{{instance}} {{channel}}",
+            ),
+            query(
+              `max by (instance, channel) (${W}_dead_letters{${PROCESSES}})`,
+              "{{instance}} {{channel}}, given up",
+            ),
           ],
           {
             description: "Notifications that a channel has not accepted yet, and dead letters.",
             unit: "none",
-            emptyText: "No channel is configured",
+            emptyText: NO_CHANNEL,
           },
         ),
         graph(
-          "Dead-man monitor",
-          [query(`time() - (${W}_dead_man_ping_timestamp_seconds{${JOB}} > 0)`, "{{instance}}")],
+          "Since the last poll and dead-man request",
+          [
+            query(
+              `time() - ${W}_last_poll_timestamp_seconds{${PROCESSES}}`,
+              "{{instance}} poll of {{validator}}",
+            ),
+            query(
+              `time() - (${W}_dead_man_ping_timestamp_seconds{${PROCESSES}} > 0)`,
+              "{{instance}} dead-man request",
+            ),
+          ],
           {
-            description: "Time since the monitor accepted a request of the watchdog.",
+            description:
+              "Grows when the watchdog has stopped, or when the dead-man monitor accepts no request. No line of requests: no monitor is configured.",
             unit: "s",
-            emptyText: "No monitor is configured",
           },
         ),
         graph(
-          "Configuration loaded",
-          CONFIG_DAEMONS.map((daemon) =>
-            query(`min by (instance) (${daemon}_config_last_reload_successful{${JOB}})`, "{{instance}}"),
-          ),
+          "Prometheus and Alertmanager",
+          [
+            query(
+              "sum by (instance, rule_group) (rate(prometheus_rule_evaluation_failures_total[$__rate_interval]))",
+              "{{instance}} rules of {{rule_group}}",
+            ),
+            query(
+              "sum by (instance, alertmanager) (rate(prometheus_notifications_errors_total[$__rate_interval]))",
+              "{{instance}} to {{alertmanager}}",
+            ),
+            query(
+              "sum by (instance, integration) (rate(alertmanager_notifications_failed_total[$__rate_interval]))",
+              "{{instance}} by {{integration}}",
+            ),
+            query(
+              "prometheus_notifications_alertmanagers_discovered",
+              "{{instance}} known Alertmanagers",
+              "none",
+            ),
+          ],
           {
-            description: "0 when the last reload failed: the settings before it hold.",
-            unit: "none",
-            emptyText: NO_RELOAD,
+            description:
+              "Rules that cannot be evaluated and notifications that fail per second, and how many Alertmanagers each Prometheus knows.",
+            unit: "ops",
+            emptyText: "Prometheus does not scrape itself",
           },
         ),
+      ],
+    },
+    {
+      title: "What do the daemons use?",
+      panels: [
         graph(
-          "Since the configuration was loaded",
-          CONFIG_DAEMONS.map((daemon) =>
-            query(`time() - ${daemon}_config_last_reload_success_timestamp_seconds{${JOB}}`, "{{instance}}"),
-          ),
+          "CPU",
+          [
+            query(`rate(process_cpu_seconds_total{${PROCESSES}}[$__rate_interval])`, "{{job}} {{instance}}"),
+            query(
+              `sum by (job, instance) (rate(nodejs_gc_duration_seconds_sum{${PROCESSES}}[$__rate_interval]))`,
+              "{{job}} {{instance}} garbage collection",
+            ),
+          ],
+          { description: "Cores in use, and those that collect garbage.", unit: "none" },
+        ),
+        graph(
+          "Memory",
+          [
+            query(`process_resident_memory_bytes{${PROCESSES}}`, "{{job}} {{instance}} resident"),
+            query(`nodejs_heap_size_used_bytes{${PROCESSES}}`, "{{job}} {{instance}} heap"),
+          ],
+          { description: "Resident memory, and the used part of the heap.", unit: "bytes" },
+        ),
+        graph(
+          "Event loop",
+          [query(`nodejs_eventloop_lag_p99_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
+          { description: "One turn in a hundred is later than this.", unit: "s" },
+        ),
+        graph(
+          "Open files",
+          [query(`process_open_fds{${PROCESSES}} / process_max_fds{${PROCESSES}}`, "{{job}} {{instance}}")],
+          { description: "Share of the limit.", unit: "percentunit" },
+        ),
+        graph(
+          "Uptime",
+          [query(`time() - process_start_time_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
           {
-            description: "Time since the start or the last successful reload.",
+            description: "Time since the start. It falls to zero with each restart.",
             unit: "s",
-            emptyText: NO_RELOAD,
           },
         ),
-        graph("State stored", [query(`min by (instance) (${W}_state_stored{${JOB}})`, "{{instance}}")], {
-          description: "0 while the watchdog cannot write its state file.",
-          unit: "none",
-        }),
-        graph("Last poll", [query(`time() - ${W}_last_poll_timestamp_seconds{${JOB}}`, "{{validator}}")], {
-          description: "Grows when the watchdog has stopped.",
-          unit: "s",
-        }),
+        graph(
+          "Scrapes by Prometheus",
+          [query(`scrape_duration_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
+          { description: "How long the metrics page takes.", unit: "s" },
+        ),
       ],
     },
   ],

@@ -1,0 +1,102 @@
+import {
+  graph,
+  PROCESSES,
+  query,
+  type RowSpec,
+  stateCode,
+  type StateSpec,
+  timeline,
+} from "../../platform/monitoring/dashboards/panel-spec.ts";
+
+const M = "relaywatch_ibc_relayer";
+const EMPTY = "No localnet with an IBC relayer is scraped";
+
+const STATES: readonly StateSpec[] = [
+  [1, "carrying", "green"],
+  [2, "starting", "blue"],
+  [3, "blocked", "orange"],
+  [4, "failing", "red"],
+];
+
+/** The IBC relayer of a localnet: does it relay packets, which are pending, and what fails? */
+export const IBC_RELAYER_ROW: RowSpec = {
+  title: "IBC relayer of a localnet",
+  closed: true,
+  panels: [
+    timeline(
+      "IBC relayer",
+      [
+        query(
+          stateCode({ metric: `${M}_state`, selector: PROCESSES, by: "instance", states: STATES }),
+          "{{instance}}",
+        ),
+      ],
+      {
+        description: "GET /ibc-relayer of the control API has the reason when it is blocked or failing.",
+        states: STATES,
+        emptyText: EMPTY,
+      },
+    ),
+    graph(
+      "Packets",
+      [
+        query(`max by (chain_id) (${M}_pending_packets{${PROCESSES}})`, "{{chain_id}} pending"),
+        query(`max by (chain_id) (${M}_unreadable_packets{${PROCESSES}})`, "{{chain_id}} pruned"),
+      ],
+      {
+        description:
+          "Packets that a chain sent and that are not acknowledged, and those that cannot be relayed because their blocks are pruned.",
+        unit: "none",
+        emptyText: EMPTY,
+      },
+    ),
+    graph(
+      "Messages and failures",
+      [
+        query(
+          `sum by (chain_id, kind) (rate(${M}_messages_total{${PROCESSES}}[$__rate_interval]))`,
+          "{{kind}} on {{chain_id}}",
+        ),
+        query(
+          `sum by (chain_id) (rate(${M}_refused_messages_total{${PROCESSES}}[$__rate_interval]))`,
+          "rejected by {{chain_id}}",
+        ),
+        query(
+          `sum by (reason) (rate(${M}_failed_cycles_total{${PROCESSES}}[$__rate_interval]))`,
+          "failed cycles: {{reason}}",
+        ),
+        query(
+          `rate(relaywatch_localnet_traffic_gas_total{${PROCESSES}}[$__rate_interval])`,
+          "traffic",
+          "gas/s",
+        ),
+      ],
+      {
+        description:
+          "Messages in blocks by chain and kind, those that a chain rejected, cycles that failed, and the gas of the traffic of localnet start --traffic.",
+        unit: "ops",
+        emptyText: EMPTY,
+      },
+    ),
+    graph(
+      "Since the last cycle and packet",
+      [
+        query(`time() - ${M}_last_cycle_timestamp_seconds{${PROCESSES}}`, "{{instance}} cycle"),
+        query(
+          `time() - max by (chain_id) (${M}_last_message_timestamp_seconds{${PROCESSES}})`,
+          "message on {{chain_id}}",
+        ),
+        query(
+          `time() - min by (chain_id) (${M}_oldest_pending_timestamp_seconds{${PROCESSES}})`,
+          "oldest pending packet of {{chain_id}}",
+        ),
+      ],
+      {
+        description:
+          "Time since a cycle without an error (above 30 s the IBC relayer is failing), since the last message, and since the oldest pending packet was first seen.",
+        unit: "s",
+        emptyText: EMPTY,
+      },
+    ),
+  ],
+};
