@@ -1,10 +1,16 @@
 import { describe, expect, it } from "vitest";
-import { pageLinks } from "../../src/platform/monitoring/alerts/links.ts";
+import { DASHBOARDS, pageLinks, panelId, panelPath } from "../../src/platform/monitoring/alerts/links.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { RUNBOOK_ROUTE } from "../../src/watchdog/monitoring/condition-runbook.ts";
 import { eventLinks } from "../../src/watchdog/alerts/event-links.ts";
 
-const EVENT = { alert: "sidecar-down", validator: "a b", chainId: "c-1" };
+const EVENT = {
+  alert: "sidecar-down",
+  validator: "a b",
+  chainId: "c-1",
+  sinceMs: 10_000_000,
+  atMs: 11_000_000,
+};
 
 describe("the links of a notification", () => {
   it("are the file of the runbook alone while no URL is configured", () => {
@@ -22,13 +28,15 @@ describe("the links of a notification", () => {
     });
   });
 
-  it("lead to the dashboard of the alert, with its validator selected", () => {
+  it("lead to the panel that shows the cause, with the validator selected, at the time of the alert", () => {
     const dashboardFor = (alert: string) =>
       eventLinks({ runbooks: "", grafana: "https://g.example/" }, { ...EVENT, alert }).dashboard;
     expect(dashboardFor("sidecar-down")).toBe(
-      "https://g.example/d/relaywatch-oracle-fleet?var-chain=c-1&var-validator=a%20b",
+      `https://g.example/d/relaywatch-am-i-paid?viewPanel=${panelId("Sources")}&var-chain=c-1&var-validator=a%20b&from=2800000&to=14600000`,
     );
-    expect(dashboardFor("any-reward-at-risk")).toContain("/d/relaywatch-am-i-paid?");
+    expect(dashboardFor("any-reward-at-risk")).toContain(
+      panelPath({ dashboard: DASHBOARDS.paid, panel: "Headroom" }),
+    );
   });
 });
 

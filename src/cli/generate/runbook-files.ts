@@ -97,7 +97,11 @@ function head([alert]: readonly AlertSpec[]): string {
 function ruleSection(alerts: readonly AlertSpec[]): string {
   const [alert] = alerts;
   if (alert === undefined) throw new Error("a runbook without an alert");
-  const dashboards = new Set(alerts.map(({ dashboard }) => DASHBOARD_TITLES.get(dashboard) ?? dashboard));
+  const dashboards = new Set(
+    alerts.map(
+      ({ cause: { dashboard, panel } }) => `${DASHBOARD_TITLES.get(dashboard) ?? dashboard} (${panel})`,
+    ),
+  );
   return [
     "## Rule",
     `\`${alert.alert}\`, ${alert.severity}. Dashboards: ${[...dashboards].join(", ")}. [Notes](../README.md#working-on-an-alert).`,

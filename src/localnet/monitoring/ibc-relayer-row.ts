@@ -81,7 +81,7 @@ export const IBC_RELAYER_ROW: RowSpec = {
     graph(
       "Since the last cycle and packet",
       [
-        query(`time() - ${M}_last_cycle_timestamp_seconds{${PROCESSES}}`, "{{instance}} cycle"),
+        query(`time() - ${M}_last_cycle_timestamp_seconds{${PROCESSES}}`, "cycle {{instance}}"),
         query(
           `time() - max by (chain_id) (${M}_last_message_timestamp_seconds{${PROCESSES}})`,
           "message on {{chain_id}}",

@@ -89,7 +89,7 @@ export const COSTS: DashboardSpec = {
             query(`max by (instance) (${M}_spent_today_fees{${PROCESSES}}) / 1e6`, "{{instance}}"),
             query(
               `max by (instance) (${M}_forecast_daily_fees{${PROCESSES}}) / 1e6`,
-              "{{instance}} forecast of a day",
+              "forecast of a day {{instance}}",
             ),
             query(`max by (rule) (${M}_spent_today_urgent_fees{${PROCESSES}}) / 1e6`, "urgent: {{rule}}"),
             query(`max(${M}_daily_fee_limit{${PROCESSES}}) / 1e6`, "limit"),
@@ -106,7 +106,7 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `max by (instance) (${M}_window_fees{${PROCESSES},window="month"}) / 1e6`,
-              "{{instance}} paid",
+              "paid {{instance}}",
             ),
             query(
               `max by (bound) (${M}_month_forecast_fees{${PROCESSES},price="now"}) / 1e6`,
@@ -131,7 +131,7 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id) (rate(${M}_fees_total{${PLACE}}[$__rate_interval])) * 3600 / 1e6`,
-              "{{instance}} {{connection_id}}",
+              "{{connection_id}} {{instance}}",
             ),
           ],
           {
@@ -164,7 +164,7 @@ export const COSTS: DashboardSpec = {
         graph(
           "Balance",
           [
-            query(`${M}_account_balance{${PROCESSES}} / 1e6`, "{{instance}} million {{denom}}"),
+            query(`${M}_account_balance{${PROCESSES}} / 1e6`, "million {{denom}} {{instance}}"),
             query(`min(${M}_fee_grant_left{${PROCESSES}}) / 1e6`, "left of the fee grant"),
             query(`max(${M}_balance_reserve{${PROCESSES}}) / 1e6`, "limit: reserve"),
           ],
@@ -178,6 +178,10 @@ export const COSTS: DashboardSpec = {
         graph(
           "Account or fee grant empty in",
           [
+            query(
+              `min by (instance) (${M}_account_left_seconds{${PROCESSES}})`,
+              "at the rate of the last day {{instance}}",
+            ),
             query(`min by (bound) (${M}_empty_seconds{${PROCESSES},price="now"})`, "now: {{bound}}"),
             query(
               `min by (bound) (${M}_empty_seconds{${PROCESSES},price="cap"})`,
@@ -263,8 +267,8 @@ export const COSTS: DashboardSpec = {
               }),
               "{{instance}}",
             ),
-            query(`max by (instance) (7 + ${M}_demand_above_market{${PROCESSES}})`, "{{instance}} demand"),
-            query(`9 + min by (instance) (${M}_costs_complete{${PROCESSES}})`, "{{instance}} costs by owner"),
+            query(`max by (instance) (7 + ${M}_demand_above_market{${PROCESSES}})`, "demand {{instance}}"),
+            query(`9 + min by (instance) (${M}_costs_complete{${PROCESSES}})`, "costs by owner {{instance}}"),
           ],
           {
             description:
@@ -313,11 +317,11 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
-              "{{instance}} {{connection_id}} transactions",
+              "{{connection_id}} transactions {{instance}}",
             ),
             query(
               `sum by (instance, chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,
-              "{{instance}} {{chain_id}} {{direction}}",
+              "{{chain_id}} {{direction}} {{instance}}",
             ),
           ],
           {

@@ -79,7 +79,7 @@ export const QUERY: DashboardSpec = {
           [
             query(
               `max by (instance, query_id) (${M}_query_late_blocks{${PROCESSES},query_id="$query"})`,
-              "{{instance}} query {{query_id}}",
+              "query {{query_id}} {{instance}}",
             ),
             query(
               `quantile(0.5, ${M}_query_late_blocks{${PROCESSES},query_id!="$query"})`,
@@ -103,7 +103,7 @@ export const QUERY: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
-              "{{instance}} {{connection_id}} {{outcome}}",
+              "{{connection_id}} {{outcome}} {{instance}}",
             ),
           ],
           {
@@ -112,7 +112,7 @@ export const QUERY: DashboardSpec = {
           },
         ),
         BACKING_OFF,
-        graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{instance}} {{connection_id}}")], {
+        graph("Remote height", [query(`${M}_remote_height{${PLACE}}`, "{{connection_id}} {{instance}}")], {
           description: "A flat line is a remote chain without a newer value.",
           unit: "none",
         }),
@@ -121,7 +121,7 @@ export const QUERY: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id) (increase(${M}_tx_pruned_blocks_total{${PLACE}}[1h]))`,
-              "{{instance}} {{connection_id}}",
+              "{{connection_id}} {{instance}}",
             ),
           ],
           {

@@ -12,7 +12,7 @@ import {
 import { BY_CONNECTION } from "./relayer-condition.ts";
 import { M, PLACE } from "./relayer-parts.ts";
 
-const OF = "{{instance}} {{connection_id}}";
+const of = (text: string): string => `{{connection_id}} ${text} {{instance}}`;
 
 /** One line for each connection of each relayer. */
 const CONNECTION_TABLE: PanelSpec = table(
@@ -60,11 +60,11 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         [
           query(
             `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
-            `${OF} {{outcome}}`,
+            of("{{outcome}}"),
           ),
           query(
             `sum by (instance, connection_id) (rate(${M}_results_proven_total{${PLACE}}[$__rate_interval]))`,
-            `${OF} proven`,
+            of("proven"),
           ),
         ],
         {
@@ -77,15 +77,15 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         [
           query(
             `sum by (instance, outcome) (rate(${M}_transactions_total{${PROCESSES}}[$__rate_interval]))`,
-            "{{instance}} transactions {{outcome}}",
+            "transactions {{outcome}} {{instance}}",
           ),
           query(
             `sum by (instance, connection_id, outcome) (rate(${M}_cycles_total{${PLACE}}[$__rate_interval]))`,
-            `${OF} cycles {{outcome}}`,
+            of("cycles {{outcome}}"),
           ),
           query(
             `sum by (instance) (rate(${M}_query_list_reloads_total{${PROCESSES}}[$__rate_interval]))`,
-            "{{instance}} reads of the query list",
+            "reads of the query list {{instance}}",
           ),
         ],
         {
@@ -102,14 +102,14 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
       graph(
         "Lateness",
         [
-          query(`max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`, `${OF} latest query`),
+          query(`max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`, of("latest query")),
           ...[
             ["0.5", "median"],
             ["0.95", "95 %"],
           ].map(([share, text]) =>
             query(
               `histogram_quantile(${share}, sum by (instance, connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval])))`,
-              `${OF} included, ${text}`,
+              of(`included, ${text}`),
             ),
           ),
         ],
@@ -122,11 +122,11 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
       graph(
         "Queries",
         [
-          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}})`, `${OF} {{state}}`),
-          query(`${M}_overdue_queries{${PLACE}}`, `${OF} overdue`),
+          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}})`, of("{{state}}")),
+          query(`${M}_overdue_queries{${PLACE}}`, of("overdue")),
           query(
             `sum by (instance, connection_id, reason) (${M}_unanswerable_queries{${PLACE}})`,
-            `${OF} no result: {{reason}}`,
+            of("no result: {{reason}}"),
           ),
         ],
         {
@@ -138,15 +138,15 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
       graph(
         "Age of the newest block",
         [
-          query(`time() - ${M}_remote_last_block_seen_timestamp_seconds{${PLACE}}`, `${OF} seen`),
-          query(`time() - ${M}_remote_block_timestamp_seconds{${PLACE}}`, `${OF} by its header`),
+          query(`time() - ${M}_remote_last_block_seen_timestamp_seconds{${PLACE}}`, of("seen")),
+          query(`time() - ${M}_remote_block_timestamp_seconds{${PLACE}}`, of("by its header")),
           query(
             `time() - ${M}_local_last_block_seen_timestamp_seconds{${PROCESSES}}`,
-            "{{instance}} local, seen",
+            "local, seen {{instance}}",
           ),
           query(
             `time() - ${M}_local_block_timestamp_seconds{${PROCESSES}}`,
-            "{{instance}} local, by its header",
+            "local, by its header {{instance}}",
           ),
         ],
         { description: "Grows when a chain or its node has halted.", unit: "s" },

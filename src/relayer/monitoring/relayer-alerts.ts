@@ -1,6 +1,11 @@
 import { CONNECTION_PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { type AlertSpec, type GroupSpec, alertNameOf } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import {
+  causeOf,
+  DASHBOARDS,
+  type PanelLink,
+  type PanelsByAlert,
+} from "../../platform/monitoring/alerts/links.ts";
 import { CHAIN_CONDITIONS, ENDPOINT_CONDITIONS } from "./relayer-chain-conditions.ts";
 import { CONNECTION_SCOPE, type RelayerCondition } from "./relayer-condition.ts";
 import { ACCOUNT_CONDITIONS } from "./relayer-account-conditions.ts";
@@ -9,6 +14,33 @@ import { RESULT_CONDITIONS } from "./relayer-result-conditions.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
+
+const relayer = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.relayer, panel });
+const costs = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.costs, panel });
+
+/** Where the cause of each alert is seen. */
+const CAUSES: PanelsByAlert = [
+  [/-account-low$/, costs("Account or fee grant empty in")],
+  [/-account-/, costs("Balance")],
+  [/-price-rising$/, costs("Gas price")],
+  [/-over-budget$/, costs("This month and its budget")],
+  [/-above-budget$|-near-limit$/, costs("Spent today")],
+  [/-demand-/, costs("Phase of the budget")],
+  [/-client-(?:nearly-expired|expiring)$/, relayer("Time until the light client expires")],
+  [
+    /-client-|-store-|-lease-|-leader$|-subscription-/,
+    relayer("Role, gate, subscription, light clients, store"),
+  ],
+  [/-lagging$/, relayer("Endpoints behind")],
+  [/-unreachable$|-endpoint-/, relayer("Endpoints")],
+  [/-chain-halted$|-catching-up$/, relayer("Age of the newest block")],
+  [/-backing-off$/, relayer("Queries that back off")],
+  [/-overdue$|-standing-still$/, relayer("Queries")],
+  [/-dead-letters$/, relayer("Writes of the store, and dead letters")],
+  [/-pruned-/, { dashboard: DASHBOARDS.query, panel: "Pruned blocks" }],
+  [/-failed$|-failing$|-not-sending$/, relayer("Transactions and cycles")],
+  [/-state-unknown$|-starting$/, relayer("Failed RPC calls")],
+];
 
 /** All conditions of the relayer, in the order of the rules. */
 export const RELAYER_CONDITIONS: readonly RelayerCondition[] = [
@@ -43,7 +75,7 @@ function toSpec(condition: RelayerCondition): AlertSpec {
     impact,
     expr: given ?? ((times) => present(problems, scope, times)),
     for: condition.for,
-    dashboard: DASHBOARDS.relayer,
+    cause: causeOf(name, CAUSES),
     inhibits: condition.inhibits ?? [],
     scope,
     example:

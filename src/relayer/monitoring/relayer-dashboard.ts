@@ -42,7 +42,7 @@ export const RELAYER: DashboardSpec = {
           unit: "s",
         }),
         stat(
-          "Light client: trusting period left",
+          "Light client left",
           [
             query(
               `min((${M}_client_expiry_timestamp_seconds{${PLACE}} - time()) / ${M}_client_trusting_period_seconds{${PLACE}})`,

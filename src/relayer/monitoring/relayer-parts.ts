@@ -66,7 +66,7 @@ export const BACKING_OFF: PanelSpec = graph(
   [
     query(
       `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}})`,
-      "{{instance}} {{connection_id}} {{code}}",
+      "{{connection_id}} {{code}} {{instance}}",
     ),
   ],
   { description: "By the code of their last failure.", unit: "none", emptyText: "No query backs off" },

@@ -42,7 +42,7 @@ export const SAFE_ROW: RowSpec = {
     graph(
       "Time until the light client expires",
       [
-        query(`${M}_client_expiry_timestamp_seconds{${PLACE}} - time()`, "{{instance}} {{connection_id}}"),
+        query(`${M}_client_expiry_timestamp_seconds{${PLACE}} - time()`, "{{connection_id}} {{instance}}"),
         query(
           `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 3`,
           "{{connection_id}} limit: the relayer updates it",
@@ -70,12 +70,12 @@ export const SAFE_ROW: RowSpec = {
             states: PART_STATES.slice(0, 4),
             label: "role",
           }),
-          "{{instance}} role",
+          "role {{instance}}",
         ),
-        query(`6 - ${M}_admitted{${PROCESSES}}`, "{{instance}} gate"),
-        query(`8 - ${M}_subscription_connected{${PROCESSES}}`, "{{instance}} subscription"),
+        query(`6 - ${M}_admitted{${PROCESSES}}`, "gate {{instance}}"),
+        query(`8 - ${M}_subscription_connected{${PROCESSES}}`, "subscription {{instance}}"),
         query(`10 - min by (connection_id) (${M}_client_active{${PLACE}})`, "{{connection_id}} light client"),
-        query(`12 - ${M}_store_writable{${PROCESSES}}`, "{{instance}} store"),
+        query(`12 - ${M}_store_writable{${PROCESSES}}`, "store {{instance}}"),
       ],
       {
         description:
@@ -123,7 +123,7 @@ export const SAFE_ROW: RowSpec = {
     ),
     graph(
       "Endpoints behind",
-      [query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{instance}} {{chain_id}} {{endpoint}}")],
+      [query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{chain_id}} {{endpoint}} {{instance}}")],
       {
         description: "Blocks behind the chain's best endpoint.",
         unit: "blocks",
@@ -134,7 +134,7 @@ export const SAFE_ROW: RowSpec = {
       [
         query(
           `sum by (instance, chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!~"ok|not-found"}[$__rate_interval]))`,
-          "{{instance}} {{chain_id}} {{method}} {{outcome}}",
+          "{{chain_id}} {{method}} {{outcome}} {{instance}}",
         ),
       ],
       { description: "Per second, by code of the error.", unit: "ops", emptyText: "No call failed" },
@@ -143,9 +143,9 @@ export const SAFE_ROW: RowSpec = {
     graph(
       "Writes of the store, and dead letters",
       [
-        query(`${M}_store_pending_writes{${PROCESSES}}`, "{{instance}} pending writes"),
-        query(`${M}_store_dropped_writes{${PROCESSES}}`, "{{instance}} dropped writes"),
-        query(`${M}_dead_letters{${PROCESSES}}`, "{{instance}} dead letters"),
+        query(`${M}_store_pending_writes{${PROCESSES}}`, "pending writes {{instance}}"),
+        query(`${M}_store_dropped_writes{${PROCESSES}}`, "dropped writes {{instance}}"),
+        query(`${M}_dead_letters{${PROCESSES}}`, "dead letters {{instance}}"),
       ],
       {
         description:

@@ -1,4 +1,12 @@
-import { DASHBOARDS, type PublicLinks } from "../../platform/monitoring/alerts/links.ts";
+import {
+  AROUND_ALERT_MS,
+  causeOf,
+  DASHBOARDS,
+  type PanelLink,
+  panelPath,
+  type PanelsByAlert,
+  type PublicLinks,
+} from "../../platform/monitoring/alerts/links.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
@@ -9,9 +17,33 @@ export interface LinkRoots extends PublicLinks {
   readonly runbooks: string;
 }
 
-/** Uid of the dashboard that shows the cause of an alert. */
-export function dashboardOf(alert: string): string {
-  return /-reward-|^rotation/.test(alert) ? DASHBOARDS.paid : DASHBOARDS.fleet;
+const paid = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.paid, panel });
+const onChain = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.validator, panel });
+
+/** Where the cause of each alert is seen. */
+const CAUSES: PanelsByAlert = [
+  [/-burn$|^oracle-calls-|^sidecar-slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
+  [/-reward-/, paid("Headroom")],
+  [/^rotation-/, paid("Rotation")],
+  [/^prices-differ-/, onChain("Deviation of the prices")],
+  [/prices?-|pairs-|^websocket-/, paid("Pairs with a price")],
+  [/^chain-halted$|^node-/, paid("Blocks")],
+  [/jail|tombstoned|^not-in-validator-set$/, onChain("Signing window")],
+  [/^upgrade-/, onChain("Time until the upgrade")],
+  [/^network-votes-/, onChain("Others that miss too")],
+  [/^payment-/, onChain("Last month's payment")],
+  [/^watchdog-slow$/, { dashboard: DASHBOARDS.fleet, panel: "Duration of scrapes, and lateness of polls" }],
+  [
+    /^clock-not-believed$/,
+    { dashboard: DASHBOARDS.fleet, panel: "Age of the last poll, and of each source" },
+  ],
+  [/^notifications?-/, { dashboard: DASHBOARDS.process, panel: "Pending and given up" }],
+  [/./, paid("Sources")],
+];
+
+/** Returns the panel that shows the cause of an alert. */
+export function panelOf(alert: string): PanelLink {
+  return causeOf(alert, CAUSES);
 }
 
 /** Id of an alert's element on the page. */
@@ -25,13 +57,23 @@ export function conditionId(validator: string, alert: string): string {
  */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,
-  { alert, validator, chainId }: Pick<AlertEvent, "alert" | "validator" | "chainId">,
+  {
+    alert,
+    validator,
+    chainId,
+    sinceMs,
+    atMs,
+  }: Pick<AlertEvent, "alert" | "validator" | "chainId" | "sinceMs" | "atMs">,
 ): Pick<AlertEvent, "runbook" | "dashboard" | "page"> {
   const own = runbooks !== "" || watchdog === undefined ? undefined : `${watchdog}${runbookPath(alert)}`;
+  const { before, after } = AROUND_ALERT_MS;
   const place = `var-chain=${encodeURIComponent(chainId)}&var-validator=${encodeURIComponent(validator)}`;
+  const times = `from=${sinceMs - before}&to=${atMs + after}`;
   return {
     runbook: own ?? `${runbooks}${runbookFile(alert)}`,
-    ...(grafana === undefined ? {} : { dashboard: `${grafana}d/${dashboardOf(alert)}?${place}` }),
+    ...(grafana === undefined
+      ? {}
+      : { dashboard: `${grafana}${panelPath(panelOf(alert))}&${place}&${times}` }),
     ...(watchdog === undefined ? {} : { page: `${watchdog}#${conditionId(validator, alert)}` }),
   };
 }

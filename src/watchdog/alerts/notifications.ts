@@ -183,7 +183,7 @@ function toEvent(alert: AlertState, kind: EventKind, { rule, poll, options }: Pl
     impact: condition.impact,
     ...eventLinks(
       { ...options.links, runbooks: options.runbooks },
-      { alert: alert.alert, validator, chainId },
+      { alert: alert.alert, validator, chainId, sinceMs: alert.sinceMs, atMs: nowMs },
     ),
     cost: costOf(blocks > 0n ? blocks : 0n),
   };

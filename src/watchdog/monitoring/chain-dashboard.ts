@@ -73,10 +73,10 @@ const SIGNING_ROW: RowSpec = {
     graph(
       "Signing window",
       [
-        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "{{instance}} {{validator}}, missed"),
+        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "{{validator}}, missed {{instance}}"),
         query(
           `oracle_watchdog_slashing_misses_left{${PLACE}}`,
-          "{{instance}} {{validator}}, left until jail",
+          "{{validator}}, left until jail {{instance}}",
         ),
         query(`max(oracle_watchdog_slashing_window_blocks{${PLACE}})`, "boundary window"),
       ],
@@ -89,7 +89,7 @@ const SIGNING_ROW: RowSpec = {
     ),
     graph(
       "Time to jail",
-      [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{instance}} {{validator}}, {{basis}}")],
+      [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{validator}}, {{basis}} {{instance}}")],
       {
         description: "If every block is missed from now on, and at the present rate. Blank: never.",
         unit: "s",
@@ -134,7 +134,7 @@ const OTHERS_ROW: RowSpec = {
     graph(
       "Others that miss too",
       [
-        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{instance}} {{validator}}, {{kind}}"),
+        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{validator}}, {{kind}} {{instance}}"),
         query(`max by (kind) (oracle_watchdog_others{${PLACE}})`, "boundary of {{kind}}"),
       ],
       {
@@ -147,7 +147,7 @@ const OTHERS_ROW: RowSpec = {
     ),
     graph(
       "Power that misses commits too",
-      [query(`oracle_watchdog_others_missing_power_ratio{${PLACE}}`, "{{instance}} {{validator}}")],
+      [query(`oracle_watchdog_others_missing_power_ratio{${PLACE}}`, "{{validator}} {{instance}}")],
       {
         description: "Share of the other validators' voting power. Above a third, the chain halts.",
         unit: "percentunit",

@@ -111,11 +111,11 @@ export const FLEET: DashboardSpec = {
           [
             query(
               `time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`,
-              "{{instance}} {{validator}}",
+              "{{validator}} {{instance}}",
             ),
             query(
               `time() - oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR}}`,
-              "{{instance}} {{validator}}: {{node}} {{source}}",
+              "{{validator}}: {{node}} {{source}} {{instance}}",
             ),
           ],
           {
@@ -129,11 +129,11 @@ export const FLEET: DashboardSpec = {
           [
             query(
               `sum by (instance, source) (rate(oracle_watchdog_scrapes_total{${PROCESSES},outcome="failure"}[$__rate_interval]))`,
-              "{{instance}} {{source}}",
+              "{{source}} {{instance}}",
             ),
             query(
               `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval]))`,
-              "{{instance}} {{source}}, skipped lines",
+              "{{source}}, skipped lines {{instance}}",
             ),
           ],
           {
@@ -147,11 +147,11 @@ export const FLEET: DashboardSpec = {
           [
             query(
               `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval])))`,
-              "{{instance}} {{source}}",
+              "{{source}} {{instance}}",
             ),
             query(
               `max by (instance) (oracle_watchdog_poll_late_seconds{${VALIDATOR}})`,
-              "{{instance}} polls late",
+              "polls late {{instance}}",
             ),
           ],
           {

@@ -160,7 +160,7 @@ export const PAID: DashboardSpec = {
         ),
         graph(
           "Burn rate",
-          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{instance}} {{boundary}}, {{window}}")],
+          [query(`oracle_watchdog_burn_rate{${PLACE}}`, "{{boundary}}, {{window}} {{instance}}")],
           {
             description:
               "Share of bad blocks of each window, divided by the share that the boundary allows. Above 1 the month gets worse.",
@@ -176,9 +176,9 @@ export const PAID: DashboardSpec = {
         graph(
           "Blocks",
           [
-            query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{instance}} {{result}}"),
-            query(`oracle_watchdog_month_remaining_blocks{${PLACE}}`, "{{instance}} remaining"),
-            query(`oracle_watchdog_headroom_blocks{${PLACE}}`, "{{instance}} may be bad: {{boundary}}"),
+            query(`oracle_watchdog_month_blocks{${PLACE}}`, "{{result}} {{instance}}"),
+            query(`oracle_watchdog_month_remaining_blocks{${PLACE}}`, "remaining {{instance}}"),
+            query(`oracle_watchdog_headroom_blocks{${PLACE}}`, "may be bad: {{boundary}} {{instance}}"),
           ],
           {
             description:
@@ -197,7 +197,7 @@ export const PAID: DashboardSpec = {
           "Success rate",
           [
             query(`oracle_watchdog_month_success_ratio{${PLACE}}`, "{{instance}}"),
-            query(`oracle_watchdog_month_success_ratio_bound{${PLACE}}`, "{{instance}} {{bound}}"),
+            query(`oracle_watchdog_month_success_ratio_bound{${PLACE}}`, "{{bound}} {{instance}}"),
             query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
           ],
           {
@@ -211,11 +211,11 @@ export const PAID: DashboardSpec = {
         graph(
           "Forecast of the month's end",
           [
-            query(`oracle_watchdog_forecast_success_ratio{${PLACE}}`, "{{instance}} {{estimate}}"),
-            query(`oracle_watchdog_regime_success_ratio{${PLACE}}`, "{{instance}} as {{regime}}"),
+            query(`oracle_watchdog_forecast_success_ratio{${PLACE}}`, "{{estimate}} {{instance}}"),
+            query(`oracle_watchdog_regime_success_ratio{${PLACE}}`, "as {{regime}} {{instance}}"),
             query(
               `oracle_watchdog_required_success_ratio{${PLACE}}`,
-              "{{instance}} needed from now on: {{boundary}}",
+              "needed from now on: {{boundary}} {{instance}}",
             ),
             query(`max by (boundary) (oracle_watchdog_boundary_ratio{${PLACE}})`, "boundary {{boundary}}"),
           ],
@@ -230,10 +230,10 @@ export const PAID: DashboardSpec = {
         graph(
           "Headroom",
           [
-            query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{instance}} {{boundary}}"),
+            query(`oracle_watchdog_headroom_seconds{${PLACE}}`, "{{boundary}} {{instance}}"),
             query(
               `oracle_watchdog_boundary_loss_seconds{${PLACE}}`,
-              "{{instance}} {{boundary}}, at the present loss",
+              "{{boundary}}, at the present loss {{instance}}",
             ),
           ],
           {
@@ -245,8 +245,8 @@ export const PAID: DashboardSpec = {
         graph(
           "Pay",
           [
-            query(`oracle_watchdog_month_reward{${PLACE}}`, "{{instance}} now"),
-            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{instance}} {{estimate}}"),
+            query(`oracle_watchdog_month_reward{${PLACE}}`, "now {{instance}}"),
+            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{estimate}} {{instance}}"),
             query(`max(oracle_watchdog_full_reward{${PLACE}})`, "boundary full"),
           ],
           {

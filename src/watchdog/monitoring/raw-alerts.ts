@@ -1,5 +1,10 @@
 import type { AlertSpec, GroupSpec, RecordSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
+import {
+  causeOf,
+  DASHBOARDS,
+  type PanelLink,
+  type PanelsByAlert,
+} from "../../platform/monitoring/alerts/links.ts";
 import type { Times } from "../../platform/monitoring/alerts/times.ts";
 import { alertName } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
@@ -15,6 +20,22 @@ import {
   VALIDATOR,
   WINDOWS,
 } from "../conditions/raw-metrics.ts";
+
+function onRaw(panel: string): PanelLink {
+  return { dashboard: DASHBOARDS.paidRaw, panel };
+}
+
+/** Where the cause of each alert is seen. */
+const CAUSES: PanelsByAlert = [
+  [/-burn$|^oracle-calls-|^node-not-voting$/, onRaw("Calls")],
+  [/-reward-/, onRaw("Rate over the month")],
+  [/^sidecar-down$|^stale-/, onRaw("Price loop of the sidecar")],
+  [/^sidecar-slow$/, onRaw("Latency of the oracle call")],
+  [/^websocket-/, onRaw("WebSocket messages")],
+  [/prices?-|pairs-/, onRaw("Pairs with a price")],
+  [/-signing$|-validator-set$/, onRaw("Blocks since the last signature")],
+  [/^chain-|^node-/, onRaw("Blocks per minute")],
+];
 
 const NODE = "by (chain_id, validator, instance)";
 
@@ -156,7 +177,7 @@ const LABEL_MISSING: AlertSpec = {
   impact: "When one of them loses its votes, no alert fires as long as another one votes.",
   expr: () => 'count by (chain_id) (count by (chain_id, instance) (app_oracle_responses{validator=""})) > 1',
   for: "5m",
-  dashboard: DASHBOARDS.paidRaw,
+  cause: onRaw("Calls"),
   inhibits: [],
   scope: ["chain_id"],
   example: {
@@ -193,7 +214,7 @@ export const RAW_GROUPS: readonly GroupSpec[] = [
             impact,
             expr: (times: Times) => endingWithCauses(condition, raw.expr(times), times),
             for: raw.for ?? condition.for,
-            dashboard: DASHBOARDS.paidRaw,
+            cause: causeOf(name, CAUSES),
             inhibits,
             scope: ["chain_id", "validator"],
             example: raw.example,

@@ -125,12 +125,17 @@ export const PAID_RAW: DashboardSpec = {
           [
             query(
               `sum by (instance, status) (rate(app_oracle_responses{${PLACE}}[$__rate_interval]))`,
-              "{{instance}} {{status}}",
+              "{{status}} {{instance}}",
+            ),
+            query(
+              `{__name__=~"validator:oracle_bad_calls:ratio_rate.+",${RECORDED}}`,
+              "{{validator}} bad share, {{__name__}}",
+              "percentunit",
             ),
           ],
           {
             description:
-              "Oracle calls per second by status. The series Failure begins with the first failure.",
+              "Oracle calls per second by status, and the bad share of several windows. The series Failure begins with the first failure.",
             unit: "ops",
           },
         ),
@@ -182,9 +187,18 @@ export const PAID_RAW: DashboardSpec = {
       panels: [
         graph(
           "Rate over the month",
-          [query(`validator:oracle_month:success_ratio{${RECORDED}}`, "{{validator}}"), ...BOUNDARY],
+          [
+            query(`validator:oracle_month:success_ratio{${RECORDED}}`, "{{validator}}"),
+            query(
+              `validator:oracle_month:misses_left{${RECORDED}}`,
+              "{{validator}} may fail: {{boundary}}",
+              "short",
+            ),
+            ...BOUNDARY,
+          ],
           {
-            description: "Rate since the beginning of the month, and the documented boundaries.",
+            description:
+              "Rate since the beginning of the month, calls that may still fail, and the documented boundaries.",
             unit: "percentunit",
             decimals: 3,
             limits: /^boundary/,
@@ -228,8 +242,16 @@ export const PAID_RAW: DashboardSpec = {
               `max by (instance) (cometbft_consensus_latest_block_height{${PLACE}}) - max by (instance) (cometbft_consensus_validator_last_signed_height{${PLACE}})`,
               "{{instance}}",
             ),
+            query(
+              `max by (instance) (cometbft_consensus_validator_power{${PLACE}})`,
+              "power {{instance}}",
+              "short",
+            ),
           ],
-          { description: "Grows while the validator does not sign.", unit: "none" },
+          {
+            description: "Grows while the validator does not sign. Without power it is not in the set.",
+            unit: "none",
+          },
         ),
       ],
     },

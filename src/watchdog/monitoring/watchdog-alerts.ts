@@ -1,7 +1,7 @@
 import { alertName, type Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
-import { dashboardOf } from "../alerts/event-links.ts";
+import { panelOf } from "../alerts/event-links.ts";
 
 /**
  * The watchdog's alerts, from its table of conditions. The watchdog has evaluated durations and hysteresis already, so the rules
@@ -29,7 +29,7 @@ function watchdogAlert(condition: Condition): AlertSpec {
     expr: (times) =>
       `max by (chain_id, validator) (last_over_time(oracle_watchdog_alert_firing{alert="${name}"}[${times("5m")}])) > 0`,
     for: "0s",
-    dashboard: dashboardOf(name),
+    cause: panelOf(name),
     inhibits,
     scope: ["chain_id", "validator"],
     example: { fires: [{ series, from: 1 }], clears: [{ series, from: 0 }] },

@@ -169,7 +169,13 @@ export async function testChannels(
 
 /** The two events of a test. Each test has ids of its own, so that a receiver shows it again. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
-  const { dashboard, page } = eventLinks(roots, { alert: "test", validator: "test", chainId: "test" });
+  const { dashboard, page } = eventLinks(roots, {
+    alert: "test",
+    validator: "test",
+    chainId: "test",
+    sinceMs: nowMs,
+    atMs: nowMs,
+  });
   const links = {
     runbook: roots.runbooks || roots.watchdog || "none",
     ...(dashboard === undefined ? {} : { dashboard }),

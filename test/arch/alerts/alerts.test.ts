@@ -7,6 +7,9 @@ import { PROBLEM_CODES } from "../../../src/relayer/health/problems.ts";
 import { SEVERITIES } from "../../../src/platform/monitoring/severity.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";
+import { causeUrl, DASHBOARDS, panelId } from "../../../src/platform/monitoring/alerts/links.ts";
+import { DASHBOARD_SPECS } from "../../../src/cli/generate/dashboard-files.ts";
+import { withoutVariables } from "../../support/dashboard-queries.ts";
 import { promqlSelectors } from "../../../src/cli/generate/runbook-code-errors.ts";
 
 const records = [...RULE_FILES.values()].flat().flatMap((group) => group.records);
@@ -44,11 +47,17 @@ describe("the alerts", () => {
 
   it("say in templates only what their expression keeps", () => {
     for (const { alert, expr, description } of ALERTS) {
-      const kept = [...expr(REAL_TIMES).matchAll(/(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = ""]) =>
-        list.split(", "),
-      );
-      for (const [, label] of description.matchAll(/\$labels\.(\w+)/g))
-        expect([alert, label, kept.length === 0 || kept.includes(label ?? "")]).toEqual([alert, label, true]);
+      for (const part of expr(REAL_TIMES).split(/^or /m)) {
+        const kept = [...part.matchAll(/(?:by|on) \(([^)]*)\)/g)].flatMap(([, list = ""]) =>
+          list.split(", "),
+        );
+        for (const [, label] of description.matchAll(/\$labels\.(\w+)/g))
+          expect([alert, label, kept.length === 0 || kept.includes(label ?? "")]).toEqual([
+            alert,
+            label,
+            true,
+          ]);
+      }
     }
   });
 
@@ -60,6 +69,34 @@ describe("the alerts", () => {
       }
     expect(inhibitRules().length).toBeGreaterThan(20);
   });
+});
+
+describe("the dashboard link of an alert", () => {
+  /** Alerts whose metric is a result of the daemon's own: the panel shows what led to it. */
+  const OWN_RESULT = /^(?:relaywatch_relayer_problems|oracle_watchdog_alert_firing|relaywatch_build_info)\b/;
+
+  it.each(ALERTS.map((one) => [`${one.component} ${one.alert}`, one] as const))(
+    "of %s opens a panel with its metric, at its place and time",
+    (_name, { cause, expr, scope }) => {
+      const spec = DASHBOARD_SPECS.find(({ uid }) => uid === cause.dashboard);
+      const panel = spec?.rows.flatMap(({ panels }) => panels).find(({ title }) => title === cause.panel);
+      expect([cause, panel?.title]).toEqual([cause, cause.panel]);
+      const url = causeUrl(cause, scope);
+      expect(url).toContain(`d/${cause.dashboard}?viewPanel=${panelId(cause.panel)}`);
+      expect(url).toMatch(/&from=\{\{ query "\(time\(\) - 7200\) .*&to=\{\{ query "\(time\(\) \+ 3600\)/);
+      // Grafana ignores variables that a dashboard does not have; Process shows all daemons.
+      const known = spec?.variables.filter(({ name }) => url.includes(`&var-${name}=`)) ?? [];
+      const isForAll = scope.length === 0 || cause.dashboard === DASHBOARDS.process;
+      expect([cause, known.length > 0 || isForAll]).toEqual([cause, true]);
+      const metrics = promqlSelectors(expr(REAL_TIMES)).filter(({ text }) => !OWN_RESULT.test(text));
+      if (metrics.length === 0) return;
+      const shown = (panel?.queries ?? []).flatMap((one) => promqlSelectors(withoutVariables(one.expr)));
+      const both = metrics.filter(({ name, text }) =>
+        shown.some((one) => one.name.source === name.source || one.name.test(text.replace(/\{.*/s, ""))),
+      );
+      expect([cause.panel, both]).not.toEqual([cause.panel, []]);
+    },
+  );
 });
 
 describe("the expressions", () => {

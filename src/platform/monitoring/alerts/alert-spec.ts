@@ -1,3 +1,4 @@
+import type { PanelLink } from "./links.ts";
 import type { Severity } from "../severity.ts";
 import type { Times } from "./times.ts";
 
@@ -51,8 +52,8 @@ export interface AlertSpec {
   readonly expr: (times: Times) => string;
   /** How long the expression must be true: "5m". */
   readonly for: string;
-  /** Uid of the dashboard that shows the cause. */
-  readonly dashboard: string;
+  /** The panel that shows the cause. */
+  readonly cause: PanelLink;
   /** Names of the alerts that this one causes. */
   readonly inhibits: readonly string[];
   /** Labels that an alert and the alerts that it causes have in common. */
@@ -62,7 +63,7 @@ export interface AlertSpec {
 }
 
 /** An alert about the monitoring itself, without the fields that all of them share. */
-export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "dashboard" | "inhibits" | "scope"> & {
+export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "inhibits" | "scope"> & {
   readonly inhibits?: readonly string[];
 };
 

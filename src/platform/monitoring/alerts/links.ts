@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { HOUR_MS } from "../../base/time.ts";
 import { httpUrlField, issueText } from "../../config/config-fields.ts";
 
 /** Where the runbooks are served. An installation replaces it, as `alerts/README.md` shows. */
@@ -25,9 +26,56 @@ export function runbookUrl(name: string): string {
   return `${RUNBOOKS_URL}${name}.md`;
 }
 
-/** Returns the URL of a dashboard. */
-export function dashboardUrl(uid: string): string {
-  return `${GRAFANA_URL}d/${uid}`;
+/** A panel of a dashboard: its uid, and the panel's title. */
+export interface PanelLink {
+  readonly dashboard: string;
+  readonly panel: string;
+}
+
+/** Causes by names of alerts: the first pattern that matches decides. */
+export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])[];
+
+/** Returns the panel that shows an alert's cause. Throws for an alert without one. */
+export function causeOf(alert: string, panels: PanelsByAlert): PanelLink {
+  const found = panels.find(([pattern]) => pattern.test(alert))?.[1];
+  if (found === undefined) throw new Error(`no panel shows the cause of ${alert}`);
+  return found;
+}
+
+/** Returns the id of the panel or row with this title: links stay valid when panels move. */
+export function panelId(title: string): number {
+  let id = 0;
+  for (const character of title) id = (id * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
+  return id + 1;
+}
+
+/** Returns the path of one panel below the root of Grafana, with a query to which variables and times can be added. */
+export function panelPath({ dashboard, panel }: PanelLink): string {
+  return `d/${dashboard}?viewPanel=${panelId(panel)}`;
+}
+
+/** Dashboards open from so long before an alert until so long after it. */
+export const AROUND_ALERT_MS = { before: 2 * HOUR_MS, after: HOUR_MS } as const;
+
+/** Variables of dashboards, by the labels of alerts. */
+const VARIABLES = new Map([
+  ["job", "job"],
+  ["instance", "instance"],
+  ["chain_id", "chain"],
+  ["validator", "validator"],
+  ["connection_id", "connection"],
+]);
+
+/** Returns the URL of the panel with an alert's cause as a template of Prometheus: the labels in `scope` and the time of the last evaluation. */
+export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
+  const variables = scope.flatMap((label) => {
+    const name = VARIABLES.get(label);
+    return name === undefined ? [] : [`&var-${name}={{ $labels.${label} | urlquery }}`];
+  });
+  const ms = (offsetMs: number): string =>
+    `{{ query "(time() ${offsetMs < 0 ? "-" : "+"} ${Math.abs(offsetMs) / 1000}) * 1000" | first | value | printf "%.0f" }}`;
+  const { before, after } = AROUND_ALERT_MS;
+  return `${GRAFANA_URL}${panelPath(cause)}${variables.join("")}&from=${ms(-before)}&to=${ms(after)}`;
 }
 
 /** Returns the URL of the folder of the runbooks. */

@@ -1,6 +1,6 @@
 import { stringify } from "yaml";
 import type { AlertSpec, GroupSpec, RecordSpec } from "./alert-spec.ts";
-import { dashboardUrl, runbookUrl } from "./links.ts";
+import { causeUrl, runbookUrl } from "./links.ts";
 import type { Times } from "./times.ts";
 
 /** First line of every generated file. */
@@ -32,7 +32,7 @@ function recordYaml({ record, expr, labels }: RecordSpec, times: Times) {
 }
 
 function alertYaml(spec: AlertSpec, times: Times) {
-  const { alert, severity, component, summary, description, impact, name, dashboard } = spec;
+  const { alert, severity, component, summary, description, impact, name, cause } = spec;
   return {
     alert,
     expr: spec.expr(times),
@@ -43,7 +43,7 @@ function alertYaml(spec: AlertSpec, times: Times) {
       description,
       impact,
       runbook_url: runbookUrl(name),
-      dashboard_url: dashboardUrl(dashboard),
+      dashboard_url: causeUrl(cause, spec.scope),
     },
   };
 }

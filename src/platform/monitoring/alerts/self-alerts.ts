@@ -1,14 +1,19 @@
 import { alertNameOf, type GroupSpec, type SelfAlert } from "./alert-spec.ts";
-import { DASHBOARDS } from "./links.ts";
+import { DASHBOARDS, type PanelLink } from "./links.ts";
 
 const UNSEEN = "Nobody is notified of problems with the validator or the queries.";
 const OURS = "oracle-watchdog|icq-relayer|oracle-node|oracle-sidecar";
 const DAEMONS = "and on (job, instance) relaywatch_build_info";
 
+function onProcess(panel: string): PanelLink {
+  return { dashboard: DASHBOARDS.process, panel };
+}
+
 /** Alerts about the daemons and their notifications. */
 const DAEMON_ALERTS: readonly SelfAlert[] = [
   {
     name: "relaywatch-target-down",
+    cause: onProcess("Targets"),
     severity: "critical",
     summary: "A target does not respond.",
     description: "{{ $labels.job }} at {{ $labels.instance }} could not be scraped for two minutes.",
@@ -25,6 +30,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-target-missing",
+    cause: onProcess("Targets"),
     severity: "warning",
     summary: "A target is no longer scraped.",
     description:
@@ -41,6 +47,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-watchdog-stopped",
+    cause: onProcess("Since the last poll and dead-man request"),
     severity: "critical",
     summary: "The watchdog does not poll.",
     description:
@@ -68,6 +75,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-source-stale",
+    cause: { dashboard: DASHBOARDS.fleet, panel: "Age of the last poll, and of each source" },
     severity: "warning",
     summary: "The watchdog cannot see a source.",
     description:
@@ -98,6 +106,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-state-not-stored",
+    cause: onProcess("Configuration and state"),
     severity: "warning",
     summary: "The watchdog does not store its state.",
     description:
@@ -116,6 +125,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-notifications-failing",
+    cause: onProcess("Attempts"),
     severity: "critical",
     summary: "The watchdog's notifications fail.",
     description: "Every attempt of the last 10 minutes to notify {{ $labels.channel }} failed.",
@@ -144,6 +154,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-notifications-pending",
+    cause: onProcess("Pending and given up"),
     severity: "warning",
     summary: "A channel does not accept the watchdog's notifications.",
     description:
@@ -158,6 +169,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-dead-man-ping-failing",
+    cause: onProcess("Since the last poll and dead-man request"),
     severity: "warning",
     summary: "The dead-man monitor receives no request.",
     description: "The monitor last accepted a request of the watchdog {{ $value | humanizeDuration }} ago.",
@@ -178,6 +190,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
 const PROGRAM_ALERTS: readonly SelfAlert[] = [
   {
     name: "relaywatch-restarting",
+    cause: onProcess("Uptime"),
     severity: "warning",
     summary: "A daemon restarts again and again.",
     description: "{{ $labels.job }} at {{ $labels.instance }} started {{ $value }} times in 15 minutes.",
@@ -196,6 +209,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-event-loop-slow",
+    cause: onProcess("Event loop"),
     severity: "warning",
     summary: "A daemon's event loop is slow.",
     description:
@@ -213,6 +227,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-rules-failing",
+    cause: onProcess("Prometheus and Alertmanager"),
     severity: "critical",
     summary: "Prometheus cannot evaluate rules.",
     description: "Prometheus could not evaluate rules of {{ $labels.rule_group }}.",
@@ -227,15 +242,15 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-alertmanager-unreachable",
+    cause: onProcess("Prometheus and Alertmanager"),
     severity: "critical",
     summary: "Prometheus cannot reach Alertmanager.",
-    description:
-      "Prometheus knows no Alertmanager, or every notification to {{ $labels.alertmanager }} fails.",
+    description: "{{ $labels.instance }} knows no Alertmanager, or its notifications fail.",
     impact: "Nobody receives Prometheus' alerts. The watchdog still sends its own.",
     expr: (times) =>
       [
         "max by (job, instance) (prometheus_notifications_alertmanagers_discovered) < 1",
-        `or sum by (job, instance, alertmanager) (increase(prometheus_notifications_errors_total[${times("5m")}])) > 0`,
+        `or sum by (job, instance) (increase(prometheus_notifications_errors_total[${times("5m")}])) > 0`,
       ].join("\n"),
     for: "2m",
     example: {
@@ -245,6 +260,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-alertmanager-notifications-failing",
+    cause: onProcess("Prometheus and Alertmanager"),
     severity: "critical",
     summary: "Alertmanager cannot notify.",
     description: "Notifications by {{ $labels.integration }} fail.",
@@ -259,6 +275,7 @@ const PROGRAM_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-dead-man",
+    cause: onProcess("Prometheus and Alertmanager"),
     severity: "none",
     summary: "Prometheus and Alertmanager work.",
     description: "This alert always fires. Its receiver raises an alarm when it no longer arrives.",
@@ -277,7 +294,6 @@ export const SELF_GROUP: GroupSpec = {
     ...alert,
     alert: alertNameOf(alert.name),
     component: "relaywatch",
-    dashboard: DASHBOARDS.process,
     inhibits: alert.inhibits ?? [],
     scope: ["job", "instance"],
   })),

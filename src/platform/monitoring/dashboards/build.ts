@@ -45,7 +45,7 @@ import { PanelBuilder as StatBuilder } from "@grafana/grafana-foundation-sdk/sta
 import { PanelBuilder as TimelineBuilder } from "@grafana/grafana-foundation-sdk/statetimeline";
 import { PanelBuilder as TableBuilder } from "@grafana/grafana-foundation-sdk/table";
 import { PanelBuilder as GraphBuilder } from "@grafana/grafana-foundation-sdk/timeseries";
-import { DAEMON_PAGES, runbooksUrl } from "../alerts/links.ts";
+import { DAEMON_PAGES, panelId, runbooksUrl } from "../alerts/links.ts";
 import type {
   ColorSteps,
   ColumnSpec,
@@ -98,13 +98,12 @@ const OPEN_ROWS = 2;
 
 /** Places the rows below each other, and each row's panels in lines of 24 columns. A closed row contains its panels. */
 function layout(rows: readonly RowSpec[]): readonly object[] {
-  let id = 1;
   let y = 0;
   return rows.flatMap(({ title, panels, closed }, index): readonly object[] => {
-    const row = { type: "row", title, id: id++, gridPos: { x: 0, y, w: 24, h: 1 } };
+    const row = { type: "row", title, id: panelId(`row ${title}`), gridPos: { x: 0, y, w: 24, h: 1 } };
     let line = { x: 0, y: y + 1, h: 0 };
     const placed = panels.map((spec) => {
-      const panel = panelBuilder(spec).id(id++).build();
+      const panel = panelBuilder(spec).id(panelId(spec.title)).build();
       const { w, h } = { w: spec.width, h: heightOf(spec) };
       if (line.x + w > 24) line = { x: 0, y: line.y + line.h, h: 0 };
       const gridPos = { x: line.x, y: line.y, w, h };

@@ -79,8 +79,8 @@ export const PROCESS: DashboardSpec = {
         timeline(
           "Configuration and state",
           [
-            query(`min by (instance) ({${CONFIG}_successful",${PROCESSES}})`, "{{instance}} configuration"),
-            query(`2 + min by (instance) (${W}_state_stored{${PROCESSES}})`, "{{instance}} state"),
+            query(`min by (instance) ({${CONFIG}_successful",${PROCESSES}})`, "configuration {{instance}}"),
+            query(`2 + min by (instance) (${W}_state_stored{${PROCESSES}})`, "state {{instance}}"),
           ],
           {
             description:
@@ -93,7 +93,7 @@ export const PROCESS: DashboardSpec = {
           [
             query(
               `sum by (instance, channel, outcome) (rate(${W}_notification_attempts_total{${PROCESSES}}[$__rate_interval]))`,
-              "{{instance}} {{channel}} {{outcome}}",
+              "{{channel}} {{outcome}} {{instance}}",
             ),
           ],
           {
@@ -107,11 +107,11 @@ export const PROCESS: DashboardSpec = {
           [
             query(
               `max by (instance, channel) (${W}_pending_notifications{${PROCESSES}})`,
-              "{{instance}} {{channel}}",
+              "{{channel}} {{instance}}",
             ),
             query(
               `max by (instance, channel) (${W}_dead_letters{${PROCESSES}})`,
-              "{{instance}} {{channel}}, given up",
+              "{{channel}}, given up {{instance}}",
             ),
           ],
           {
@@ -125,11 +125,11 @@ export const PROCESS: DashboardSpec = {
           [
             query(
               `time() - ${W}_last_poll_timestamp_seconds{${PROCESSES}}`,
-              "{{instance}} poll of {{validator}}",
+              "poll of {{validator}} {{instance}}",
             ),
             query(
               `time() - (${W}_dead_man_ping_timestamp_seconds{${PROCESSES}} > 0)`,
-              "{{instance}} dead-man request",
+              "dead-man request {{instance}}",
             ),
           ],
           {
@@ -143,19 +143,19 @@ export const PROCESS: DashboardSpec = {
           [
             query(
               "sum by (instance, rule_group) (rate(prometheus_rule_evaluation_failures_total[$__rate_interval]))",
-              "{{instance}} rules of {{rule_group}}",
+              "rules of {{rule_group}} {{instance}}",
             ),
             query(
               "sum by (instance, alertmanager) (rate(prometheus_notifications_errors_total[$__rate_interval]))",
-              "{{instance}} to {{alertmanager}}",
+              "to {{alertmanager}} {{instance}}",
             ),
             query(
               "sum by (instance, integration) (rate(alertmanager_notifications_failed_total[$__rate_interval]))",
-              "{{instance}} by {{integration}}",
+              "by {{integration}} {{instance}}",
             ),
             query(
               "prometheus_notifications_alertmanagers_discovered",
-              "{{instance}} known Alertmanagers",
+              "known Alertmanagers {{instance}}",
               "none",
             ),
           ],
@@ -177,7 +177,7 @@ export const PROCESS: DashboardSpec = {
             query(`rate(process_cpu_seconds_total{${PROCESSES}}[$__rate_interval])`, "{{job}} {{instance}}"),
             query(
               `sum by (job, instance) (rate(nodejs_gc_duration_seconds_sum{${PROCESSES}}[$__rate_interval]))`,
-              "{{job}} {{instance}} garbage collection",
+              "{{job}} garbage collection {{instance}}",
             ),
           ],
           { description: "Cores in use, and those that collect garbage.", unit: "none" },
@@ -185,8 +185,8 @@ export const PROCESS: DashboardSpec = {
         graph(
           "Memory",
           [
-            query(`process_resident_memory_bytes{${PROCESSES}}`, "{{job}} {{instance}} resident"),
-            query(`nodejs_heap_size_used_bytes{${PROCESSES}}`, "{{job}} {{instance}} heap"),
+            query(`process_resident_memory_bytes{${PROCESSES}}`, "{{job}} resident {{instance}}"),
+            query(`nodejs_heap_size_used_bytes{${PROCESSES}}`, "{{job}} heap {{instance}}"),
           ],
           { description: "Resident memory, and the used part of the heap.", unit: "bytes" },
         ),
