@@ -6,6 +6,7 @@ import { DASHBOARDS } from "../../../src/platform/monitoring/alerts/links.ts";
 import { ALERTS, RULE_FILES } from "../../../src/cli/generate/rules.ts";
 import { REAL_TIMES } from "../../../src/platform/monitoring/alerts/times.ts";
 import { DASHBOARD_SPECS, dashboardFiles } from "../../../src/cli/generate/dashboard-files.ts";
+import { PROCESSES } from "../../../src/platform/monitoring/dashboards/panel-spec.ts";
 import { ROOT } from "../source-files.ts";
 import { dashboardExpressions, withoutVariables } from "../../support/dashboard-queries.ts";
 import { knownMetrics } from "../../support/known-metrics.ts";
@@ -263,6 +264,26 @@ describe("what a person sees", () => {
 describe("the queries", () => {
   const known = knownMetrics(records.map(({ record }) => record));
   const queries = DASHBOARD_SPECS.flatMap(dashboardExpressions);
+
+  /** Rules of dashboard-linter for the variables job and instance (target-job, target-instance), and who needs not follow them. */
+  const WITHOUT_PLACE: readonly (readonly [RegExp, string])[] = [
+    [/ALERTS/, "alerts about pairs of daemons have no instance"],
+    [
+      /validator:|side_car\|connect/,
+      "recording rules and sidecars have a validator, and no instance of a node",
+    ],
+    [/prometheus_|alertmanager_/, "Prometheus and Alertmanager are not the daemons of the variable"],
+    [/^vector\(/, "a constant"],
+  ];
+
+  it.each(queries)("$place: $expr selects job and instance", ({ expr }) => {
+    if (WITHOUT_PLACE.some(([pattern]) => pattern.test(expr))) return;
+    expect(expr).toContain(PROCESSES);
+  });
+
+  it.each(DASHBOARD_SPECS)("of $file have the variables job and instance", ({ variables }) => {
+    expect(variables.slice(0, 2).map(({ name }) => name)).toEqual(["job", "instance"]);
+  });
 
   it.each(queries)("$place: $expr", ({ expr }) => {
     const plain = withoutVariables(expr);

@@ -66,16 +66,20 @@ const VARIABLES = new Map([
   ["connection_id", "connection"],
 ]);
 
+/** Template of Prometheus: the time of the evaluation and `offsetMs`, in milliseconds. */
+function timeTemplate(offsetMs: number): string {
+  const sign = offsetMs < 0 ? "-" : "+";
+  return `{{ query "(time() ${sign} ${Math.abs(offsetMs) / 1000}) * 1000" | first | value | printf "%.0f" }}`;
+}
+
 /** Returns the URL of the panel with an alert's cause as a template of Prometheus: the labels in `scope` and the time of the last evaluation. */
 export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
   const variables = scope.flatMap((label) => {
     const name = VARIABLES.get(label);
     return name === undefined ? [] : [`&var-${name}={{ $labels.${label} | urlquery }}`];
   });
-  const ms = (offsetMs: number): string =>
-    `{{ query "(time() ${offsetMs < 0 ? "-" : "+"} ${Math.abs(offsetMs) / 1000}) * 1000" | first | value | printf "%.0f" }}`;
   const { before, after } = AROUND_ALERT_MS;
-  return `${GRAFANA_URL}${panelPath(cause)}${variables.join("")}&from=${ms(-before)}&to=${ms(after)}`;
+  return `${GRAFANA_URL}${panelPath(cause)}${variables.join("")}&from=${timeTemplate(-before)}&to=${timeTemplate(after)}`;
 }
 
 /** Returns the URL of the folder of the runbooks. */
