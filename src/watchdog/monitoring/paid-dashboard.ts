@@ -55,7 +55,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
       width: 3,
     },
   ),
-  stat("Allowance left, full pay", [query(allowanceLeft("full"), "{{validator}}")], {
+  stat("Full pay left", [query(allowanceLeft("full"), "{{validator}}")], {
     description:
       "Share of the misses that full pay allows in the month and that is left. Below 0 the month is no longer paid in full. The graph Headroom has it as time.",
     unit: "percentunit",
@@ -63,7 +63,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     colors: ALLOWANCE_COLORS,
     width: 3,
   }),
-  stat("Allowance left, any pay", [query(allowanceLeft("none"), "{{validator}}")], {
+  stat("Any pay left", [query(allowanceLeft("none"), "{{validator}}")], {
     description: "The same for any pay. Below 0 the month pays nothing.",
     unit: "percentunit",
     decimals: 0,
