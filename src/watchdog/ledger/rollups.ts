@@ -149,7 +149,8 @@ function addToMonth(
 function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  const next = rollups.slice(firstFrom(rollups, oldestMs));
+  // By number: what is older than a wrong clock's time is still there when that is corrected.
+  const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
       ? [{ startMs: startOf(part.toMs, spanMs), counts: part.counts }]

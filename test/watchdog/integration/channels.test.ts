@@ -511,6 +511,21 @@ describe("a receiver that does not accept", () => {
       }
   });
 
+  it.each([
+    ["https://new.example/hooks/other-secret-part", "https://new.example"],
+    [`/hooks/${SECRET}/`, "http://127.0.0.1:"],
+  ])(
+    "names the host to which a receiver redirects, and sends nothing there: %s",
+    async (location, target) => {
+      const receiver = await startReceiver();
+      receiver.reply = { ...textReply(308, "moved"), headers: { location } };
+      const error = await send(webhook(receiver.url), FIRING).catch(String);
+      expect(error).toContain(`the webhook answered HTTP 308: it redirects to ${target}`);
+      expect(error).not.toContain("secret-part");
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
+
   it("says how long to wait, in seconds with a fraction, at most an hour", async () => {
     const receiver = await startReceiver();
     for (const [header, retryAfterMs] of [
