@@ -1,4 +1,5 @@
 import { CodedError } from "../../platform/base/errors.ts";
+import type { ChannelMove } from "../alerts/outbox.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { PollHistory } from "../conditions/poll-history.ts";
 import type { Payment } from "../sources/payment-result.ts";
@@ -14,6 +15,8 @@ export interface WatchdogState {
   readonly alerting: AlertingState;
   /** Payments of closed months by name of the validator, oldest first. Absent: none. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
+  /** Receivers that have moved, by name of the channel. Absent: none. */
+  readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
 /** The state before the first poll. */
