@@ -18,7 +18,7 @@ const stream = atLeast(1_000);
 
 /** All campaigns by name. `npm run fuzz` runs them for a long time, `campaigns.test.ts` with their least number of inputs. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
-  clocks: atLeast(40)(fuzzClocks),
+  clocks: atLeast(30)(fuzzClocks),
   contracts: stream(fuzzModules),
   "contract-pointers": atLeast(2_000)(fuzzPointers),
   "mixed-pages": atLeast(200)(fuzzMixedPages),

@@ -23,7 +23,7 @@ const FIRST_MS = Date.UTC(2026, 9, 12);
 const SPAN_MS = 32 * DAY_MS;
 const INTERVAL_MS = DAY_MS;
 /** Polls a few minutes apart after each event. */
-const DENSE_POLLS = 6;
+const DENSE_POLLS = 8;
 /** Polls at the end, for which all clocks are right. */
 const SETTLE_POLLS = 9;
 /** What agrees may differ by a minute each: the machine with a source, and this one with the time. */
@@ -245,7 +245,7 @@ async function live(seed: number): Promise<string | undefined> {
         violation = check();
         if (settling > 0) settling -= 1;
         else if (world.nowMs > endMs) settle();
-        if (settling === 0 && random.chance(dense > 0 ? 0.03 : 0.2)) ending = act();
+        if (settling === 0 && random.chance(dense > 0 ? 0.07 : 0.2)) ending = act();
         if (violation !== undefined || settling === 1 || ending !== undefined) {
           end.abort(new Error("the process ends"));
           throw abortReason(signal);
