@@ -64,6 +64,15 @@ export function getPacketEntry(
   return context.store(keys.STORE_NAME).get(utf8(keys.packetPath(name, end, sequence)));
 }
 
+export function hasPacketEntry(
+  context: Context,
+  name: keys.PacketEntryName,
+  end: ChannelEndpoint,
+  sequence: bigint,
+): boolean {
+  return context.store(keys.STORE_NAME).has(utf8(keys.packetPath(name, end, sequence)));
+}
+
 export function setPacketEntry(
   context: Context,
   name: keys.PacketEntryName,
