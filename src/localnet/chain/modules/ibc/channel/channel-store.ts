@@ -115,6 +115,19 @@ export function listPacketEntries(
   return found;
 }
 
+/** Returns the next numbers of all channels, in ascending path order. */
+export function listSequences(
+  context: Context,
+  name: keys.SequenceName,
+): readonly (ChannelEndpoint & { readonly sequence: bigint })[] {
+  const prefix = utf8(`${name}/`);
+  const entries = context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix));
+  return Array.from(entries, ([key, value]) => {
+    const [, , portId = "", , channelId = ""] = latin1(key).split("/");
+    return { portId, channelId, sequence: readUint64BigEndian(value) };
+  });
+}
+
 /**
  * Returns the prefix of one channel's entries of a kind. As in ibc-go, it excludes the slash before the sequence, so a page's
  * `next_key` begins with the slash.
