@@ -21,7 +21,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "mine",
-    description: "make blocks on both chains at once",
+    description: "make blocks on both chains immediately",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).mineCommand,
   },
   {

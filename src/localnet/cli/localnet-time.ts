@@ -45,7 +45,9 @@ export function timeCommand(context: CliContext): Command {
     )
     .addCommand(withOptions(set).action((to: string, options: LocalnetOptions) => ask({ set: to }, options)))
     .addCommand(
-      withOptions(add).action((ms: number, options: LocalnetOptions) => ask({ add: durationText(ms) }, options)),
+      withOptions(add).action((ms: number, options: LocalnetOptions) =>
+        ask({ add: durationText(ms) }, options),
+      ),
     )
     .addCommand(
       withOptions(rate).action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
@@ -56,7 +58,7 @@ export function timeCommand(context: CliContext): Command {
 Headers, light clients, vesting, unbonding, timeouts and the sidecar's prices follow. The second block from now is the first
 one with a new time. Time never goes back.
 A daemon of the same localnet follows with its option --chain-clock.
-With "rate 86400" each second is a day, and the clients stay alive: the IBC relayer and the relayer update them meanwhile.`,
+With "rate 86400" each second is a day, and the clients stay alive, since the relayers update them.`,
     );
 }
 
@@ -71,7 +73,7 @@ function timeText({ time, rate }: z.output<typeof timeReply>): string {
 
 function parseFactor(text: string): number {
   if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('a number such as "60" was expected');
+  throw new InvalidArgumentError("a number from 0 to 10000000 was expected");
 }
 
 /** `relaywatch localnet mine [COUNT] [--interval 6s]`. */
@@ -96,7 +98,7 @@ export function mineCommand(context: CliContext): Command {
 }
 
 function parseCount(text: string): number {
-  if (/^[1-9]\d{0,3}$/.test(text)) return Number(text);
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000) return Number(text);
   throw new InvalidArgumentError("a whole number from 1 to 1000 was expected");
 }
 
@@ -158,6 +160,6 @@ function parseAddress(address: string): Recipient {
   try {
     return { address, prefix: decodeBech32(address).prefix };
   } catch {
-    throw new InvalidArgumentError("it is not a bech32 address; a letter may be wrong");
+    throw new InvalidArgumentError("a bech32 address was expected; a letter may be wrong");
   }
 }

@@ -126,12 +126,18 @@ function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): read
       const interval = body.member("interval");
       const everyMs = interval.isPresent() ? duration(interval) : 0;
       const nodes = await Promise.all(chains.map(({ ready }) => ready));
-      for (let left = count, atMs = clock.nowMs(); left > 0; left -= 1) {
-        atMs = Math.max(atMs + everyMs, clock.nowMs());
-        clock.set(atMs);
-        for (const { control } of nodes) control.produce(1);
-        // Others work between the blocks: the IBC relayer, which keeps the clients alive, too.
-        await setImmediate();
+      const rate = clock.rate();
+      // The time stops, so that the blocks are exactly the interval apart.
+      if (everyMs > 0) clock.setRate(0);
+      try {
+        for (let left = count; left > 0; left -= 1) {
+          clock.set(clock.nowMs() + everyMs);
+          for (const { control } of nodes) control.produce(1);
+          // Others work between the blocks: the IBC relayer, which keeps the clients alive, too.
+          await setImmediate();
+        }
+      } finally {
+        clock.setRate(rate);
       }
       return { ...time(), chains: await Promise.all(chains.map(describe)) };
     }),
