@@ -13,6 +13,7 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { withItsDurations } from "../../platform/cli/chain-clock.ts";
 import { daemonContext } from "../../platform/cli/process-context.ts";
 import type { LiveScreen } from "../../platform/cli/live-screen.ts";
 import {
@@ -192,6 +193,7 @@ function createParts(
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
     const context = await follower(signal);
+    const clock = withItsDurations(context.clock, daemon.clock);
     const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
     const localnetOfWatchdog = { chainId: chainIds.local, ports };
     const { config } = localnetWatchdogConfig(
@@ -202,7 +204,7 @@ function createParts(
     );
     await runOracleWatchdog(
       { ...config, notify: { ...config.notify, links } },
-      context,
+      { ...context, clock },
       (running, endpoints) => {
         state = { ...state, watchdog: running };
         printEndpoints(endpoints);

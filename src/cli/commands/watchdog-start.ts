@@ -6,6 +6,7 @@ import {
   chainClockOption,
   type ChainClockOptions,
   followChainClock,
+  withItsDurations,
 } from "../../platform/cli/chain-clock.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
 import { readConfigText, requireFile } from "../../platform/config/config.ts";
@@ -84,7 +85,8 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
   limitHeapGrowth();
   const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
   const own = ownProcess(await daemonContext(context, options.logLevel ?? config.log.level, config.log));
-  const daemon = await followChainClock(options, own);
+  const followed = await followChainClock(options, own);
+  const daemon = { ...followed, clock: withItsDurations(followed.clock, own.clock) };
   const reloads = createConfigReloads(
     selected,
     () => {

@@ -310,7 +310,7 @@ function createServers(
   const metricsServer =
     options.metrics === undefined
       ? []
-      : [createMetricsServer(options.metrics, { registry: metrics.registry, logger: deps.logger })];
+      : [createMetricsServer(options.metrics, { ...deps, registry: metrics.registry })];
   return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(router))];
 }
 

@@ -1,5 +1,6 @@
 import { Option } from "commander";
 import { pause } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
 import { EXIT, errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { portsAt } from "../base/localnet-defaults.ts";
@@ -19,6 +20,14 @@ export function chainClockOption(): Option {
     "--chain-clock [url]",
     "follow the time of a localnet, which may be ahead; default: that of the control API at --port-offset",
   );
+}
+
+/**
+ * Returns a clock whose durations pass as its time does. The watchdog measures its machine's clock against them, and a chain's clock that is
+ * moved is no machine's clock that is wrong.
+ */
+export function withItsDurations(clock: Clock, machine: Clock): Clock {
+  return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };
 }
 
 const READ_EVERY_MS = 500;

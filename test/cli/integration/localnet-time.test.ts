@@ -7,10 +7,14 @@ import {
   type LocalnetPart,
 } from "../../../src/localnet/network/localnet-options.ts";
 import { encodeBech32 } from "../../../src/platform/base/bytes.ts";
-import { systemClock } from "../../../src/platform/base/clock.ts";
+import { type Clock, systemClock } from "../../../src/platform/base/clock.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
 import { DAY_MS } from "../../../src/platform/base/time.ts";
-import { type ChainClockOptions, followChainClock } from "../../../src/platform/cli/chain-clock.ts";
+import {
+  type ChainClockOptions,
+  followChainClock,
+  withItsDurations,
+} from "../../../src/platform/cli/chain-clock.ts";
 import { runCommand } from "../../support/cli-chain.ts";
 import { startParts } from "../../support/localnet-parts.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";
@@ -132,6 +136,19 @@ describe("localnet time", () => {
     expect(await nowMs()).toBeGreaterThan(Date.now() + 29 * DAY_MS);
   });
 
+  it("is the time of the pages that a watchdog reads", async () => {
+    await start(["local", "remote", "sidecar"]);
+    await localnet("time", "add", "40d");
+    const { localMetrics, prices, oracleMetrics, sidecarMetrics } = portsAt(lease.offset);
+    const aheadDays = async (port: number): Promise<number> => {
+      const { headers } = await fetch(`http://127.0.0.1:${port}/metrics`);
+      return Math.round((Date.parse(headers.get("date") ?? "") - Date.now()) / DAY_MS);
+    };
+    expect(await Promise.all([localMetrics, prices, oracleMetrics, sidecarMetrics].map(aheadDays))).toEqual([
+      40, 40, 40, 40,
+    ]);
+  });
+
   it("is followed by a daemon with --chain-clock, also while the localnet is down", async () => {
     await start();
     const log: LogLine[] = [];
@@ -155,6 +172,13 @@ describe("localnet time", () => {
     await expect
       .poll(() => log.map(({ message }) => message), SOON)
       .toEqual(["the localnet's clock cannot be read; its time goes on"]);
+    // Its durations pass as its time, so its machine's clock was not set.
+    const watchdogs = withItsDurations(clock, systemClock);
+    const offsetMs = (one: Clock): number => Math.round((one.nowMs() - one.monotonicMs()) / DAY_MS);
+    expect([offsetMs(watchdogs), offsetMs(clock)]).toEqual([
+      offsetMs(systemClock),
+      offsetMs(systemClock) + 40,
+    ]);
     const before = clock.nowMs();
     await expect.poll(() => clock.nowMs(), SOON).toBeGreaterThan(before);
     expect(aheadDays()).toBe(40);
