@@ -168,6 +168,15 @@ describe("localnet time", () => {
     await localnet("time", "add", "40d");
     const aheadDays = () => Math.round((clock.nowMs() - Date.now()) / DAY_MS);
     await expect.poll(aheadDays, SOON).toBe(40);
+    await localnet("time", "rate", "0");
+    const passedMs = async (): Promise<number> => {
+      const beforeMs = clock.nowMs();
+      await systemClock.sleep(50, stop.signal);
+      return clock.nowMs() - beforeMs;
+    };
+    await expect.poll(passedMs, SOON).toBe(0);
+    await localnet("time", "rate", "1");
+    await expect.poll(passedMs, SOON).toBeGreaterThan(0);
     await ends.pop()?.();
     await expect
       .poll(() => log.map(({ message }) => message), SOON)
@@ -206,6 +215,7 @@ describe("localnet mine", () => {
     await start();
     await localnet("halt");
     await localnet("mine", "5", "--interval", "6s");
+    expect(JSON.parse((await localnet("time", "--json")).out)).toMatchObject({ rate: 1 });
     for (const part of BOTH) {
       const { blocks } = await rpc(part, 'block_search?query="block.height>0"&order_by="desc"&per_page=4');
       const times = blocks.map((one: { block: { header: { time: string } } }) =>
