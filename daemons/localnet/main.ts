@@ -88,11 +88,11 @@ const ORACLE_TIMEOUT_MS = 1_000;
 /** Runs the chosen parts until the context's signal aborts. Rejects with the first error of a part. */
 export async function runLocalnet(
   options: LocalnetRunOptions,
-  process: DaemonContext,
+  daemon: DaemonContext,
   onReady: (ready: LocalnetReady) => void,
 ): Promise<void> {
   const { parts, ports, chains = CHAINS, roles = DEFAULT_ROLES } = options;
-  const context = { ...process, clock: createChainClock(process.clock) };
+  const context = { ...daemon, clock: createChainClock(daemon.clock) };
   const { clock } = context;
   const sidecar = parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const chainsUp = createDeferred<RunningLocalnet | undefined>();

@@ -98,6 +98,7 @@ export function controlRoutes(chains: readonly ControlledChain[], clock: ChainCl
 /** Creates the routes of both chains' time. */
 function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): readonly HttpRoute[] {
   const time = () => ({ time: isoTime(clock.nowMs()), rate: clock.rate() });
+  let isMining = false;
   const command = (path: string, run: (body: JsonField) => CommandResult): HttpRoute => ({
     method: "POST",
     path,
@@ -109,6 +110,8 @@ function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): read
             { code: "bad-time" },
             "the other chain runs in another process, which has a time of its own; start both chains in one process",
           );
+        if (isMining)
+          throw new NodeError({ code: "bad-time" }, "blocks are being made; try again afterwards");
         return run(readBody(request));
       }),
   });
@@ -125,11 +128,12 @@ function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): read
       const count = integer(body.member("count"), 1, MAX_BLOCKS);
       const interval = body.member("interval");
       const everyMs = interval.isPresent() ? duration(interval) : 0;
-      const nodes = await Promise.all(chains.map(({ ready }) => ready));
       const rate = clock.rate();
-      // The time stops, so that the blocks are exactly the interval apart.
-      if (everyMs > 0) clock.setRate(0);
+      isMining = true;
       try {
+        const nodes = await Promise.all(chains.map(({ ready }) => ready));
+        // The time stops, so that the blocks are exactly the interval apart.
+        if (everyMs > 0) clock.setRate(0);
         for (let left = count; left > 0; left -= 1) {
           clock.set(clock.nowMs() + everyMs);
           for (const { control } of nodes) control.produce(1);
@@ -138,6 +142,7 @@ function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): read
         }
       } finally {
         clock.setRate(rate);
+        isMining = false;
       }
       return { ...time(), chains: await Promise.all(chains.map(describe)) };
     }),

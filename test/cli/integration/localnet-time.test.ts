@@ -227,6 +227,17 @@ describe("localnet mine", () => {
     }
   });
 
+  it("makes blocks of one request at a time, and moves no time between them", async () => {
+    await start();
+    const beforeMs = await nowMs();
+    const mining = localnet("mine", "1000", "--interval", "6s");
+    await expect.poll(nowMs, SOON).toBeGreaterThan(beforeMs + 60_000);
+    for (const words of [["mine"], ["time", "rate", "2"]])
+      expect((await localnet(...words)).message).toContain("try again afterwards");
+    expect((await mining).message).toBeUndefined();
+    expect(JSON.parse((await localnet("time", "--json")).out)).toMatchObject({ rate: 1 });
+  });
+
   it.each(["0", "1001", "many"])("refuses %s blocks", async (count) => {
     expect((await localnet("mine", count)).exitCode).toBe(2);
   });
