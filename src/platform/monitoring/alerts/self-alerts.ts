@@ -106,7 +106,7 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
   },
   {
     name: "relaywatch-state-not-stored",
-    cause: onProcess("Configuration and state"),
+    cause: onProcess("Configuration, state and clock"),
     severity: "warning",
     summary: "The watchdog does not store its state.",
     description:

@@ -18,12 +18,14 @@ const NO_CHANNEL = "No channel is configured";
 /** Prefixes of the daemons whose configuration can be loaded again. */
 const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
-/** Rows of one timeline: configuration and state have numbers of their own. */
+/** Rows of one timeline: configuration, state and clock have numbers of their own. */
 const STORED: readonly StateSpec[] = [
   [0, "reload failed, the settings before it hold", "red"],
   [1, "loaded", "green"],
   [2, "not stored", "red"],
   [3, "stored", "green"],
+  [4, "not believed", "red"],
+  [5, "believed", "green"],
 ];
 
 /** Process. */
@@ -77,14 +79,15 @@ export const PROCESS: DashboardSpec = {
           states: upOrDown("up", "down"),
         }),
         timeline(
-          "Configuration and state",
+          "Configuration, state and clock",
           [
             query(`min by (instance) ({${CONFIG}_successful",${PROCESSES}})`, "configuration {{instance}}"),
             query(`2 + min by (instance) (${W}_state_stored{${PROCESSES}})`, "state {{instance}}"),
+            query(`4 + min by (instance) (${W}_clock_believed{${PROCESSES}})`, "clock {{instance}}"),
           ],
           {
             description:
-              "Whether the last reload succeeded, and whether the watchdog can write its state file.",
+              "Whether the last reload succeeded, whether the watchdog can write its state file, and whether it believes its machine's clock.",
             states: STORED,
           },
         ),
