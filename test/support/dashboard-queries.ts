@@ -25,10 +25,14 @@ export function dashboardExpressions(spec: DashboardSpec): readonly DashboardQue
   ];
 }
 
-/** Replaces the variables of Grafana, as "All" with a range of `range`. */
+/**
+ * Replaces the variables of Grafana, as "All" with a range of `range`. A localnet has query 1 only: what a panel shows of the others is seen from
+ * another query.
+ */
 export function withoutVariables(expr: string, range = "1m"): string {
   return expr
     .replaceAll(/\$__(?:rate_interval|range)/g, range)
+    .replaceAll('!="$query"', '!="2"')
     .replaceAll('"$query"', '"1"')
     .replaceAll(/"\$\w+"/g, '".+"');
 }
