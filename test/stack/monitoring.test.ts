@@ -121,54 +121,7 @@ const isOf =
     shown.labels["alertname"] === alert.alert &&
     shown.labels["component"] === alert.component;
 
-/**
- * Queries without data on this localnet: no limit, no fallback and no escalation is configured, no loss goes on, no fee is granted, no
- * forecast is made within ten minutes, and the watchdog does not read the chain.
- */
-const WITHOUT_DATA = new RegExp(
-  [
-    "daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|month_budget_fees|month_forecast_fees|empty_seconds|fee_grant_",
-    "boundary_loss_seconds|endpoint_used|endpoint_up|escalation_steps",
-    "oracle_watchdog_(?:upgrade|payment|jail|slashing|others|comparison)_|price_deviation_ratio|jailed_until|signed_ratio",
-    "oracle_watchdog_(?:rank|percentile_ratio|own_ratio|others|compared_validators)\\b",
-  ].join("|"),
-);
-
-describe("a healthy localnet with both daemons", () => {
-  it("has metrics that promtool accepts", async () => {
-    for (const port of [watchdogPort, ports.relayer]) {
-      const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
-      expect(
-        execFileSync(programPath("promtool"), ["check", "metrics"], { input: page, encoding: "utf8" }),
-      ).toBe("");
-    }
-  });
-
-  it("gives data to every query of every dashboard", { timeout: 150_000 }, async () => {
-    const queries = DASHBOARD_SPECS.flatMap(dashboardExpressions).filter(
-      ({ expr }) => !WITHOUT_DATA.test(expr),
-    );
-    expect(queries.length).toBeGreaterThan(100);
-    await untilNone(async () => {
-      const empty: string[] = [];
-      for (const { place, expr, mayBeEmpty } of queries) {
-        const result = await query(withoutVariables(expr, "15s"));
-        if (result.length === 0 && !mayBeEmpty) empty.push(`${place}: ${expr}`);
-      }
-      return empty;
-    }, 120_000);
-  });
-
-  it("lets every rule be evaluated", async () => {
-    const rule = z.object({ name: z.string(), health: z.string(), lastError: z.string().optional() });
-    const groups = z.object({ data: z.object({ groups: z.array(z.object({ rules: z.array(rule) })) }) });
-    const { data } = groups.parse(await (await fetch(`${prometheus.url}/api/v1/rules`)).json());
-    const rules = data.groups.flatMap((group) => group.rules);
-    expect(rules.length).toBeGreaterThan(ALERTS.length);
-    expect(rules.filter(({ health }) => health === "err")).toEqual([]);
-  });
-});
-
+// First, because some of the situations last for a minute only.
 describe("the situations of the alerts, fed as metrics", () => {
   it("fire in Prometheus and arrive at Alertmanager, with their texts", { timeout: 150_000 }, async () => {
     // A scrape that a busy machine misses ends an alert for a moment, so not all need to be there at one time.
@@ -253,6 +206,54 @@ function matches({ labels }: Shown, matchers: readonly string[]): boolean {
       : new RegExp(`^(?:${value})$`).test(labels[label] ?? "");
   });
 }
+
+/**
+ * Queries without data on this localnet: no limit, no fallback and no escalation is configured, no loss goes on, no fee is granted, no
+ * forecast is made within ten minutes, and the watchdog does not read the chain.
+ */
+const WITHOUT_DATA = new RegExp(
+  [
+    "daily_fee_limit|urgent_fees|daily_gas_per_owner_limit|month_budget_fees|month_forecast_fees|empty_seconds|fee_grant_",
+    "boundary_loss_seconds|endpoint_used|endpoint_up|escalation_steps",
+    "oracle_watchdog_(?:upgrade|payment|jail|slashing|others|comparison)_|price_deviation_ratio|jailed_until|signed_ratio",
+    "oracle_watchdog_(?:rank|percentile_ratio|own_ratio|others|compared_validators)\\b",
+  ].join("|"),
+);
+
+describe("a healthy localnet with both daemons", () => {
+  it("has metrics that promtool accepts", async () => {
+    for (const port of [watchdogPort, ports.relayer]) {
+      const page = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+      expect(
+        execFileSync(programPath("promtool"), ["check", "metrics"], { input: page, encoding: "utf8" }),
+      ).toBe("");
+    }
+  });
+
+  it("gives data to every query of every dashboard", { timeout: 150_000 }, async () => {
+    const queries = DASHBOARD_SPECS.flatMap(dashboardExpressions).filter(
+      ({ expr }) => !WITHOUT_DATA.test(expr),
+    );
+    expect(queries.length).toBeGreaterThan(100);
+    await untilNone(async () => {
+      const empty: string[] = [];
+      for (const { place, expr, mayBeEmpty } of queries) {
+        const result = await query(withoutVariables(expr, "15s"));
+        if (result.length === 0 && !mayBeEmpty) empty.push(`${place}: ${expr}`);
+      }
+      return empty;
+    }, 120_000);
+  });
+
+  it("lets every rule be evaluated", async () => {
+    const rule = z.object({ name: z.string(), health: z.string(), lastError: z.string().optional() });
+    const groups = z.object({ data: z.object({ groups: z.array(z.object({ rules: z.array(rule) })) }) });
+    const { data } = groups.parse(await (await fetch(`${prometheus.url}/api/v1/rules`)).json());
+    const rules = data.groups.flatMap((group) => group.rules);
+    expect(rules.length).toBeGreaterThan(ALERTS.length);
+    expect(rules.filter(({ health }) => health === "err")).toEqual([]);
+  });
+});
 
 describe("targets", () => {
   it("a watchdog that is killed is a target that is down, until it is back", {
