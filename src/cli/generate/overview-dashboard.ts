@@ -38,8 +38,9 @@ export const OVERVIEW: DashboardSpec = {
     {
       title: "Now",
       panels: [
-        stat("Validators below full pay", [query(belowFullPay(PROCESSES), "validators")], {
-          description: "Validators whose month would not be paid in full if it ended now.",
+        stat("Below full pay so far", [query(belowFullPay(PROCESSES), "validators")], {
+          description:
+            "Validators whose month would not be paid in full if it ended now. Early in a month an hour is enough, and the allowance says whether it can still be paid in full.",
           unit: "none",
           leadsTo: DASHBOARDS.fleet,
           colors: BAD_ABOVE_ZERO,

@@ -54,7 +54,9 @@ export const COSTS: DashboardSpec = {
         { ...BALANCE_LASTS, width: 5 },
         stat(
           "Paid",
-          [query(`sum by (window) (${M}_window_fees{${PROCESSES},window!="month"}) / 1e6`, "{{window}}")],
+          ["1h", "24h", "7d", "30d"].map((window) =>
+            query(`sum(${M}_window_fees{${PROCESSES},window="${window}"}) / 1e6`, window),
+          ),
           {
             description: "Fees of the last hour, day, week and 30 days.",
             unit: "NTRN",

@@ -9,7 +9,6 @@ import {
   table,
   upOrDown,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
-import { BY_CONNECTION } from "./relayer-condition.ts";
 import { M, PLACE } from "./relayer-parts.ts";
 
 const of = (text: string): string => `{{connection_id}} ${text} {{instance}}`;
@@ -18,13 +17,13 @@ const of = (text: string): string => `{{connection_id}} ${text} {{instance}}`;
 const CONNECTION_TABLE: PanelSpec = table(
   "Connections",
   [
-    `max ${BY_CONNECTION} (${M}_overdue_queries{${PLACE}})`,
-    `max ${BY_CONNECTION} (${M}_most_late_blocks{${PLACE}})`,
-    `max ${BY_CONNECTION} (${M}_last_included_timestamp_seconds{${PLACE}}) * 1000`,
-    `min ${BY_CONNECTION} (${M}_client_active{${PLACE}})`,
-    `max ${BY_CONNECTION} (${M}_remote_height{${PLACE}})`,
-    `max ${BY_CONNECTION} (${M}_consensus_height{${PLACE}})`,
-    `max ${BY_CONNECTION} (${M}_consensus_lag_blocks{${PLACE}})`,
+    `max by (instance, connection_id) (${M}_overdue_queries{${PLACE}})`,
+    `max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`,
+    `max by (instance, connection_id) (${M}_last_included_timestamp_seconds{${PLACE}}) * 1000`,
+    `min by (instance, connection_id) (${M}_client_active{${PLACE}})`,
+    `max by (instance, connection_id) (${M}_remote_height{${PLACE}})`,
+    `max by (instance, connection_id) (${M}_consensus_height{${PLACE}})`,
+    `max by (instance, connection_id) (${M}_consensus_lag_blocks{${PLACE}})`,
   ],
   {
     description:

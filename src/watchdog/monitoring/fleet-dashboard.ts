@@ -44,7 +44,7 @@ const VALIDATORS: PanelSpec = table(
       { label: "chain_id", title: "Chain" },
       { label: "tier", title: "Tier", colors: TIER_COLORS },
       { label: "Value #A", title: "Rate", decimals: 3 },
-      { label: "Value #C", title: "Allowance left, full pay", decimals: 0, steps: ALLOWANCE_COLORS },
+      { label: "Value #C", title: "Full pay left", decimals: 0, steps: ALLOWANCE_COLORS },
       { label: "Value #D", title: "Forecast", decimals: 3 },
       { label: "Value #E", title: "Burn, last hour", unit: "none", decimals: 1 },
       { label: "Value #F", title: "Firing alerts", unit: "none", steps: BAD_ABOVE_ZERO },
@@ -67,7 +67,7 @@ export const FLEET: DashboardSpec = {
     {
       title: "Is anybody losing pay?",
       panels: [
-        stat("Validators below full pay", [query(belowFullPay(PLACE), "validators")], {
+        stat("Below full pay so far", [query(belowFullPay(PLACE), "validators")], {
           description: "Validators whose month would not be paid in full if it ended now.",
           unit: "none",
           colors: BAD_ABOVE_ZERO,

@@ -38,8 +38,9 @@ const SOURCE_STATES: readonly StateSpec[] = [
 
 /** The month's result at a glance. */
 const MONTH_RESULT: readonly PanelSpec[] = [
-  stat("Tier", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
-    description: "Reward tier of this month so far.",
+  stat("Tier so far", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
+    description:
+      "Reward tier if the month ended now. Full pay left says whether it can still end with full pay.",
     unit: "none",
     show: "name",
     seriesColors: TIER_COLORS,

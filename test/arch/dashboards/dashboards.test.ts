@@ -199,7 +199,7 @@ describe("what a person sees", () => {
         one.title,
         { type: "special", options: { match: "null+nan", result: { color: "text" } } },
       ]);
-    const none = panels.find(({ one: { title } }) => title === "Validators below full pay")?.one.fieldConfig
+    const none = panels.find(({ one: { title } }) => title === "Below full pay so far")?.one.fieldConfig
       .defaults;
     expect(none?.thresholds.steps).toEqual([
       { color: "green", value: null },
@@ -211,6 +211,33 @@ describe("what a person sees", () => {
     for (const { path, one } of panels.filter(({ one: { type } }) => type === "table"))
       expect([path, one.title, one.transformations.at(-1)?.id]).toEqual([path, one.title, "organize"]);
     for (const [path, text] of texts) expect([path, text.includes("inControlsMenu")]).toEqual([path, false]);
+  });
+
+  it("has a title for each column of a table", () => {
+    const tables = DASHBOARD_SPECS.flatMap(({ rows }) => rows.flatMap(({ panels: inRow }) => inRow)).filter(
+      ({ kind }) => kind === "table",
+    );
+    expect(tables.length).toBeGreaterThan(10);
+    for (const { title, queries, columns = [] } of tables)
+      for (const { expr } of queries) {
+        const labels = /\bby \(([^)]+)\)/.exec(expr)?.[1]?.split(", ") ?? ["all labels"];
+        const untitled = labels.filter((label) => !columns.some((column) => column.label === label));
+        expect([title, expr, untitled]).toEqual([title, expr, []]);
+      }
+  });
+
+  it("shows the number of a query without the panel's unit", () => {
+    const shown = texts.find(([path]) => path.endsWith("icq-query.json"))?.[1] ?? "{}";
+    const latest = rawPanels.parse(JSON.parse(shown)).panels.find((one) => one["title"] === "Latest queries");
+    expect(latest?.["fieldConfig"]).toMatchObject({
+      defaults: { custom: { minWidth: 100 }, unit: "suffix:blocks" },
+      overrides: expect.arrayContaining([
+        {
+          matcher: { id: "byName", options: "Query" },
+          properties: expect.arrayContaining([{ id: "unit", value: "string" }]),
+        },
+      ]),
+    });
   });
 
   it("opens with two rows at most", () => {

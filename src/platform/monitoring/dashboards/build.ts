@@ -240,10 +240,10 @@ const STAT_TEXT = {
   value: BigValueTextMode.Auto,
 };
 
-/** A table shows its columns in their order. Its queries aggregate to the labels of the columns. */
+/** Columns in their order; queries aggregate to their labels. With Grafana's own 150 pixels each, the last of nine is cut off on a screen of 1280. */
 function table({ columns = [], queries }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);
-  const builder = new TableBuilder();
+  const builder = new TableBuilder().minWidth(100);
   if (queries.length > 1) builder.withTransformation({ id: "merge", options: {} });
   const values = queries.length > 1 ? queries.map((_, index) => `Value #${refIdOf(index)}`) : ["Value"];
   const hidden = values.filter((value) => !names.some(([label]) => label === value));
@@ -260,7 +260,9 @@ function table({ columns = [], queries }: PanelSpec): TableBuilder {
 }
 
 /** A cell without a value would show the text of an empty table. */
-function columnProperties({ colors, states, steps, decimals, leadsTo, unit }: ColumnSpec): ValueProperty[] {
+function columnProperties(column: ColumnSpec): ValueProperty[] {
+  const { label, colors, states, steps, decimals, leadsTo } = column;
+  const { unit = label.startsWith("Value") ? undefined : "string" } = column;
   const mapping = states === undefined ? textColors(colors ?? {}) : stateWords(states);
   return [
     { id: "noValue", value: "–" },

@@ -1,11 +1,15 @@
 import type { DaemonPage } from "../alerts/links.ts";
 
-/** Units of Grafana, and our own: `NTRN` for a million base units of the fee denom, `blocks`, `results/s`, `gas` and `gas/s`. */
+/**
+ * Units of Grafana (a label is a `string`: with the panel's unit, query 1 would be "1 blocks"), and our own: `NTRN` for a million base units of
+ * the fee denom, `blocks`, `results/s`, `gas` and `gas/s`.
+ */
 type Unit =
   | "percentunit"
   | "s"
   | "short"
   | "none"
+  | "string"
   | "bytes"
   | "Bps"
   | "ops"

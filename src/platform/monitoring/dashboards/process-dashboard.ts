@@ -46,14 +46,16 @@ export const PROCESS: DashboardSpec = {
         table(
           "Daemons",
           [
-            `max by (job, instance) (up{${PROCESSES}})`,
+            `sort(max by (job, instance) (up{${PROCESSES}}))`,
             `max by (job, instance, program, version) (relaywatch_build_info{${PROCESSES}})`,
             `max by (job, instance) (process_start_time_seconds{${PROCESSES}}) * 1000`,
             `max by (job, instance) ({${CONFIG}_success_timestamp_seconds",${PROCESSES}}) * 1000`,
           ],
           {
-            description: "Whether Prometheus can scrape each daemon, its version, and when it started.",
+            description:
+              "Whether Prometheus can scrape each daemon, those first that it cannot; its version, and when it started.",
             unit: "none",
+            height: 9,
             columns: [
               { label: "job", title: "Job" },
               { label: "instance", title: "Instance" },
