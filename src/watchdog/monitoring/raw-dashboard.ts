@@ -180,7 +180,7 @@ export const PAID_RAW: DashboardSpec = {
             unit: "none",
           },
         ),
-      ],
+      ].map((panel) => ({ ...panel, last: "6h" as const })),
     },
     {
       title: "Month, providers and node",

@@ -240,6 +240,12 @@ describe("what a person sees", () => {
     });
   });
 
+  it("shows causes of the last hours, also where the dashboard opens with the month", () => {
+    for (const { file, rows, range } of DASHBOARD_SPECS.filter((spec) => spec.range === "month"))
+      for (const { title, last } of rows[1]?.panels ?? [])
+        expect([file, range, title, last]).toEqual([file, "month", title, "6h"]);
+  });
+
   it("opens with two rows at most", () => {
     for (const [path, text] of texts) {
       const rows = dashboard.parse(JSON.parse(text)).panels.filter(({ type }) => type === "row");
