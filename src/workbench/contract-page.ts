@@ -205,7 +205,12 @@ export function createContractPage({
           ...pageLinks(links, "localnet", DASHBOARDS.process),
         ],
       },
-      content: (query) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),
+      pages: [
+        {
+          path: "/",
+          content: ({ query }) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),
+        },
+      ],
     },
     clock,
   );

@@ -97,15 +97,21 @@ function report(isFailed: boolean): ProfileReport {
 
 async function open(path: string, options: Parameters<typeof openPage>[2] = {}) {
   const server = await startPageServer({
-    content: (view) =>
-      contractPage(
-        {
-          nowMs: Date.now(),
-          calls: CALLS,
-          profile: (hash) => (hash === "C3".repeat(32) ? "the state is not stored" : report(hash === BAD)),
-        },
-        view,
-      ),
+    pages: [
+      {
+        path: "/",
+        content: ({ query }) =>
+          contractPage(
+            {
+              nowMs: Date.now(),
+              calls: CALLS,
+              profile: (hash) =>
+                hash === "C3".repeat(32) ? "the state is not stored" : report(hash === BAD),
+            },
+            query,
+          ),
+      },
+    ],
   });
   closing.push(server.close);
   const opened = await openPage(browser, `${server.url}${path}`, options);

@@ -5,7 +5,7 @@ import { silentLogger } from "../../src/platform/base/logger.ts";
 import { Secret } from "../../src/platform/base/secret.ts";
 import { type HttpRoute, textReply } from "../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../src/platform/http/route-server.ts";
-import { type RelayerPageInput, relayerPage } from "../../src/relayer/page/relayer-page.ts";
+import { type RelayerPageInput, relayerPages } from "../../src/relayer/page/relayer-page.ts";
 import { pageReply } from "../../src/platform/web/page-shell.ts";
 import {
   brokenNumbers,
@@ -19,6 +19,7 @@ import {
   untilLive,
 } from "../support/pages/browser.ts";
 import { type PageServer, type PageServerOptions, startPageServer } from "../support/pages/page-server.ts";
+import { pageContent } from "../support/pages/page-contents.ts";
 import { healthyRelayer, troubledRelayer } from "../support/pages/relayer-scenes.ts";
 
 let browser: Browser;
@@ -35,8 +36,7 @@ afterAll(() => browser.close());
 async function serve(input: RelayerPageInput, options: Partial<PageServerOptions> = {}) {
   const state = { input };
   const server = await startPageServer({
-    content: (view) =>
-      relayerPage({ ...state.input, status: { ...state.input.status, nowMs: Date.now() } }, view),
+    pages: relayerPages(() => ({ ...state.input, status: { ...state.input.status, nowMs: Date.now() } })),
     ...options,
   });
   closing.push(server.close);
@@ -54,7 +54,18 @@ const SCENES = [
   { name: "in trouble", input: troubledRelayer, headline: "✕ A remote chain cannot be reached" },
 ] as const;
 
-describe.each(SCENES)("the page of a relayer that is $name", ({ input, headline }) => {
+/** Every page, and a column of its table. */
+const PAGES = [
+  ["/", "light client"],
+  ["/costs", "gas of a result"],
+  ["/attempts", "outcome"],
+  ["/problems", ""],
+  ["/dead-letters", ""],
+  ["/endpoints", "latency"],
+  ["/queries/7", "outcome"],
+] as const;
+
+describe.each(SCENES)("the pages of a relayer that is $name", ({ input, headline }) => {
   it.each([
     ["desktop", DESKTOP, "light"],
     ["desktop", DESKTOP, "dark"],
@@ -64,18 +75,40 @@ describe.each(SCENES)("the page of a relayer that is $name", ({ input, headline 
     "fits a %s, %o %s: nothing is cut off, every text can be read, nothing is loaded from elsewhere",
     async (_name, viewport, colorScheme) => {
       const { server } = await serve(input());
-      const { page, errors, outside } = await open(server, "/", { viewport, colorScheme });
-      await untilLive(page);
-      expect(await page.locator(".headline").textContent()).toBe(headline);
-      expect(await overflow(page)).toBeLessThanOrEqual(0);
-      expect(await brokenNumbers(page)).toEqual([]);
-      expect(await lowContrast(page)).toEqual([]);
-      expect([errors, outside]).toEqual([[], []]);
-      // Cards on a phone stay a table for screen readers.
-      expect(await page.getByRole("columnheader", { name: "light client", exact: true }).count()).toBe(1);
-      expect(await page.getByRole("row").count()).toBeGreaterThan(10);
+      for (const [path, column] of PAGES) {
+        const { page, errors, outside } = await open(server, path, { viewport, colorScheme });
+        await untilLive(page);
+        if (path === "/") expect(await page.locator(".headline").textContent()).toBe(headline);
+        expect([path, await overflow(page)]).toEqual([path, 0]);
+        expect([path, await brokenNumbers(page)]).toEqual([path, []]);
+        expect([path, await lowContrast(page)]).toEqual([path, []]);
+        expect([path, errors, outside]).toEqual([path, [], []]);
+        // Cards on a phone stay a table for screen readers.
+        if (column !== "")
+          expect(await page.getByRole("columnheader", { name: column, exact: true }).count()).toBe(1);
+      }
     },
   );
+});
+
+describe("the first page of a relayer with ten queries", () => {
+  it("fits on one screen of 1440 × 900 pixels, and on three of a phone", async () => {
+    const { server } = await serve(healthyRelayer(10));
+    const sizeOf = async (viewport: { readonly width: number; readonly height: number }) => {
+      const { page } = await open(server, "/", { viewport });
+      await untilLive(page);
+      return {
+        height: Number(await page.evaluate("document.documentElement.scrollHeight")),
+        words: (await page.locator("main").innerText()).split(/\s+/).length,
+        page,
+      };
+    };
+    const desktop = await sizeOf({ width: 1_440, height: 900 });
+    await desktop.page.screenshot({ path: process.env["RELAYER_PICTURE"] ?? "/dev/null", type: "png" });
+    expect(desktop.height).toBeLessThanOrEqual(900);
+    expect(desktop.words).toBeLessThanOrEqual(300);
+    expect((await sizeOf(PHONE)).height).toBeLessThanOrEqual(3 * PHONE.height);
+  });
 });
 
 describe("the relayer's page", () => {
@@ -86,36 +119,45 @@ describe("the relayer's page", () => {
       expect(await page.getByRole(role).count()).toBe(1);
     expect(await page.getByRole("heading", { level: 1 }).count()).toBe(1);
     expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
-      "Connections",
+      "Queries 120, page 1 of 3",
+      "Connections 2",
+    ]);
+    expect(await page.getByLabel("State").count()).toBe(1);
+    const nav = page.getByRole("navigation", { name: "Pages", exact: true });
+    expect(await nav.getByRole("link").allTextContents()).toEqual([
+      "Overview",
+      "Costs",
+      "Attempts",
       "Problems over time",
-      "Last hour",
-      "Cost",
-      "Spending",
-      "Queries",
       "Dead letters",
       "Endpoints",
     ]);
-    expect(await page.getByLabel("State").count()).toBe(1);
+    await nav.getByRole("link", { name: "Attempts" }).click();
+    await untilLive(page);
+    expect(await nav.locator("[aria-current=page]").allTextContents()).toEqual(["Attempts"]);
     expect(await page.getByRole("img", { name: /Results a minute: .* included/ }).count()).toBe(1);
+    await page.getByRole("link", { name: "7", exact: true }).click();
+    await page.getByText("What it asks").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/queries/7");
   });
 
   it("can be used with the keyboard alone, in the order of the page", async () => {
-    const { server } = await serve(healthyRelayer(2));
+    const { server } = await serve(healthyRelayer());
     const { page } = await open(server);
     await untilLive(page);
     expect(await tabOrder(page, 12)).toEqual([
       "Skip to the content",
-      "Fees by query",
+      "Overview",
+      "Costs",
+      "Attempts",
+      "Problems over time",
+      "Dead letters",
+      "Endpoints",
       "search",
       "state",
       "query",
       "late",
       "last result",
-      "connection",
-      "owner",
-      "gas since start",
-      "1",
-      "2",
     ]);
     expect(await page.evaluate("getComputedStyle(document.activeElement).outlineStyle")).toBe("solid");
     await page.getByRole("link", { name: "owner" }).focus();
@@ -125,19 +167,17 @@ describe("the relayer's page", () => {
     expect(new URL(page.url()).search).toBe("?sort=owner");
   });
 
-  it("shows a change without a new load, and keeps focus, typed text and open details", async () => {
+  it("shows a change without a new load, and keeps focus and typed text", async () => {
     const { server, state } = await serve(healthyRelayer());
     const { page } = await open(server);
     await untilLive(page);
-    await page.locator("#endpoint-list summary").click();
     await page.locator("#search").fill("connection-1");
-    await page.getByText("6 queries of 12").waitFor();
+    await page.getByText("6 of 12").waitFor();
     state.input = troubledRelayer();
     await page.getByText("A remote chain cannot be reached").waitFor();
-    await page.getByText("60 queries of 120, page 1 of 2").waitFor();
+    await page.getByText("60 of 120, page 1 of 2").waitFor();
     expect(await page.locator("#search").inputValue()).toBe("connection-1");
     expect(await page.evaluate("document.activeElement.id")).toBe("search");
-    expect(await page.locator("#endpoint-list").getAttribute("open")).toBe("");
     expect(await page.title()).toBe("(2) A remote chain cannot be reached – relayer");
     // Only the sentence is announced, and it has no time that changes with every update.
     expect(await page.locator("[aria-live]").allTextContents()).toEqual([
@@ -161,7 +201,8 @@ describe("the relayer's page", () => {
   });
 
   it("says that it is old when the connection stays open and nothing arrives", async () => {
-    const frame = { heading: "A daemon", version: "1", startedAtMs: 0, links: [] };
+    const place = { heading: "A daemon", version: "1", startedAtMs: 0, links: [], nav: [], path: "/" };
+    const content = await pageContent(relayerPages(healthyRelayer), "/");
     const silent = await openRouteServer(
       {
         name: "silent",
@@ -171,8 +212,7 @@ describe("the relayer's page", () => {
           {
             method: "GET",
             path: "/",
-            handle: () =>
-              pageReply(frame, relayerPage(healthyRelayer(), new URLSearchParams()), Date.now(), 100),
+            handle: () => pageReply(place, content, { nowMs: Date.now(), everyMs: 100 }),
           },
           {
             method: "GET",
@@ -201,12 +241,13 @@ describe("the relayer's page", () => {
     const { server } = await serve(troubledRelayer());
     const { page } = await open(server, "/", { javaScriptEnabled: false });
     expect(await page.locator(".headline").textContent()).toBe("✕ A remote chain cannot be reached");
-    expect(await page.getByText("relaywatch relayer dead-letters resubmit 7/").isVisible()).toBe(true);
-    expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0);
     await page.locator("#search").fill("rejected");
     await page.getByRole("button", { name: "Show" }).click();
     expect(await page.locator("#queries tbody tr").count()).toBe(12);
     expect(await page.locator("#stream").textContent()).toContain("Loads again every 10 s");
+    await page.getByRole("link", { name: "Dead letters", exact: true }).click();
+    expect(await page.getByText("relaywatch relayer dead-letters resubmit 7/").isVisible()).toBe(true);
+    expect(await page.getByRole("button", { name: "Send again" }).count()).toBe(0);
   });
 
   it("pages through 5,000 queries on the server", async () => {
@@ -215,7 +256,7 @@ describe("the relayer's page", () => {
     expect(await page.locator("#queries tbody tr").count()).toBe(50);
     await untilLive(page);
     await page.locator("#page-last").click();
-    await page.getByText(/page 100 of 100/).waitFor();
+    await page.getByText("5 000, page 100 of 100").waitFor();
     expect(await page.locator("#queries tbody tr").first().getAttribute("id")).toBe("query-4951");
     expect(await page.locator("#queries tbody tr").count()).toBe(50);
   });
@@ -238,7 +279,7 @@ describe("the button that sends a dead letter again", () => {
       routes: [RESUBMIT],
       token: new Secret("right"),
     });
-    const { page } = await open(server);
+    const { page } = await open(server, "/dead-letters");
     await untilLive(page);
     const button = page.getByRole("button", { name: /^Send again transaction .* of query 7$/ });
     const give = async (token: string): Promise<void> => {

@@ -27,7 +27,9 @@ afterAll(() => browser.close());
 
 async function show(input: WatchdogPageInput, options: Parameters<typeof openPage>[2] = {}) {
   const state = { input };
-  const server = await startPageServer({ content: () => watchdogPage(state.input) });
+  const server = await startPageServer({
+    pages: [{ path: "/", content: () => watchdogPage(state.input) }],
+  });
   const opened = await openPage(browser, `${server.url}/`, options);
   closing.push(server.close, opened.close);
   return { ...opened, state };

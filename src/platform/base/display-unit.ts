@@ -69,6 +69,20 @@ export function formatUnits(
   return `${sign}${whole}${exponent === 0 || fraction === "" ? "" : `.${fraction}`} ${name}`;
 }
 
+/** Significant digits of {@link formatShort}. */
+const SHORT_DIGITS = 6;
+
+/** Formats an amount in display units with at most six significant digits, more only before the point. Truncates. */
+export function formatShort(
+  amount: bigint,
+  unit: Pick<DisplayUnit, "name" | "exponent">,
+  separator = "",
+): string {
+  const digits = (amount < 0n ? -amount : amount).toString().length;
+  const step = 10n ** BigInt(Math.min(unit.exponent, Math.max(0, digits - SHORT_DIGITS)));
+  return formatUnits(amount - (amount % step), unit, separator);
+}
+
 /** Formats the value of an amount in the currency of its price: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
 function formatValue(
   amount: bigint,

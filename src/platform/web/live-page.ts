@@ -1,12 +1,31 @@
 import type { Clock } from "../base/clock.ts";
-import { errorReply, type HttpReply, type HttpRoute, type HttpStream } from "../http/http-route.ts";
+import {
+  errorReply,
+  getRoute,
+  type HttpReply,
+  type HttpRoute,
+  type HttpStream,
+  type RouteRequest,
+} from "../http/http-route.ts";
 import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 import { isoTime } from "../base/time.ts";
 
+/** What a page shows: `params` has the `:name` parts of its path, `query` the parameters of its address. */
+export type PageView = Pick<RouteRequest, "params" | "query">;
+
+/** One page of a program. */
+export interface LivePage {
+  /** Path of its route: "/", "/costs", "/queries/:id". */
+  readonly path: string;
+  /** Its name in the navigation; a page without one is reached from the others. */
+  readonly name?: string;
+  /** Returns the current content. It is costly, so equal views share one call. */
+  readonly content: (view: PageView) => PageContent | Promise<PageContent>;
+}
+
 export interface LivePageOptions {
   readonly frame: PageFrame;
-  /** Returns the current content. `view` has the query parameters of the page's URL. It is costly, so equal views share one call. */
-  readonly content: (view: URLSearchParams) => PageContent;
+  readonly pages: readonly LivePage[];
 }
 
 /** Time between two updates. Each is sent also without a change, as a heartbeat. */
@@ -16,18 +35,21 @@ const SHARED_MS = 1_000;
 /** Open pages. Each costs one connection and one rendering for each view. */
 const MAX_SUBSCRIBERS = 32;
 
-/** Creates `GET /`, a page that is complete without a script, and `GET /live`, its changes as server-sent events. */
-export function livePageRoutes({ frame, content }: LivePageOptions, clock: Clock): readonly HttpRoute[] {
-  const contentOf = shareContent(content, clock);
+/**
+ * Creates two routes for each page: `GET PATH`, which is complete without a script, and `GET /livePATH`, its changes as
+ * server-sent events.
+ */
+export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly HttpRoute[] {
   let subscribers = 0;
-  const stream = (view: URLSearchParams): HttpStream => ({
+  const nav = pages.flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));
+  const streamOf = (content: () => Promise<PageContent>): HttpStream => ({
     run: async (write, signal) => {
       subscribers += 1;
       try {
         await write("retry: 2000\n\n");
         const sent = new Map<string, string>();
         for (;;) {
-          await write(updateEvent(contentOf(view), sent, clock.nowMs()));
+          await write(updateEvent(await content(), sent, clock.nowMs()));
           await clock.sleep(EVERY_MS, signal);
         }
       } finally {
@@ -35,18 +57,20 @@ export function livePageRoutes({ frame, content }: LivePageOptions, clock: Clock
       }
     },
   });
-  return [
-    {
-      method: "GET",
-      path: "/",
-      handle: ({ query }) => pageReply(frame, contentOf(query), clock.nowMs(), EVERY_MS),
-    },
-    {
-      method: "GET",
-      path: "/live",
-      handle: ({ query }) => (subscribers < MAX_SUBSCRIBERS ? streamReply(stream(query)) : tooMany()),
-    },
-  ];
+  return pages.flatMap((page) => {
+    const contentOf = shareContent(page.content, clock);
+    return [
+      getRoute(page.path, async (request) =>
+        pageReply({ ...frame, nav, path: request.path }, await contentOf(request), {
+          nowMs: clock.nowMs(),
+          everyMs: EVERY_MS,
+        }),
+      ),
+      getRoute(`/live${page.path === "/" ? "" : page.path}`, (request) =>
+        subscribers < MAX_SUBSCRIBERS ? streamReply(streamOf(() => contentOf(request))) : tooMany(),
+      ),
+    ];
+  });
 }
 
 function streamReply(stream: HttpStream): HttpReply {
@@ -84,17 +108,17 @@ function updateEvent(
 }
 
 function shareContent(
-  content: LivePageOptions["content"],
+  content: LivePage["content"],
   clock: Pick<Clock, "monotonicMs">,
-): LivePageOptions["content"] {
-  const shared = new Map<string, { readonly atMs: number; readonly content: PageContent }>();
+): (view: PageView) => Promise<PageContent> {
+  const shared = new Map<string, { readonly atMs: number; readonly content: Promise<PageContent> }>();
   return (view) => {
     const nowMs = clock.monotonicMs();
-    const key = view.toString();
+    const key = JSON.stringify([view.params, view.query.toString()]);
     for (const [old, { atMs }] of shared) if (nowMs - atMs >= SHARED_MS) shared.delete(old);
     const found = shared.get(key);
     if (found !== undefined) return found.content;
-    const fresh = { atMs: nowMs, content: content(view) };
+    const fresh = { atMs: nowMs, content: Promise.resolve(content(view)) };
     if (shared.size < MAX_SUBSCRIBERS) shared.set(key, fresh);
     return fresh.content;
   };

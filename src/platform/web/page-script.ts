@@ -58,7 +58,7 @@ const open = () => {
   clearTimeout(retry);
   triedAt = performance.now();
   if (source) source.close();
-  source = new EventSource("/live" + location.search);
+  source = new EventSource("/live" + (location.pathname === "/" ? "" : location.pathname) + location.search);
   const mine = source;
   source.addEventListener("update", ({ data }) => {
     const update = JSON.parse(data);

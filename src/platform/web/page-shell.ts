@@ -19,6 +19,8 @@ export interface PageSection {
 export interface PageContent {
   /** Title of the browser tab; begins with the problem, if any. */
   readonly title: string;
+  /** HTTP status; default 200. 404 for a page about something that is not there. */
+  readonly status?: 404;
   /** Time at which the data was read, wall clock, ms. */
   readonly asOfMs: number;
   /** In the order of the page. */
@@ -34,6 +36,21 @@ export interface PageFrame {
   /** Start of the program, wall clock, ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
+}
+
+/** The frame of one of a program's pages. */
+interface PagePlace extends PageFrame {
+  /** The pages that stand in the navigation; none for a program with one page. */
+  readonly nav: readonly { readonly path: string; readonly name: string }[];
+  /** Path of this page. */
+  readonly path: string;
+}
+
+interface PageTimes {
+  /** Wall clock, ms. */
+  readonly nowMs: number;
+  /** Time between two updates of the page, ms. */
+  readonly everyMs: number;
 }
 
 /** Seconds after which a page without a script loads itself again. */
@@ -57,10 +74,10 @@ function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }
 
-/** Renders a complete page. `everyMs` is the time between two updates of `GET /live`. */
-export function pageReply(frame: PageFrame, content: PageContent, nowMs: number, everyMs: number): HttpReply {
+/** Renders a complete page. */
+export function pageReply(place: PagePlace, content: PageContent, times: PageTimes): HttpReply {
   return {
-    status: 200,
+    status: content.status ?? 200,
     headers: {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": POLICY,
@@ -68,14 +85,14 @@ export function pageReply(frame: PageFrame, content: PageContent, nowMs: number,
       "referrer-policy": "no-referrer",
       "x-content-type-options": "nosniff",
     },
-    body: `<!doctype html>\n${document(frame, content, { nowMs, everyMs }).text}\n`,
+    body: `<!doctype html>\n${document(place, content, times).text}\n`,
   };
 }
 
 function document(
-  { heading, version, startedAtMs, links }: PageFrame,
+  { heading, version, startedAtMs, links, nav, path: here }: PagePlace,
   { title, asOfMs, sections }: PageContent,
-  { nowMs, everyMs }: { readonly nowMs: number; readonly everyMs: number },
+  { nowMs, everyMs }: PageTimes,
 ): Html {
   const age = ageSeconds(asOfMs, nowMs);
   return html`<html lang="en">
@@ -92,7 +109,13 @@ ${rawElement("style", PAGE_STYLE)}
 <h1>${heading}</h1>
 <p id="stream"><span id="stream-state" role="status"><span class="no-js">Loads again every ${RELOAD_SECONDS} s.</span></span>
 <span id="stream-time">As of ${timeText(asOfMs)}, ${age} s ago</span></p>
-</header>
+${
+  nav.length > 1 &&
+  html`<nav aria-label="Pages">${nav.map(
+    ({ path, name }) => html`<a href="${path}"${path === here && html` aria-current="page"`}>${name}</a> `,
+  )}</nav>
+`
+}</header>
 <main id="main" tabindex="-1">
 <p id="result" class="js" role="status"></p>
 ${sections.map(

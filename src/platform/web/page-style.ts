@@ -13,10 +13,14 @@ html{-webkit-text-size-adjust:100%}
 body{margin:0;font:15px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,sans-serif;color:var(--fg);background:var(--bg)}
 a{color:var(--link)}
 a:focus-visible,button:focus-visible,input:focus-visible,select:focus-visible,summary:focus-visible{outline:3px solid var(--link);outline-offset:2px}
-header,main,footer{max-width:76rem;margin:0 auto;padding:.75rem 1rem}
+header,main,footer{max-width:76rem;margin:0 auto;padding:.4rem 1rem}
 header{display:flex;flex-wrap:wrap;gap:.25rem 1.5rem;align-items:baseline;justify-content:space-between}
+header nav{flex-basis:100%;display:flex;margin-top:-.25rem;flex-wrap:wrap;gap:.1rem 1.25rem}
+header nav a{padding:.15rem 0;text-decoration:none}
+header nav a[aria-current]{color:var(--fg);font-weight:600;border-bottom:2px solid currentColor}
 h1{font-size:1.15rem;margin:0}
-h2{font-size:1.1rem;margin:2rem 0 .5rem}
+h2{font-size:1.1rem;margin:.9rem 0 .2rem}
+h2 small{font-weight:400;color:var(--muted);font-size:.9rem;margin-left:.5rem}
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.25rem 0 .75rem}
 p{overflow-wrap:anywhere}
@@ -31,7 +35,7 @@ html.js .no-js{display:none}
 .stale #stream{position:sticky;top:0;z-index:2;flex-basis:100%;padding:.5rem .75rem;font-weight:600;color:var(--bad);background:var(--bad-bg);border:2px solid var(--bad);border-radius:.4rem}
 .stale header{position:sticky;top:0;z-index:2;background:var(--bg)}
 .stale main{filter:grayscale(1)}
-.verdict{border:1px solid var(--line);border-left-width:.6rem;border-radius:.4rem;padding:.75rem 1rem;margin:.25rem 0 1rem}
+.verdict{border:1px solid var(--line);border-left-width:.6rem;border-radius:.4rem;padding:.5rem 1rem;margin:0 0 .75rem}
 .verdict .headline{font-size:1.7rem;line-height:1.25;font-weight:700;margin:0 0 .25rem}
 .verdict p:last-child,.verdict ul:last-child{margin-bottom:0}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}.unknown{color:var(--unknown)}
@@ -45,17 +49,17 @@ html.js .no-js{display:none}
 .problems{list-style:none;padding:0;margin:0}
 .problems li{padding:.4rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
 .problems li:first-child{border-top:0}
-.facts{display:grid;grid-template-columns:repeat(auto-fill,minmax(11rem,1fr));gap:.5rem;margin:0}
+.facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.5rem;margin:0}
 table+.facts,.facts+.plots{margin-top:1rem}
 .facts>div{background:var(--panel);border:1px solid var(--line);border-radius:.4rem;padding:.45rem .65rem}
 .facts>.wide{grid-column:span 2}
 .facts dt{color:var(--muted);font-size:.85rem}
-.facts dd{margin:0;font-weight:600;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
+.facts dd{margin:0;font-size:1.15rem;line-height:1.35;font-weight:600;overflow-wrap:anywhere;font-variant-numeric:tabular-nums}
 .facts dd small{display:block;font-weight:400;color:var(--muted);font-size:.85rem}
 .facts dd small.bad{color:var(--bad)}
 table{border-collapse:collapse;width:100%}
 caption{text-align:left;color:var(--muted);padding:.25rem 0}
-th,td{text-align:left;vertical-align:top;padding:.3rem .9rem .3rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 th{font-weight:600}
 thead th,tbody th,td button{white-space:nowrap}
 tbody th code,tbody th small{white-space:normal}
@@ -98,7 +102,7 @@ svg.flame .f-storage,.fk-storage{fill:var(--good-bg);background:var(--good-bg)}s
 .entry{white-space:nowrap}
 .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 .8em;border-radius:.15em;vertical-align:-.05em}
 .k-good{background:var(--bar)}.k-bad{background:var(--bar-bad)}.k-unknown{background:var(--bar-unknown)}.k-weak{background:var(--bar-weak)}.k-plain{background:var(--bar-2)}.k-none{border:1px solid var(--line)}
-footer{color:var(--muted);border-top:1px solid var(--line);margin-top:2rem}
+footer{color:var(--muted);border-top:1px solid var(--line);margin-top:1rem}
 @media(max-width:44rem){
 .verdict .headline{font-size:1.4rem}
 .facts{grid-template-columns:repeat(2,minmax(0,1fr))}

@@ -1,3 +1,4 @@
+import { type DisplayUnit, formatAmount, formatShort } from "../base/display-unit.ts";
 import { formatCount, formatDuration } from "../base/text.ts";
 import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
@@ -65,6 +66,8 @@ export interface Column<Row> {
 /** A table. The first column names the row. On a phone each row becomes a card with the names of the columns. */
 export interface DataTable<Row> {
   readonly caption: string;
+  /** The heading above the table says the same: the caption is for screen readers only. */
+  readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   /** Id of the element of a row, unique on the page. */
@@ -72,8 +75,10 @@ export interface DataTable<Row> {
 }
 
 /** Renders a table. The roles keep it a table for screen readers when the style makes cards of its rows. */
-export function dataTable<Row>({ caption, columns, rows, rowId }: DataTable<Row>): Html {
-  return html`<table class="cards" role="table"><caption>${caption}</caption>
+export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId }: DataTable<Row>): Html {
+  return html`<table class="cards" role="table"${isCaptionHidden === true && html` aria-label="${caption}"`}>${
+    isCaptionHidden !== true && html`<caption>${caption}</caption>`
+  }
 <thead role="rowgroup"><tr role="row">${columns.map(columnHead)}</tr></thead>
 <tbody role="rowgroup">${rows.map(
     (row) =>
@@ -107,4 +112,11 @@ export function ago(ms: number | undefined): string {
 /** A whole number with thin spaces between thousands. */
 export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
+}
+
+/** An amount in display units with its exact value as a title; without a unit of its denomination in base units. */
+export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
+  const exact = formatAmount(value, denom, unit, "\u202f");
+  if (unit?.denom !== denom) return exact;
+  return html`<span title="${exact}">${formatShort(value, unit, "\u202f")}</span>`;
 }

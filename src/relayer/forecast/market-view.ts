@@ -1,4 +1,4 @@
-import { type Dec18, dec18ToNumber } from "../../platform/base/decimal.ts";
+import { type Dec18, dec18ToNumber, quoDec18 } from "../../platform/base/decimal.ts";
 import type { MarketReading } from "../gas-budget/create-market.ts";
 import type { Forecast } from "./forecast.ts";
 
@@ -39,6 +39,11 @@ export function expectedLateBlocks(market: MarketStatus): bigint {
 /** Formats a price with four significant digits: "0.005301". */
 export function priceText(price: Dec18): string {
   return dec18ToNumber(price).toLocaleString("en-US", { maximumSignificantDigits: 4, useGrouping: false });
+}
+
+/** Formats a price as a multiple of another one that is not zero, with three significant digits: "1.02". */
+export function priceRatio(price: Dec18, of: Dec18): string {
+  return String(Number(dec18ToNumber(quoDec18(price, of)).toPrecision(3)));
 }
 
 /** Returns the mean gas of this relayer in the newest blocks with a reading, at most `count`; undefined without one. */

@@ -1,8 +1,14 @@
-import { dec18ToNumber, type Dec18, quoDec18 } from "../../platform/base/decimal.ts";
-import { formatAmount } from "../../platform/base/display-unit.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import { badge, type Column, dataTable, type Fact, factGrid, grouped } from "../../platform/web/parts.ts";
+import {
+  amount,
+  badge,
+  type Column,
+  dataTable,
+  type Fact,
+  factGrid,
+  grouped,
+} from "../../platform/web/parts.ts";
 import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import { namedOwners } from "../gate/spending.ts";
 import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
@@ -12,6 +18,7 @@ import {
   type MarketStatus,
   meanOthersGas,
   meanOwnGas,
+  priceRatio,
   priceText,
 } from "../forecast/market-view.ts";
 import type { MarketPhase } from "../gas-budget/budget.ts";
@@ -68,7 +75,7 @@ const PHASES: Readonly<Record<MarketPhase, string>> = {
 
 function marketFacts(market: MarketStatus): readonly Fact[] {
   const { denom, price, minimum, ceiling, cap, phase, budgetGas, targetGas, othersGas } = market;
-  const multiple = minimum > 0n ? `${ratioText(price, minimum)} × minimum; ` : "";
+  const multiple = minimum > 0n ? `${priceRatio(price, minimum)} × minimum; ` : "";
   return [
     {
       name: "Gas price",
@@ -85,15 +92,26 @@ function marketFacts(market: MarketStatus): readonly Fact[] {
   ];
 }
 
-function resultFacts({ queries, spending, account }: RelayerStatus): readonly Fact[] {
+function resultFacts({ queries, spending, reserve, account }: RelayerStatus): readonly Fact[] {
   const { results, gas } = [...costByOwner(queries).values()].reduce(add, NO_COST);
-  const { dailyFee } = spending.limits;
-  const text = (amount: bigint): string => formatAmount(amount, account.denom, account.unit, "\u202f");
+  const { fee, limits } = spending;
+  const { dailyFee } = limits;
+  const isUsedUp = dailyFee !== undefined && fee >= dailyFee;
+  const text = (value: bigint): Html | string => amount(value, account.denom, account.unit);
   return [
     {
       name: "Fees of today (UTC)",
-      value: text(spending.fee),
-      detail: dailyFee === undefined ? "no daily limit" : `of ${text(dailyFee)}`,
+      value: text(fee),
+      detail:
+        dailyFee === undefined
+          ? "no daily limit"
+          : html`${isUsedUp && "the limit is reached: "}of ${text(dailyFee)}`,
+      tone: isUsedUp ? "bad" : undefined,
+    },
+    {
+      name: "Never spent",
+      value: text(reserve),
+      detail: html`of <code>${account.address}</code>`,
       isWide: true,
     },
     {
@@ -224,8 +242,4 @@ function resultsText(results: number): string {
 
 function blocksText(blocks: number): string {
   return counted(Math.round(blocks * 10) / 10, "block");
-}
-
-function ratioText(price: Dec18, minimum: Dec18): string {
-  return String(Number(dec18ToNumber(quoDec18(price, minimum)).toPrecision(3)));
 }

@@ -1,9 +1,10 @@
-import { formatAmount } from "../../platform/base/display-unit.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import {
   ago,
+  amount,
+  badge,
   type Fact,
   factGrid,
   grouped,
@@ -13,8 +14,13 @@ import {
 } from "../../platform/web/parts.ts";
 import type { RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
-import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
-import type { HeadView } from "../watch/head-watch.ts";
+import {
+  isDemandAboveMarket,
+  isFresh,
+  type MarketStatus,
+  priceRatio,
+  priceText,
+} from "../forecast/market-view.ts";
 import { deadLetterText } from "../health/problem-hold.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
@@ -85,13 +91,18 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
   return { tone: "good", headline: "In order: every result is current" };
 }
 
-/** The summary, the lateness of queries, and the problems with their reasons. */
-export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
-  const { loaded, problems } = status;
-  const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
-  const more = html`<p>${queryText}</p>${
-    problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
-  }${status.deadLetters > 0 && html`<ul class="problems"><li><strong>dead-letters</strong>: ${deadLetterText(status.deadLetters) ?? ""}</li></ul>`}${reloadNotice(status.config)}`;
+/** The summary, and the problems with their reasons. */
+export function statusSection(
+  { problems, deadLetters, config }: RelayerStatus,
+  { tone, headline }: Summary,
+): Html {
+  const left = deadLetterText(deadLetters);
+  const more = html`${
+    (problems.length > 0 || left !== undefined) &&
+    html`<ul class="problems">${problems.map(problemItem)}${
+      left !== undefined && html`<li><strong><a href="/dead-letters">dead-letters</a></strong>: ${left}</li>`
+    }</ul>`
+  }${reloadNotice(config)}`;
   return statusBanner(tone, headline, more);
 }
 
@@ -105,62 +116,59 @@ export function isBlind({ problems }: Pick<RelayerStatus, "problems">): boolean 
   return problems.some(({ code }) => code === "local-not-followed");
 }
 
-function queriesText(status: RelayerStatus): string {
-  const { queries, gate } = status;
-  const all = counted(queries.length, "query", "queries");
-  if (isBlind(status)) return `${all}; their lateness is not known without the local chain.`;
-  // A standby reads the results of the other process only now and then.
-  if (gate.role === "standby") return `${all}; the process with the lease knows how late they are.`;
-  return latenessText(status);
-}
-
-function latenessText({ queries, market }: RelayerStatus): string {
-  if (queries.length === 0) return "No query is registered.";
-  const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
-  const latest = latestOf(queries);
-  const all = counted(queries.length, "query", "queries");
-  const pending = queries.filter(({ state }) => state === "pending").length;
-  const without = pending === 0 ? "" : `${pending} without a result yet, `;
-  // While the market makes results late on average, only this moment has none that is.
-  const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
-  if (latest === undefined) return `${all}, ${without}none ${isAbove ? "late at this moment" : "late"}.`;
-  return `${all}, ${overdue} overdue; query ${latest.id} is due longest, for ${lateText(latest.lateness)}.`;
-}
-
-/** The most important values. */
+/** The four numbers that matter: queries that are current, results, balance, price. */
 export function factSection(status: RelayerStatus, samples: readonly (ActivitySample | undefined)[]): Html {
-  const { local, connected, gate, deadLetters } = status;
   const known = samples.filter((sample) => sample !== undefined);
   const included = known.reduce((sum, sample) => sum + sample.included, 0);
   const failed = known.reduce((sum, sample) => sum + sample.failed, 0);
   return factGrid([
-    headFact("Local chain", local),
-    {
-      name: "Events of the local chain",
-      value: connected ? "connected" : "not connected",
-      detail: connected ? "WebSocket" : "the height is polled",
-      tone: connected ? undefined : "warn",
-    },
-    balanceFact(status),
-    spendingFact(status),
+    queriesFact(status),
     {
       name: "Results in the last hour",
       value: grouped(included),
       detail: failed === 0 ? "no failed attempt" : counted(failed, "failed attempt"),
     },
-    { name: "Role", value: gate.role, tone: gate.role === "unknown" ? "unknown" : undefined },
-    { name: "Dead letters", value: grouped(deadLetters), tone: deadLetters > 0 ? "warn" : undefined },
+    balanceFact(status),
+    priceFact(status.market),
   ]);
 }
 
-function headFact(name: string, { height, sinceBlockMs, error }: HeadView): Fact {
-  return {
-    name,
-    value: height === undefined ? "no block read yet" : `height ${height}`,
-    detail:
-      error === undefined ? `newest block ${ago(sinceBlockMs)}` : html`<span class="bad">${error}</span>`,
-    tone: height === undefined ? "unknown" : undefined,
-  };
+/** How many queries are current, and which one is due longest. */
+function queriesFact(status: RelayerStatus): Fact {
+  const { queries, gate, loaded, market } = status;
+  const fact = (value: string, detail: string, tone?: Tone): Fact => ({
+    name: "Queries",
+    value,
+    detail,
+    tone,
+  });
+  if (!loaded) return fact("not read yet", "the list of queries", "unknown");
+  const all = counted(queries.length, "query", "queries");
+  if (isBlind(status)) return fact(all, "how late they are is not known without the local chain", "unknown");
+  // A standby reads the results of the other process only now and then.
+  if (gate.role === "standby") return fact(all, "the process with the lease knows how late they are");
+  if (queries.length === 0) return fact("none", "no query is registered");
+  const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
+  const failing = queries.filter(({ error, lateness }) => error !== undefined && !lateness.isOverdue).length;
+  const pending = queries.filter(({ state, lateness }) => state === "pending" && !lateness.isOverdue).length;
+  const current = queries.length - overdue - failing - pending;
+  const counts = [
+    [current, "current"],
+    [overdue, "overdue"],
+    [failing, "failing"],
+    [pending, "without a result yet"],
+  ] as const;
+  const texts = counts.flatMap(([count, word], index) =>
+    count > 0 || index === 0 ? [`${grouped(count)} ${word}`] : [],
+  );
+  const latest = latestOf(queries);
+  // While the market makes results late on average, only this moment has none that is.
+  const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
+  const late =
+    latest === undefined
+      ? `none late${isAbove ? " at this moment" : ""}`
+      : `query ${latest.id} is due longest, for ${lateText(latest.lateness)}`;
+  return fact(texts.join(", "), late, overdue > 0 ? "bad" : failing > 0 ? "warn" : undefined);
 }
 
 function balanceTone({ account: { daysLeft }, problems }: RelayerStatus): Tone | undefined {
@@ -169,29 +177,45 @@ function balanceTone({ account: { daysLeft }, problems }: RelayerStatus): Tone |
 }
 
 function balanceFact(status: RelayerStatus): Fact {
-  const { balance, denom, daysLeft, address, unit } = status.account;
-  const time =
-    daysLeft === undefined || daysLeft < 365 ? formatDuration((daysLeft ?? 0) * DAY_MS) : "more than a year";
-  const days = daysLeft === undefined ? "" : `, enough for ${time} at the present rate`;
+  const { balance, denom, daysLeft, unit } = status.account;
+  const days =
+    daysLeft === undefined
+      ? "no fee was paid yet"
+      : `enough for ${daysLeft < 365 ? formatDuration(daysLeft * DAY_MS) : "more than a year"} at the present rate`;
   return {
     name: "Balance",
-    value: balance === undefined ? "not known yet" : formatAmount(balance, denom, unit, "\u202f"),
-    detail: html`<code>${address}</code>${days}`,
+    value: balance === undefined ? "not known yet" : amount(balance, denom, unit),
+    detail: days,
     tone: balance === undefined ? "unknown" : balanceTone(status),
-    isWide: true,
+    // In base units a balance is long.
+    isWide: unit === undefined,
   };
 }
 
-/** Today's fees and their limit. */
-function spendingFact({ spending: { fee, limits }, reserve, account }: RelayerStatus): Fact {
-  const { dailyFee } = limits;
-  const isUsedUp = dailyFee !== undefined && fee >= dailyFee;
-  const text = (amount: bigint): string => formatAmount(amount, account.denom, account.unit, "\u202f");
+/** The gas price as a multiple of its minimum. */
+function priceFact(market: MarketStatus | undefined): Fact {
+  if (market === undefined)
+    return { name: "Gas price", value: "no fee market", detail: "or it was not read yet", tone: "unknown" };
+  const { price, minimum, ceiling, cap, denom } = market;
+  const text = `${priceText(price)} ${denom}`;
+  if (!isFresh(market))
+    return { name: "Gas price", value: text, detail: `read ${ago(market.sinceReadMs)}`, tone: "unknown" };
   return {
-    name: "Fees today (UTC)",
-    value: dailyFee === undefined ? text(fee) : `${text(fee)} of ${text(dailyFee)}`,
-    detail: `${isUsedUp ? "the limit is reached; " : ""}reserve ${text(reserve)}`,
-    tone: isUsedUp ? "bad" : undefined,
-    isWide: account.unit !== undefined,
+    name: "Gas price",
+    value: minimum > 0n ? `${priceRatio(price, minimum)} × minimum` : text,
+    detail: minimum > 0n ? text : "no minimum",
+    tone: price > cap ? "bad" : price > ceiling ? "warn" : undefined,
   };
+}
+
+/** The local chain and the role of this process, in one line. */
+export function localLine({ local, connected, gate }: RelayerStatus): Html {
+  const { height, sinceBlockMs, error } = local;
+  const head =
+    height === undefined ? "no block read yet" : `height ${height}, newest block ${ago(sinceBlockMs)}`;
+  const events = connected ? "events by WebSocket" : "no WebSocket, so the height is polled";
+  const role = gate.role === "unknown" ? badge("unknown", "role not known") : `role: ${gate.role}`;
+  return html`<p>Local chain: ${head}; ${connected ? events : html`<span class="warn">${events}</span>`}; ${role}.${
+    error !== undefined && html` <span class="bad">${error}</span>`
+  }</p>`;
 }

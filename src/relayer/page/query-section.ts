@@ -6,7 +6,7 @@ import type { QueryView } from "../health/relayer-status.ts";
 import { ascending } from "../../platform/base/order.ts";
 
 /** Sort columns of the table. Each puts the most important first. */
-export const SORTS = ["late", "id", "connection", "age", "owner", "gas"] as const;
+export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
 
 /** One of {@link SORTS}. */
 type Sort = (typeof SORTS)[number];
@@ -42,6 +42,8 @@ interface QueriesPage {
 /** Queries on one page of the table. */
 export const PAGE_ROWS = 50;
 const MAX_SEARCH = 100;
+/** So many queries need no filter. */
+const FEW = 10;
 
 /** Parses the parameters. Ignores unknown names and values, so that an old link still shows the page. */
 export function parseQueriesView(parameters: URLSearchParams): QueriesView {
@@ -90,7 +92,6 @@ const COMPARE: Readonly<Record<Sort, Compare>> = {
   // A query without a result sorts as the oldest.
   age: (a, b) => ascending(ageOf(b), ageOf(a)),
   owner: (a, b) => ascending(a.owner, b.owner),
-  gas: (a, b) => ascending(b.cost?.gas ?? 0n, a.cost?.gas ?? 0n),
 };
 
 function ageOf({ resultAge }: QueryView): bigint {
@@ -121,21 +122,23 @@ export function querySection(page: QueriesPage, total: number | undefined, view:
   if (total === undefined) return html`<h2>Queries</h2><p>The list of queries was not read yet.</p>`;
   if (total === 0)
     return html`<h2>Queries</h2><p>No query is registered on these connections. The relayer follows the chain and serves the next one immediately.</p>`;
+  const caption = captionOf(page, total);
   const table =
     page.matching === 0
       ? html`<p>No query matches. <a data-view href="/">Show all ${grouped(total)}</a>.</p>`
       : dataTable({
-          caption: captionOf(page, total),
+          caption,
+          isCaptionHidden: true,
           columns: columnsOf(view),
           rows: page.rows,
           rowId: ({ id }) => `query-${id}`,
         });
-  return html`<h2>Queries</h2>${filterForm(view)}${table}${pager(page, view)}`;
+  const needsFilter = total > FEW || page.matching < total;
+  return html`<h2>Queries <small>${caption}</small></h2>${needsFilter && filterForm(view)}${table}${pager(page, view)}`;
 }
 
 function captionOf({ matching, page, pages }: QueriesPage, total: number): string {
-  const found = `${grouped(matching)} ${matching === 1 ? "query" : "queries"}`;
-  const of = matching === total ? found : `${found} of ${grouped(total)}`;
+  const of = matching === total ? grouped(total) : `${grouped(matching)} of ${grouped(total)}`;
   return pages === 1 ? of : `${of}, page ${page} of ${pages}`;
 }
 
@@ -166,7 +169,7 @@ function columnsOf(view: QueriesView): readonly Column<QueryView>[] {
     {
       name: "query",
       sort: sort("id"),
-      cell: ({ id, type }) => html`<a href="/api/queries/${id}">${id}</a> ${type.toUpperCase()}`,
+      cell: ({ id, type }) => html`<a href="/queries/${id}">${id}</a> ${type.toUpperCase()}`,
     },
     { name: "state", cell: stateCell },
     { name: "late", isNumber: true, sort: sort("late"), cell: lateCell },
@@ -174,18 +177,18 @@ function columnsOf(view: QueriesView): readonly Column<QueryView>[] {
     { name: "period", isNumber: true, cell: ({ updatePeriod }) => counted(Number(updatePeriod), "block") },
     { name: "connection", sort: sort("connection"), cell: ({ connectionId }) => connectionId },
     { name: "owner", sort: sort("owner"), cell: ownerCell },
-    { name: "gas since start", isNumber: true, sort: sort("gas"), cell: costCell },
   ];
 }
 
 /** Columns sorted in descending order by default. */
-const GREATEST_FIRST: ReadonlySet<Sort> = new Set(["late", "age", "gas"] as const);
+const GREATEST_FIRST: ReadonlySet<Sort> = new Set(["late", "age"] as const);
 
 function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" {
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
-function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryView): Html {
+/** State of a query in a word, with the reason of a failure. */
+export function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryView): Html {
   if (error !== undefined) {
     const seconds = Math.ceil(retryInMs / 1_000);
     return html`${badge("bad", "backing off")} <small>${error.code}: ${error.reason} (failures: ${failures}, next try in ${seconds} s)</small>`;
@@ -205,26 +208,16 @@ function lateCell({ lateness }: QueryView): Html | string {
   return isOverdue ? html`<strong class="bad">${text}</strong><small>limit ${limit}</small>` : text;
 }
 
-function ageCell({ type, resultAge, lastRemoteHeight, unchangedSince }: QueryView): Html | string {
+/** Time since the last result, or since the last search of a TX query, whose height increases also when it finds nothing. */
+export function ageCell({ resultAge }: Pick<QueryView, "resultAge">): string {
   if (resultAge === undefined) return "none yet";
-  const { blocks, ms, isAtLeast } = resultAge;
-  const age = `${isAtLeast ? "over " : ""}${formatDuration(ms)} ago`;
-  // The height of a TX query increases with every search, even one that finds nothing.
-  if (type === "tx") return html`searched ${age}<small>${counted(Number(blocks), "block")}</small>`;
-  const remote = lastRemoteHeight === undefined ? "" : `, of remote ${lastRemoteHeight}`;
-  const unchanged = unchangedSince === undefined ? "" : `, unchanged since block ${unchangedSince}`;
-  return html`${age}<small>${counted(Number(blocks), "block")}${remote}${unchanged}</small>`;
+  return `${resultAge.isAtLeast ? "over " : ""}${formatDuration(resultAge.ms)} ago`;
 }
 
 /** An owner's address, shortened. */
 export function ownerCell({ owner }: Pick<QueryView, "owner">): Html {
   const text = owner.length > 20 ? `${owner.slice(0, 12)}…${owner.slice(-6)}` : owner;
   return html`<code title="${owner}">${text}</code>`;
-}
-
-function costCell({ cost, results }: QueryView): Html | string {
-  if (cost === undefined) return "–";
-  return html`${grouped(cost.gas)}<small>${counted(results, "result")}, fee ${grouped(cost.fee)}</small>`;
 }
 
 function pager({ page, pages }: QueriesPage, view: QueriesView): Html {

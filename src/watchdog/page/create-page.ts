@@ -105,7 +105,7 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): Watchd
       ...pageLinks(notify.links ?? {}, "watchdog", DASHBOARDS.paid),
     ],
   };
-  return { routes: livePageRoutes({ frame, content }, clock), render };
+  return { routes: livePageRoutes({ frame, pages: [{ path: "/", content }] }, clock), render };
 }
 
 /** The page is rendered ahead of requests for this long after the last one. */

@@ -6,7 +6,8 @@ import {
   type ProblemCode,
 } from "../../../src/relayer/health/problems.ts";
 import { createActivity } from "../../../src/relayer/page/activity.ts";
-import { relayerPage } from "../../../src/relayer/page/relayer-page.ts";
+import { relayerPages } from "../../../src/relayer/page/relayer-page.ts";
+import { navigablePages } from "../../support/pages/page-contents.ts";
 import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
 import { type SimWorld, startWorld } from "./sim-world.ts";
 
@@ -186,12 +187,12 @@ async function seen(world: SimWorld) {
   return {
     readyz: await get("/readyz"),
     livez: await get("/livez"),
-    page: pageOf(world),
+    page: await pageOf(world),
     metrics: (await get("/metrics")).body,
   };
 }
 
-function pageOf({ status, journal }: SimWorld): string {
+async function pageOf({ status, journal, registry }: SimWorld): Promise<string> {
   const activity = createActivity(() => 0);
   const input = {
     status: status(),
@@ -199,10 +200,11 @@ function pageOf({ status, journal }: SimWorld): string {
     costs: sampleCosts(0),
     timeline: { problems: () => [], runs: () => [] },
     deadLetters: journal.deadLetters(),
+    attempts: { find: () => Promise.resolve([]) },
+    registry,
     resubmit: "nobody",
   } as const;
-  const { sections } = relayerPage(input, new URLSearchParams());
-  return sections.map(({ content }) => content.text).join("");
+  return (await navigablePages(relayerPages(() => input))).all;
 }
 
 /** A world without the query whose search the node refuses. A result of that one is possible and overdue. */

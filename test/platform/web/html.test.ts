@@ -65,7 +65,10 @@ describe("the shell of a page", () => {
     asOfMs: 1_000,
     sections: [{ id: "one", label: EVIL, content: html`<p>${EVIL}</p>` }],
   };
-  const { body, headers } = pageReply(frame, content, 4_400, 2_000);
+  const { body, headers } = pageReply({ ...frame, nav: [], path: "/" }, content, {
+    nowMs: 4_400,
+    everyMs: 2_000,
+  });
 
   it("escapes, and allows only its own style and script", () => {
     expect(String(body).match(/<script/g)).toHaveLength(1);

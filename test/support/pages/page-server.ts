@@ -3,10 +3,9 @@ import { silentLogger } from "../../../src/platform/base/logger.ts";
 import type { Secret } from "../../../src/platform/base/secret.ts";
 import type { HttpRoute } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
-import { livePageRoutes } from "../../../src/platform/web/live-page.ts";
-import type { PageContent } from "../../../src/platform/web/page-shell.ts";
+import { type LivePage, livePageRoutes } from "../../../src/platform/web/live-page.ts";
 
-/** A server of one page, on a free port of loopback. */
+/** A server of pages, on a free port of loopback. */
 export interface PageServer {
   readonly url: string;
   readonly port: number;
@@ -14,15 +13,15 @@ export interface PageServer {
 }
 
 export interface PageServerOptions {
-  readonly content: (view: URLSearchParams) => PageContent;
+  readonly pages: readonly LivePage[];
   readonly routes?: readonly HttpRoute[];
   readonly token?: Secret;
   readonly port?: number;
 }
 
-/** Serves a page whose content the caller chooses. */
+/** Serves pages whose contents the caller chooses. */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
-  const { content, routes = [], token, port = 0 } = options;
+  const { pages, routes = [], token, port = 0 } = options;
   const frame = {
     heading: "A daemon",
     version: "0.0.0",
@@ -34,7 +33,7 @@ export async function startPageServer(options: PageServerOptions): Promise<PageS
       name: "page",
       listen: { host: "127.0.0.1", port },
       portOption: "none",
-      routes: [...livePageRoutes({ frame, content }, systemClock), ...routes],
+      routes: [...livePageRoutes({ frame, pages }, systemClock), ...routes],
       ...(token === undefined ? {} : { token }),
     },
     { logger: silentLogger },

@@ -6,6 +6,7 @@ import type { QueryView } from "../../../src/relayer/health/relayer-status.ts";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import type { MarketStatus } from "../../../src/relayer/forecast/market-view.ts";
 import { sampleCosts } from "../../relayer/costs/cost-samples.ts";
+import { sampleAttempt, sampleState } from "../../relayer/samples.ts";
 import {
   NOW_MS,
   sampleConnection,
@@ -111,6 +112,29 @@ function timelineOf(failing: boolean): RelayerPageInput["timeline"] {
   };
 }
 
+/** The registered queries behind {@link queriesOf}. */
+function queriesWithKeys(count: number) {
+  return Array.from({ length: count }, (_, index) => sampleState({ id: BigInt(index + 1), owner: OWNER }));
+}
+
+/** Ten attempts of a query, or of several: one failed, one was no longer needed. */
+function attemptsOf(queryId: bigint | undefined) {
+  return Array.from({ length: 10 }, (_, index) =>
+    sampleAttempt({
+      queryId: queryId ?? BigInt(index + 1),
+      startedAtMs: NOW_MS - index * 12_000,
+      localHeight: BigInt(4_000 - index * 5),
+      remoteHeight: BigInt(21_004_512 - index * 5),
+      txHash: `${index}`.padStart(64, "AB12"),
+      outcome: "included",
+      gas: 184_000n,
+      fee: 975n,
+      ...(index === 3 && { outcome: "superseded", localHeight: undefined, txHash: undefined }),
+      ...(index === 4 && { outcome: "rejected", reason: "the contract failed: <b>no</b>" }),
+    }),
+  );
+}
+
 /** A relayer with 12 queries, all current. */
 export function healthyRelayer(queries = 12): RelayerPageInput {
   return {
@@ -119,7 +143,12 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
       queries: queriesOf(queries, (id) =>
         id === 3 ? { lateness: sampleLateness({ blocks: 1n, ms: 1_900 }) } : {},
       ),
-      account: { ...sampleStatus().account, balance: 999_999_999_975_198n, daysLeft: 41.2 },
+      account: {
+        ...sampleStatus().account,
+        balance: 999_999_999_975_198n,
+        daysLeft: 41.2,
+        unit: { denom: "untrn", name: "NTRN", exponent: 6 },
+      },
       market: marketOver(sampleMarket()),
       spending: {
         ...sampleStatus().spending,
@@ -134,6 +163,8 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
     costs: sampleCosts(NOW_MS),
     timeline: timelineOf(false),
     deadLetters: [],
+    attempts: { find: ({ queryId }) => Promise.resolve(attemptsOf(queryId)) },
+    registry: { states: () => queriesWithKeys(queries) },
     resubmit: "token",
   };
 }

@@ -4,7 +4,7 @@ import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import type { OpenHttpServer } from "../../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../../src/platform/http/route-server.ts";
 import { html } from "../../../../src/platform/web/html.ts";
-import { livePageRoutes } from "../../../../src/platform/web/live-page.ts";
+import { livePageRoutes, type PageView } from "../../../../src/platform/web/live-page.ts";
 import type { PageContent } from "../../../../src/platform/web/page-shell.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 
@@ -24,14 +24,14 @@ const update = z.object({
 async function startScene() {
   const clock = createManualClock(START);
   const state = { verdict: "good", renderings: 0 };
-  const content = (view: URLSearchParams): PageContent => {
+  const content = ({ query }: PageView): PageContent => {
     state.renderings += 1;
     return {
       title: state.verdict,
       asOfMs: clock.nowMs() - 1_000,
       sections: [
         { id: "verdict", label: "Verdict", content: html`<p>${state.verdict}</p>` },
-        { id: "list", label: "List", content: html`<p>${view.get("search") ?? "all"}</p>` },
+        { id: "list", label: "List", content: html`<p>${query.get("search") ?? "all"}</p>` },
       ],
     };
   };
@@ -41,7 +41,7 @@ async function startScene() {
       name: "page",
       listen: { host: "127.0.0.1", port: 0 },
       portOption: "none",
-      routes: livePageRoutes({ frame, content }, clock),
+      routes: livePageRoutes({ frame, pages: [{ path: "/", content }] }, clock),
     },
     { logger: silentLogger },
   );

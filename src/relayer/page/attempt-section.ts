@@ -1,0 +1,85 @@
+import { html, type Html } from "../../platform/web/html.ts";
+import { timeText } from "../../platform/web/page-shell.ts";
+import { amount, badge, type Column, dataTable, grouped, type Tone } from "../../platform/web/parts.ts";
+import { type Bar, barPlot } from "../../platform/web/plots.ts";
+import type { AccountStatus } from "../health/relayer-status.ts";
+import { type Attempt, NOT_NEEDED } from "../state/attempt.ts";
+import type { ActivitySample } from "./activity.ts";
+
+/** Results, transactions and gas of the last hour, by minute. */
+export function activitySection(samples: readonly (ActivitySample | undefined)[]): Html {
+  const known = samples.filter((sample) => sample !== undefined);
+  const sum = (read: (sample: ActivitySample) => number): number =>
+    known.reduce((total, sample) => total + read(sample), 0);
+  const plot = (title: string, summary: string, bar: (sample: ActivitySample) => Bar): Html =>
+    barPlot({
+      title,
+      summary,
+      bars: samples.map((sample) => sample && bar(sample)),
+      from: "1 h ago",
+      to: "now",
+      format: (value) => grouped(Math.round(value)),
+    });
+  const gas = known.reduce((total, sample) => total + sample.gas, 0n);
+  return html`<h2>Last hour</h2><div class="plots">${plot(
+    "Results a minute",
+    `${grouped(sum(({ included }) => included))} included, ${failedText(sum(({ failed }) => failed))}`,
+    ({ included, failed }) => [
+      { style: "good", value: included },
+      { style: "bad", value: failed },
+    ],
+  )}${plot(
+    "Transactions a minute",
+    `${grouped(sum(({ transactions }) => transactions))} in blocks`,
+    ({ transactions }) => [{ style: "plain", value: transactions }],
+  )}${plot("Gas a minute", `${grouped(gas)} used`, (sample) => [{ style: "plain", value: Number(sample.gas) }])}</div>`;
+}
+
+function failedText(failed: number): string {
+  if (failed === 0) return "none failed";
+  return `${grouped(failed)} failed (red, on top)`;
+}
+
+/** Attempts of one table. */
+export const ATTEMPTS_SHOWN = 50;
+
+/** The newest attempts, of all queries or of one. */
+export function attemptTable(
+  attempts: readonly Attempt[],
+  { denom, unit }: Pick<AccountStatus, "denom" | "unit">,
+  isOneQuery: boolean,
+): Html {
+  if (attempts.length === 0) return html`<p>No attempt is stored yet.</p>`;
+  const columns: readonly Column<Attempt>[] = [
+    { name: "began", cell: ({ startedAtMs }) => timeText(startedAtMs) },
+    { name: "query", cell: ({ queryId }) => html`<a href="/queries/${queryId}">${queryId}</a>` },
+    {
+      name: "outcome",
+      cell: ({ outcome, reason }) =>
+        html`${badge(toneOf(outcome), outcome)}${reason !== undefined && html`<small>${reason}</small>`}`,
+    },
+    {
+      name: "remote height",
+      isNumber: true,
+      cell: ({ remoteHeight }) => (remoteHeight === 0n ? "–" : remoteHeight),
+    },
+    { name: "local height", isNumber: true, cell: ({ localHeight }) => localHeight ?? "–" },
+    { name: "gas", isNumber: true, cell: ({ gas }) => grouped(gas) },
+    { name: "fee", isNumber: true, cell: ({ fee }) => amount(fee, denom, unit) },
+    {
+      name: "transaction",
+      cell: ({ txHash }) =>
+        txHash === undefined ? "–" : html`<code title="${txHash}">${txHash.slice(0, 12)}…</code>`,
+    },
+  ];
+  return dataTable({
+    caption: `The newest ${attempts.length}`,
+    columns: isOneQuery ? columns.filter(({ name }) => name !== "query") : columns,
+    rows: attempts,
+  });
+}
+
+function toneOf(outcome: Attempt["outcome"]): Tone {
+  if (outcome === "included") return "good";
+  return NOT_NEEDED.has(outcome) ? "unknown" : "bad";
+}
