@@ -1,7 +1,7 @@
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { parse } from "yaml";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { getRoute, jsonReply, textReply } from "../../src/platform/http/http-route.ts";
@@ -29,6 +29,13 @@ function status(network: string, power: string) {
   );
 }
 
+/** The latest block of a chain, by REST. */
+function latest(chainId: string) {
+  return getRoute("/cosmos/base/tendermint/v1beta1/blocks/latest", () =>
+    jsonReply(200, { block: { header: { chain_id: chainId } } }),
+  );
+}
+
 async function serve(routes: Parameters<typeof openRouteServer>[0]["routes"]): Promise<string> {
   const listen = { host: "127.0.0.1", port: 0 };
   const server = await openRouteServer(
@@ -44,6 +51,7 @@ beforeAll(async () => {
   const client = (id: string, chainId?: string) => ({ client_id: id, client_state: { chain_id: chainId } });
   local = await serve([
     status("local-1", "10"),
+    latest("local-1"),
     getRoute("/cosmos/auth/v1beta1/bech32", () => jsonReply(200, { bech32_prefix: "neutron" })),
     getRoute("/feemarket/v1/params", () =>
       jsonReply(200, { params: { fee_denom: "ufee", min_base_gas_price: "0.002500000000000000" } }),
@@ -80,7 +88,7 @@ beforeAll(async () => {
     ),
     getRoute("/metrics", () => textReply(200, "")),
   ]);
-  remote = await serve([status("remote-1", "0")]);
+  remote = await serve([status("remote-1", "0"), latest("remote-1")]);
 });
 afterAll(() => Promise.all(servers.map((server) => server.close())));
 
@@ -129,10 +137,45 @@ describe("config init relayer", () => {
     const other = await serve([status("other-1", "0")]);
     const several = await run("relayer", "--rpc", local, "--rest", local, "--remote-rpc", other);
     expect(several.message).toContain("name one of connection-1, connection-2 with --connection");
-    expect((await run("relayer", "--rpc", local, "--rest", local)).message).toContain("--remote-rpc");
+    expect((await run("relayer", "--rpc", local, "--rest", local)).message).toBe(
+      "--remote-rpc: RPC of the remote chain, e.g. http://127.0.0.1:26757; name it, or answer in a terminal without --yes",
+    );
     expect((await run("relayer", ...endpoints(), "--chain-id", "neutron-1")).message).toContain(
       "not of neutron-1",
     );
+  });
+
+  it("says that no connection leads to the remote chain, and how one is made", async () => {
+    const lonely = await serve([status("lonely-1", "0")]);
+    const { exitCode, message } = await run(
+      "relayer",
+      "--rpc",
+      local,
+      "--rest",
+      local,
+      "--remote-rpc",
+      lonely,
+    );
+    expect(exitCode).toBe(78);
+    expect(message).toContain("local-1 has no open connection to lonely-1. An IBC relayer makes one: hermes");
+  });
+
+  it("refuses what a chain calls itself when it is not such a name", async () => {
+    const bad = await serve([status("local-1\nhttp:", "10")]);
+    const rpc = await run("relayer", "--rpc", bad, "--rest", local, "--remote-rpc", remote);
+    expect(rpc.message).toContain(
+      "/status of --rpc is not as a Cosmos node writes it: result.node_info.network",
+    );
+    const prefix = await serve([
+      latest("local-1"),
+      getRoute("/cosmos/auth/v1beta1/bech32", () => jsonReply(200, { bech32_prefix: "a\nb" })),
+    ]);
+    const rest = await run("relayer", "--rpc", local, "--rest", prefix, "--remote-rpc", remote);
+    expect(rest.message).toContain(
+      "the address prefix of --rest is not as a Cosmos node writes it: bech32_prefix",
+    );
+    const other = await run("relayer", "--rpc", local, "--rest", remote, "--remote-rpc", remote);
+    expect([other.exitCode, other.message]).toEqual([78, "--rest is a node of remote-1, and not of local-1"]);
   });
 
   it("says which endpoint does not respond, and writes no file", async () => {
@@ -142,8 +185,9 @@ describe("config init relayer", () => {
     expect([exitCode, existsSync(file)]).toEqual([75, false]);
     expect(message).toMatch(/^--rpc: 127\.0\.0\.1:1 gives no usable response to \/status: .*--offline/);
     // The RPC has no such path: not every URL is REST.
-    const rest = await run("relayer", "--rpc", local, "--rest", remote, "--remote-rpc", remote);
-    expect(rest.message).toContain("--rest: ");
+    const bare = await serve([status("local-1", "0")]);
+    const rest = await run("relayer", "--rpc", local, "--rest", bare, "--remote-rpc", remote);
+    expect(rest.message).toMatch(/^--rest: .* gives no usable response/);
   });
 
   it("sends nothing with --offline", async () => {
@@ -196,6 +240,116 @@ describe("config init watchdog", () => {
       sources: { node: `${local}/metrics`, prices: remote },
       chain: { rest: local },
     });
+  });
+
+  const endpoints = (): readonly string[] => [
+    "--node",
+    local,
+    "--sidecar",
+    remote,
+    "--rpc",
+    local,
+    "--rest",
+    local,
+  ];
+
+  it("names the option and what it is, with an example", async () => {
+    expect((await run("watchdog")).message).toBe(
+      "--node: metrics page of the validator's node, e.g. http://127.0.0.1:26660/metrics; name it, or answer in a terminal without --yes",
+    );
+    for (const [option, value, what] of [
+      ["--node", "127.0.0.1:26660", "metrics page"],
+      ["--second-rest", "rest.example", "REST of another node"],
+      ["--runbooks", "https://a.example/\nx", "folder with the runbooks"],
+      ["--currency", "US DOLLAR!", "currency of the month's pay"],
+      ["--notify", "pager", "channel of notifications (alertmanager, pagerduty, slack"],
+      ["--set", "nonsense", "setting of the channel"],
+    ] as const) {
+      const { exitCode, message } = await run("watchdog", ...endpoints(), "--notify", "slack", option, value);
+      expect([exitCode, message]).toEqual([2, expect.stringContaining(`${option}: `)]);
+      expect(message).toContain(what);
+      expect(message).toContain(JSON.stringify(value));
+    }
+  });
+
+  it("writes second endpoint, RPC, currency and runbooks", async () => {
+    const more = ["--second-rest", local, "--currency", "USD", "--runbooks", "https://a.example/runbooks"];
+    const { out } = await run("watchdog", ...endpoints(), ...more);
+    expect(parse(out)).toMatchObject({
+      chain: { rest: local, fallbacks: [local], rpc: local },
+      policy: { currency: "USD" },
+      notify: { runbooks: "https://a.example/runbooks" },
+    });
+    const other = await run("watchdog", ...endpoints(), "--second-rest", remote);
+    expect(other.message).toBe("--second-rest is a node of remote-1, and not of local-1");
+  });
+
+  it("reads the pay from a chain that has the module, and only there", async () => {
+    expect(parse((await run("watchdog", ...endpoints())).out)).not.toHaveProperty("policy");
+    const performance = { allowed_to_miss: "0.1", required_at_least: "0.8" };
+    const params = {
+      blocks_performance_requirement: performance,
+      oracle_votes_performance_requirement: performance,
+      reward_quote: { amount: "2500", asset: "USD" },
+      payment_schedule_type: { monthly_payment_schedule_type: {} },
+    };
+    const paying = (reply: object) =>
+      serve([
+        status("local-1", "0"),
+        latest("local-1"),
+        getRoute("/neutron/revenue/params", () => jsonReply(200, reply)),
+      ]);
+    const policyAt = async (rest: string): Promise<unknown> =>
+      parse((await run("watchdog", "--node", local, "--sidecar", remote, "--rpc", rest, "--rest", rest)).out);
+    expect(await policyAt(await paying({ params }))).toMatchObject({ policy: { from_chain: true } });
+    expect(await policyAt(await paying({ params: {} }))).not.toHaveProperty("policy");
+  });
+
+  it("tests the channel, and writes nothing when its receiver refuses", async () => {
+    let code = 200;
+    const texts: string[] = [];
+    const receiver = await serve([
+      {
+        method: "POST",
+        path: "/hook",
+        handle: async ({ body }) => {
+          texts.push(String(body));
+          return textReply(code, code === 200 ? "ok" : "no_service");
+        },
+      },
+    ]);
+    const file = join(folder, "notified.yaml");
+    const notified = [...endpoints(), "--notify", "slack", "--set", "url=INIT_TEST_URL", "name=on-call"];
+    vi.stubEnv("INIT_TEST_URL", "");
+    const unset = await run("watchdog", ...notified);
+    expect(unset.out).toContain("# No test message was sent: ");
+    expect(unset.out).toContain("INIT_TEST_URL");
+    expect(parse(unset.out)).toMatchObject({
+      notify: { channels: [{ kind: "slack", name: "on-call", url: { env: "INIT_TEST_URL" } }] },
+    });
+    vi.stubEnv("INIT_TEST_URL", `${receiver}/hook`);
+    const sent = await run("watchdog", ...notified, "--output", file);
+    expect(sent.out).toContain("The channel on-call accepted a test message");
+    expect(texts).toEqual([expect.stringContaining("relaywatch config init")]);
+    expect(readFileSync(file, "utf8")).not.toContain(receiver);
+    code = 404;
+    const other = join(folder, "refused.yaml");
+    const refused = await run("watchdog", ...notified, "--output", other);
+    expect([refused.exitCode, existsSync(other)]).toEqual([75, false]);
+    expect(refused.message).toMatch(
+      /^--notify: the channel on-call did not accept .*no_service.*nothing is written$/,
+    );
+    vi.unstubAllEnvs();
+  });
+
+  it("asks for the settings that a channel needs, and no more", async () => {
+    const mail = ["--offline", "--notify", "email"];
+    const missing = await run("watchdog", ...endpoints(), "--chain-id", "local-1", ...mail);
+    expect(missing.message).toContain("--set host=…: host of the channel email, e.g. mail.example");
+    const set = ["--set", "host=mail.a.example", "from=w@a.example", "to=a@a.example,b@a.example"];
+    const { out } = await run("watchdog", ...endpoints(), "--chain-id", "local-1", ...mail, ...set);
+    expect(parse(out)).toMatchObject({ notify: { channels: [{ to: ["a@a.example", "b@a.example"] }] } });
+    expect(out).not.toContain("password");
   });
 
   it("writes a file without requests", async () => {

@@ -1,7 +1,9 @@
 import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
+import { createServer } from "node:http";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parse } from "yaml";
 import { LOCALNET_RELAYER_MNEMONIC, portsAt } from "../../src/platform/base/localnet-defaults.ts";
 import { openCliHome, until } from "../support/e2e/cli-process.ts";
@@ -33,7 +35,7 @@ describe("relaywatch config init on a terminal", async () => {
       for (const [question, text] of answers) {
         await until(`${question} in ${output}`, () => {
           const at = output.indexOf(question, from);
-          if (at < 0 || !/\]: |: $/.test(output.slice(at))) return undefined;
+          if (at < 0 || !/: /.test(output.slice(at + question.length))) return undefined;
           from = at + question.length;
           return true;
         });
@@ -51,7 +53,7 @@ describe("relaywatch config init on a terminal", async () => {
       ["relayer", "--output", file],
       [
         ["RPC of the chain with the queries", url(ports.localRpc)],
-        ["REST of the same chain", url(ports.localRest)],
+        ["REST of a node of the chain", url(ports.localRest)],
         ["RPC of the remote chain", url(ports.remoteRpc)],
       ],
     );
@@ -76,16 +78,30 @@ describe("relaywatch config init on a terminal", async () => {
 
   it("asks for the endpoints of a watchdog", async () => {
     const file = join(home.directory, "watchdog.yaml");
+    const receiver = createServer((_, reply) => reply.end("{}")).listen(0, "127.0.0.1");
+    onTestFinished(() => void receiver.close());
+    await once(receiver, "listening");
+    const address = receiver.address();
+    const alertmanager = url(typeof address === "object" && address !== null ? address.port : 0);
     const { code, output } = await answer(
       ["watchdog", "--output", file],
       [
         ["Metrics page of the validator's node", `${url(ports.localMetrics)}/metrics`],
         ["Price API of the sidecar", `${url(ports.prices)}/`],
         ["RPC of the validator's node", url(ports.localRpc)],
-        ["REST of the chain", url(ports.localRest)],
+        ["REST of a node of the chain", url(ports.localRest)],
+        ["REST of another node of the chain", url(ports.localRest)],
+        ["Currency of the month's pay", "USD"],
+        ["URL of the folder with the runbooks", ""],
+        ["Channel of notifications", "alertmanager"],
+        ["Name of the channel alertmanager", ""],
+        ["Urls of the channel alertmanager", alertmanager],
       ],
     );
-    expect({ code, output }).toMatchObject({ code: 0 });
+    expect({ code, output }).toMatchObject({
+      code: 0,
+      output: expect.stringContaining("The channel alertmanager accepted a test message"),
+    });
     expect(await home.run("config", "validate", "--no-secrets", file)).toMatchObject({ code: 0 });
   });
 
@@ -95,7 +111,7 @@ describe("relaywatch config init on a terminal", async () => {
       ["relayer", "--output", file],
       [
         ["RPC of the chain with the queries", url(ports.localRpc)],
-        ["REST of the same chain", CTRL_C],
+        ["REST of a node of the chain", CTRL_C],
       ],
     );
     expect({ code, output }).toMatchObject({
@@ -115,6 +131,9 @@ describe("relaywatch config init on a terminal", async () => {
       stderr += text;
     });
     const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
-    expect([code, stderr]).toEqual([2, expect.stringContaining("name it with --rpc")]);
+    expect([code, stderr]).toEqual([
+      2,
+      expect.stringContaining("--rpc: RPC of the chain with the queries, e.g. "),
+    ]);
   });
 });

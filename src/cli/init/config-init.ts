@@ -6,22 +6,26 @@ import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { isPlainHttpUrl, withoutSecrets } from "../../platform/config/config-fields.ts";
+import { ConfigError } from "../../platform/config/config.ts";
+import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { matrixFindings, matrixText, readEndpointMatrix } from "../../relayer/doctor/endpoint-matrix.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
-import type { InitDeps, InitOptions } from "./init-options.ts";
+import { createChannel } from "../../watchdog/notify/channels/channel-kinds.ts";
+import { postJson, sendSmtp } from "../../watchdog/notify/channels/transport.ts";
+import { testChannels } from "../../watchdog/notify/notifier.ts";
+import { ASKED, type InitDeps, type InitOptions } from "./init-options.ts";
 import { planRelayer } from "./init-relayer.ts";
-import { planWatchdog } from "./init-watchdog.ts";
+import { ASKED_WATCHDOG, planWatchdog } from "./init-watchdog.ts";
 
 /** `relaywatch config init relayer|watchdog`. */
 export function initCommand(context: CliContext): Command {
   return new Command()
     .addArgument(new Argument("<daemon>", "the daemon").choices(["relayer", "watchdog"]))
     .option("--rpc <url>", "CometBFT RPC of a node: of the chain with the queries, or of the validator")
-    .option("--rest <url>", "REST of a node of the same chain")
+    .option("--rest <url>", `${ASKED.rest.meaning}, the same as of --rpc`)
     .option("--chain-id <id>", "with --offline: id of the chain")
     .option("--remote-rpc <url...>", "relayer: CometBFT RPC of each remote chain")
     .option("--connection <id...>", "relayer: connection to each remote chain, in the order of --remote-rpc")
@@ -29,8 +33,16 @@ export function initCommand(context: CliContext): Command {
       "--remote-chain-id <id...>",
       "relayer, with --offline: ids of the remote chains, in the same order",
     )
-    .option("--node <url>", "watchdog: metrics page of the validator's node")
-    .option("--sidecar <url>", "watchdog: price API of the sidecar")
+    .option("--node <url>", watchdogText("node"))
+    .option("--sidecar <url>", watchdogText("sidecar"))
+    .option("--second-rest <url>", watchdogText("secondRest"))
+    .option("--currency <name>", watchdogText("currency"))
+    .option("--runbooks <url>", watchdogText("runbooks"))
+    .option("--notify <kind>", `${watchdogText("notify")}; it gets a test message`)
+    .option(
+      "--set <key=value...>",
+      "watchdog: settings of that channel; of a secret, the name of the variable that holds it",
+    )
     .option("--state-dir <dir>", "directory of the daemon's state")
     .option("--offline", "send no requests")
     .option("-y, --yes", "ask nothing")
@@ -39,10 +51,15 @@ export function initCommand(context: CliContext): Command {
       "after",
       `
 Asks for what is missing when it runs in a terminal. Discovers the chain id, address prefix, fee denom and fee market,
-connections, the validator's addresses and metrics pages, and writes a commented YAML file. Exits 75 when an endpoint does
-not respond.`,
+connections, the revenue module, the validator's addresses and metrics pages, and writes a commented YAML file. Exits 75 when
+an endpoint does not respond, or the channel does not accept the test message.`,
     )
     .action((daemon: "relayer" | "watchdog", options: InitOptions) => init(daemon, options, context));
+}
+
+function watchdogText(key: keyof typeof ASKED_WATCHDOG): string {
+  const { meaning, example } = ASKED_WATCHDOG[key];
+  return `watchdog: ${meaning}, e.g. ${example}`;
 }
 
 async function init(
@@ -50,9 +67,6 @@ async function init(
   options: InitOptions,
   context: CliContext,
 ): Promise<void> {
-  for (const url of [options.rpc, options.rest, ...(options.remoteRpc ?? []), options.node, options.sidecar])
-    if (url !== undefined && !isPlainHttpUrl(url))
-      throw new CliError(EXIT.usage, `${url} is not a URL such as http://127.0.0.1:26657`);
   if (options.output !== undefined && existsSync(options.output))
     throw new CliError(EXIT.usage, `${options.output} exists; name a new file with --output`);
   const { ask, close } = createQuestions(options);
@@ -61,12 +75,14 @@ async function init(
     const lines = await (daemon === "relayer" ? planRelayer(options, deps) : planWatchdog(options, deps));
     const text = [...headOf(daemon, options.output), ...lines, ""].join("\n");
     check(daemon, text);
-    // What the endpoints can: behind the path of the file, or as comments in it.
-    const matrix =
-      daemon === "relayer" && options.offline !== true ? await matrixOf(text, context) : undefined;
-    const isPrinted = options.output === undefined && matrix !== undefined;
-    write(isPrinted ? `${text}${matrix.replaceAll(/^/gm, "# ")}\n` : text, options.output, context);
-    if (!isPrinted && matrix !== undefined) context.print(`\n${matrix}`);
+    // What was found out is behind the path of the file, or comments in it.
+    const found =
+      options.offline === true
+        ? undefined
+        : await (daemon === "relayer" ? matrixOf(text, context) : testOf(text, context));
+    const isPrinted = options.output === undefined && found !== undefined;
+    write(isPrinted ? `${text}${found.replaceAll(/^/gm, "# ")}\n` : text, options.output, context);
+    if (!isPrinted && found !== undefined) context.print(`\n${found}`);
   } finally {
     close();
   }
@@ -86,6 +102,31 @@ async function matrixOf(text: string, context: CliContext): Promise<string> {
     ({ subject, text: found }) => `${subject}: ${found}`,
   );
   return [matrixText(rows), ...gaps].join("\n");
+}
+
+/** Sends a test message to the channel of a new watchdog's configuration. Throws `CliError` when it is not accepted. */
+async function testOf(text: string, context: CliContext): Promise<string | undefined> {
+  const source = { file: "new file", text };
+  const kind = watchdogConfigKind;
+  if (withoutSecrets(() => readDaemonConfig(kind, source, {})).config.notify.channels.length === 0)
+    return undefined;
+  try {
+    const { notify } = readDaemonConfig(kind, source, {}).config;
+    const channels = notify.channels.map((one) => createChannel(one, { post: postJson, mail: sendSmtp }));
+    const test = {
+      clock: systemClock,
+      reason: "relaywatch config init",
+      links: { runbooks: notify.runbooks },
+    };
+    const [result] = await testChannels(channels, test, context.signal);
+    if (result === undefined || result.error === null)
+      return `The channel ${result?.channel} accepted a test message: look for it.`;
+    const failed = `--notify: the channel ${result.channel} did not accept the test message: ${result.error}; nothing is written`;
+    throw new CliError(EXIT.tryAgain, failed);
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return `No test message was sent: ${errorText(error)}. Set it, and run relaywatch alerts test.`;
+  }
 }
 
 /** Deadline of each call. */

@@ -5,6 +5,9 @@ import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { responseField } from "../../watchdog/sources/chain-rest.ts";
+import { toRevenueParams } from "../../watchdog/sources/revenue-reading.ts";
+import { CHAIN_ID } from "../../watchdog/sources/sample-values.ts";
 
 /** Facts about a public chain. */
 interface KnownChain {
@@ -51,7 +54,17 @@ async function readJson(url: string, option: string, signal: AbortSignal): Promi
   }
 }
 
-/** Checks a response. Throws `CliError`. */
+/** Reads JSON that not every chain has. */
+async function findJson(url: string, signal: AbortSignal): Promise<unknown> {
+  try {
+    return await readJson(url, "--rest", signal);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** Checks a response. Throws `CliError` that names the field. */
 function parseReply<Schema extends z.ZodType>(
   schema: Schema,
   reply: unknown,
@@ -59,19 +72,27 @@ function parseReply<Schema extends z.ZodType>(
 ): z.output<Schema> {
   const parsed = schema.safeParse(reply);
   if (parsed.success) return parsed.data;
+  const field = parsed.error.issues[0]?.path.join(".") ?? "";
   throw new CliError(
     EXIT.fatal,
-    `${what} is not as a Cosmos node writes it; is the URL that of another API?`,
+    `${what} is not as a Cosmos node writes it${field === "" ? "" : `: ${field} is missing, or not such a value`}; is the URL that of another API?`,
   );
 }
 
+// What a chain calls itself goes into a file and into requests: other texts are refused.
+const chainIdText = z.string().regex(CHAIN_ID);
+const prefixText = z.string().regex(/^[a-z0-9]{1,83}$/);
+const denomText = z.string().regex(/^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/);
+const decimalText = z.string().regex(/^\d{1,30}(?:\.\d{1,18})?$/);
+const keyText = z.string().regex(/^[A-Za-z0-9+/=]{1,200}$/);
+
 const statusReply = z.object({
   result: z.object({
-    node_info: z.object({ network: z.string().min(1).max(50) }),
+    node_info: z.object({ network: chainIdText }),
     validator_info: z.object({
       address: z.string().regex(/^[0-9A-F]{40}$/),
-      pub_key: z.object({ value: z.string() }),
-      voting_power: z.string(),
+      pub_key: z.object({ value: keyText }),
+      voting_power: z.string().regex(/^\d{1,20}$/),
     }),
   }),
 });
@@ -96,6 +117,21 @@ export async function readNode(rpc: string, option: string, signal: AbortSignal)
   return { chainId: node.network, validator };
 }
 
+const blockReply = z.object({ block: z.object({ header: z.object({ chain_id: chainIdText }) }) });
+
+/** Throws `CliError` unless the REST API of `option` is that of a chain. */
+export async function requireSameChain(
+  rest: string,
+  option: string,
+  chainId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const reply = await readJson(below(rest, "cosmos/base/tendermint/v1beta1/blocks/latest"), option, signal);
+  const found = parseReply(blockReply, reply, `the latest block of ${option}`).block.header.chain_id;
+  if (found !== chainId)
+    throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, and not of ${chainId}`);
+}
+
 function below(base: string, path: string): string {
   return `${base.replace(/\/+$/, "")}/${path}`;
 }
@@ -109,21 +145,18 @@ export interface ChainFacts {
   readonly minPrice: string | undefined;
 }
 
-const bech32Reply = z.object({ bech32_prefix: z.string().min(1).max(83) });
-const marketReply = z.object({ params: z.object({ fee_denom: z.string(), min_base_gas_price: z.string() }) });
-const stakingReply = z.object({ params: z.object({ bond_denom: z.string() }) });
+const bech32Reply = z.object({ bech32_prefix: prefixText });
+const marketReply = z.object({ params: z.object({ fee_denom: denomText, min_base_gas_price: decimalText }) });
+const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
 /** Reads prefix and fee market, or without one the staking denom. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(below(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
-  const market = await readJson(below(rest, "feemarket/v1/params"), "--rest", signal).then(
-    (reply) => marketReply.safeParse(reply),
-    () => undefined,
-  );
-  if (market?.success === true) {
-    const { fee_denom: denom, min_base_gas_price: minPrice } = market.data.params;
-    return { prefix, denom, minPrice: minPrice.replace(/\.?0+$/, "") };
+  const market = await findJson(below(rest, "feemarket/v1/params"), signal);
+  if (market !== undefined) {
+    const { params } = parseReply(marketReply, market, "the fee market of --rest");
+    return { prefix, denom: params.fee_denom, minPrice: params.min_base_gas_price.replace(/\.?0+$/, "") };
   }
   const staking = await readJson(below(rest, "cosmos/staking/v1beta1/params"), "--rest", signal);
   const { params } = parseReply(stakingReply, staking, "the staking parameters of --rest");
@@ -137,11 +170,20 @@ export interface OpenConnection {
 }
 
 const connectionsReply = z.object({
-  connections: z.array(z.object({ id: z.string(), client_id: z.string(), state: z.string() })),
+  connections: z.array(
+    z.object({
+      id: z.string().regex(/^[a-z0-9-]{1,64}$/),
+      client_id: z.string().max(64),
+      state: z.string().max(64),
+    }),
+  ),
 });
 const clientsReply = z.object({
   client_states: z.array(
-    z.object({ client_id: z.string(), client_state: z.object({ chain_id: z.string().optional() }) }),
+    z.object({
+      client_id: z.string(),
+      client_state: z.object({ chain_id: chainIdText.optional().catch(undefined) }),
+    }),
   ),
 });
 
@@ -165,7 +207,10 @@ export async function readConnections(rest: string, signal: AbortSignal): Promis
 
 const validatorsReply = z.object({
   validators: z.array(
-    z.object({ operator_address: z.string(), consensus_pubkey: z.object({ key: z.string() }) }),
+    z.object({
+      operator_address: z.string().regex(/^[a-z0-9]{1,120}$/),
+      consensus_pubkey: z.object({ key: keyText }),
+    }),
   ),
 });
 
@@ -185,6 +230,17 @@ export async function readValidator(
   const own = validators.find(({ consensus_pubkey: { key } }) => key === publicKey);
   const consensus = encodeBech32(`${prefix}valcons`, fromHex(addressHex.toLowerCase()));
   return { consensus, operator: own?.operator_address };
+}
+
+/** Whether a chain has a revenue module that the watchdog can read. */
+export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
+  const reply = await findJson(below(rest, "neutron/revenue/params"), signal);
+  try {
+    toRevenueParams(responseField(JSON.stringify(reply)));
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Whether a page responds with HTTP 200. */

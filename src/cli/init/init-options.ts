@@ -1,6 +1,7 @@
 import { EXIT } from "../../platform/base/errors.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { readNode } from "./discover-chain.ts";
+import { isPlainHttpUrl } from "../../platform/config/config-fields.ts";
+import { readNode, requireSameChain } from "./discover-chain.ts";
 
 /** Options of `relaywatch config init`. */
 export interface InitOptions {
@@ -12,11 +13,30 @@ export interface InitOptions {
   readonly connection?: readonly string[];
   readonly node?: string;
   readonly sidecar?: string;
+  readonly secondRest?: string;
+  readonly currency?: string;
+  readonly runbooks?: string;
+  readonly notify?: string;
+  readonly set?: readonly string[];
   readonly stateDir?: string;
   readonly offline?: true;
   readonly yes?: true;
   readonly output?: string;
 }
+
+/** One setting: what its option and its question ask for, and an example. */
+export interface Asked {
+  readonly option: string;
+  /** Without an article, so that it can begin a question. */
+  readonly meaning: string;
+  readonly example: string;
+}
+
+/** What both daemons are asked for. */
+export const ASKED = {
+  chainId: { option: "--chain-id", meaning: "id of the chain", example: "neutron-1" },
+  rest: { option: "--rest", meaning: "REST of a node of the chain", example: "http://127.0.0.1:1317" },
+} as const satisfies Readonly<Record<string, Asked>>;
 
 /** What the questions and the discovery of a daemon need. */
 export interface InitDeps {
@@ -25,15 +45,38 @@ export interface InitDeps {
   readonly signal: AbortSignal;
 }
 
-/** Returns an option, or the answer to a question. Throws `CliError` without both. */
+/** Returns an option, or the answer to its question with a proposal; undefined without both. */
+export async function optional(
+  given: string | undefined,
+  { meaning }: Asked,
+  deps: InitDeps,
+  proposal?: string,
+): Promise<string | undefined> {
+  const value = given ?? (await deps.ask(meaning[0]?.toUpperCase() + meaning.slice(1), proposal));
+  return value === "" ? undefined : value;
+}
+
+/** As {@link optional}, with the example as the default proposal. Throws `CliError` without a value. */
 export async function required(
   given: string | undefined,
-  option: string,
-  question: () => Promise<string | undefined>,
+  asked: Asked,
+  deps: InitDeps,
+  proposal = asked.example,
 ): Promise<string> {
-  const value = given ?? (await question());
-  if (value !== undefined && value !== "") return value;
-  throw new CliError(EXIT.usage, `name it with ${option}, or answer in a terminal without --yes`);
+  const value = await optional(given, asked, deps, proposal);
+  if (value !== undefined) return value;
+  throw usage(asked, "; name it, or answer in a terminal without --yes");
+}
+
+/** Returns a URL as it was given. Throws `CliError` for another text. */
+export function urlOf<Text extends string | undefined>(url: Text, asked: Asked): Text {
+  if (url === undefined || (isPlainHttpUrl(url) && !/\s/.test(url))) return url;
+  throw usage(asked, `; ${JSON.stringify(url)} is not such a URL`);
+}
+
+/** Says what an option is, with an example. */
+export function usage({ option, meaning, example }: Asked, problem = ""): CliError {
+  return new CliError(EXIT.usage, `${option}: ${meaning}, e.g. ${example}${problem}`);
 }
 
 /** The id of the chain: of the node, or with `--offline` of the option. */
@@ -42,11 +85,24 @@ export async function chainIdOf(
   { offline, chainId }: InitOptions,
   deps: InitDeps,
 ): Promise<string> {
-  if (offline === true) return required(chainId, "--chain-id", () => deps.ask("Chain id", "neutron-1"));
+  if (offline === true) return required(chainId, ASKED.chainId, deps);
   const node = await readNode(rpc, "--rpc", deps.signal);
   if (chainId === undefined || chainId === node.chainId) return node.chainId;
   throw new CliError(
     EXIT.badConfig,
     `--rpc is a node of ${node.chainId}, and not of ${chainId} (--chain-id)`,
   );
+}
+
+/** REST of a chain; undefined without an answer, or with `--offline` without the option. Throws `CliError` for another chain's. */
+export async function restOf(
+  { rest, offline }: InitOptions,
+  chain: { readonly host: string; readonly chainId: string | undefined },
+  deps: InitDeps,
+): Promise<string | undefined> {
+  if (offline === true) return urlOf(rest, ASKED.rest);
+  const url = urlOf(await optional(rest, ASKED.rest, deps, `http://${chain.host}:1317`), ASKED.rest);
+  if (url !== undefined && chain.chainId !== undefined)
+    await requireSameChain(url, ASKED.rest.option, chain.chainId, deps.signal);
+  return url;
 }

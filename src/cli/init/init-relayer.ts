@@ -9,20 +9,51 @@ import {
   readConnections,
   readNode,
 } from "./discover-chain.ts";
-import { chainIdOf, type InitDeps, type InitOptions, required } from "./init-options.ts";
+import {
+  type Asked,
+  chainIdOf,
+  type InitDeps,
+  type InitOptions,
+  optional,
+  required,
+  restOf,
+  urlOf,
+} from "./init-options.ts";
+
+/** What a relayer's file needs. */
+export const ASKED_RELAYER = {
+  rpc: {
+    option: "--rpc",
+    meaning: "RPC of the chain with the queries",
+    example: "http://127.0.0.1:26657",
+  },
+  remoteRpc: {
+    option: "--remote-rpc",
+    meaning: "RPC of the remote chain",
+    example: "http://127.0.0.1:26757",
+  },
+  remoteChainId: {
+    option: "--remote-chain-id",
+    meaning: "chain id of the remote chain",
+    example: "cosmoshub-4",
+  },
+  connection: {
+    option: "--connection",
+    meaning: "connection of the chain to the remote chain",
+    example: "connection-0",
+  },
+  prefix: { option: "--rest", meaning: "address prefix of the chain", example: "neutron" },
+  denom: { option: "--rest", meaning: "denom of the chain's fees", example: "untrn" },
+} as const satisfies Readonly<Record<string, Asked>>;
 
 /** Returns the lines of a relayer's configuration. Throws `CliError`. */
 export async function planRelayer(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
-  const rpc = await required(options.rpc, "--rpc", () =>
-    deps.ask("RPC of the chain with the queries", "http://127.0.0.1:26657"),
-  );
+  const { rpc: asked } = ASKED_RELAYER;
+  const rpc = urlOf(await required(options.rpc, asked, deps), asked);
   const chainId = await chainIdOf(rpc, options, deps);
-  const rest =
-    options.offline === true
-      ? undefined
-      : (options.rest ?? (await deps.ask("REST of the same chain", `http://${new URL(rpc).hostname}:1317`)));
+  const rest = await restOf(options, { host: new URL(rpc).hostname, chainId }, deps);
   const facts = await chainFacts(chainId, rest, deps);
-  const connections = await connectionsOf(options, rest, deps);
+  const connections = await connectionsOf(options, { chainId, rest }, deps);
   return [
     ...chainLines(chainId, rpc),
     ...accountLines(chainId, facts),
@@ -35,8 +66,8 @@ async function chainFacts(chainId: string, rest: string | undefined, deps: InitD
   if (rest !== undefined) return readChain(rest, deps.signal);
   const known = knownChain(chainId);
   if (known !== undefined) return { ...known, minPrice: undefined };
-  const prefix = await deps.ask(`Address prefix of ${chainId}`, "neutron");
-  const denom = await deps.ask("Denom of its fees", "untrn");
+  const prefix = await optional(undefined, ASKED_RELAYER.prefix, deps, ASKED_RELAYER.prefix.example);
+  const denom = await optional(undefined, ASKED_RELAYER.denom, deps, ASKED_RELAYER.denom.example);
   if (prefix !== undefined && denom !== undefined) return { prefix, denom, minPrice: undefined };
   const names = Object.keys(KNOWN_CHAINS).join(", ");
   throw new CliError(
@@ -52,51 +83,64 @@ interface Served extends OpenConnection {
 
 async function connectionsOf(
   options: InitOptions,
-  rest: string | undefined,
+  { chainId: local, rest }: { readonly chainId: string; readonly rest: string | undefined },
   deps: InitDeps,
 ): Promise<readonly Served[]> {
-  const first = await required(options.remoteRpc?.[0], "--remote-rpc", () =>
-    deps.ask("RPC of the remote chain", "http://127.0.0.1:26757"),
-  );
-  const remotes = options.remoteRpc ?? [first];
+  const { remoteRpc: asked, remoteChainId, connection } = ASKED_RELAYER;
+  const remotes = options.remoteRpc ?? [await required(undefined, asked, deps)];
   if (options.connection !== undefined && options.connection.length !== remotes.length)
     throw new CliError(EXIT.usage, "--connection needs one id for each --remote-rpc");
   const open = rest === undefined ? undefined : await readConnections(rest, deps.signal);
   const served: Served[] = [];
-  for (const [index, rpc] of remotes.entries()) {
-    const chainId = await remoteId(rpc, index, options, deps);
+  for (const [index, remote] of remotes.entries()) {
+    const rpc = urlOf(remote, asked);
+    const chainId =
+      options.offline === true
+        ? await required(options.remoteChainId?.[index], remoteChainId, deps)
+        : (await readNode(rpc, asked.option, deps.signal)).chainId;
     const given = options.connection?.[index];
-    served.push({ id: await connectionTo(chainId, given, open, deps), chainId, rpc });
+    const id =
+      open === undefined
+        ? await required(given, connection, deps)
+        : await connectionAmong(open, { given, local, remote: chainId }, deps);
+    served.push({ id, chainId, rpc });
   }
   return served;
 }
 
-async function remoteId(rpc: string, index: number, options: InitOptions, deps: InitDeps): Promise<string> {
-  if (options.offline !== true) return (await readNode(rpc, "--remote-rpc", deps.signal)).chainId;
-  return required(options.remoteChainId?.[index], "--remote-chain-id", () =>
-    deps.ask(`Chain id of ${rpc}`, "cosmoshub-4"),
-  );
-}
-
-/** `open` is undefined when the connections cannot be read. */
-async function connectionTo(
-  chainId: string,
-  given: string | undefined,
-  open: readonly OpenConnection[] | undefined,
+/** The connection to a chain among the open ones. Throws `CliError`. */
+async function connectionAmong(
+  open: readonly OpenConnection[],
+  {
+    given,
+    local,
+    remote,
+  }: { readonly given: string | undefined; readonly local: string; readonly remote: string },
   deps: InitDeps,
 ): Promise<string> {
-  if (open === undefined)
-    return required(given, "--connection", () => deps.ask(`Connection to ${chainId}`, "connection-0"));
-  const fitting = open.filter((one) => one.chainId === chainId).map(({ id }) => id);
-  const list = fitting.length === 0 ? "none" : fitting.slice(0, 20).join(", ");
+  const fitting = open.filter((one) => one.chainId === remote).map(({ id }) => id);
+  const [first] = fitting;
+  if (first === undefined)
+    throw new CliError(
+      EXIT.badConfig,
+      `${local} has no open connection to ${remote}${given === undefined ? "" : `, so ${given} is none`}. An IBC relayer makes one: hermes create connection --a-chain ${local} --b-chain ${remote}. On a localnet, relaywatch up makes connection-0 (docs/ibc-relayers.md)`,
+    );
+  const list = fitting.slice(0, 20).join(", ");
   const chosen =
     given ??
-    (fitting.length === 1 ? fitting[0] : await deps.ask(`Connection to ${chainId} (${list})`, fitting[0]));
+    (fitting.length === 1
+      ? first
+      : await optional(
+          undefined,
+          { ...ASKED_RELAYER.connection, meaning: `connection to ${remote} (${list})` },
+          deps,
+          first,
+        ));
   if (chosen !== undefined && fitting.includes(chosen)) return chosen;
   const text =
     chosen === undefined
-      ? `several connections lead to ${chainId}, or none: name one of ${list} with --connection`
-      : `${chosen} is not an open connection to ${chainId}; those are ${list}`;
+      ? `several connections lead to ${remote}: name one of ${list} with --connection`
+      : `${chosen} is not an open connection to ${remote}; those are ${list}`;
   throw new CliError(EXIT.badConfig, text);
 }
 

@@ -1,33 +1,83 @@
-import { hasPage, knownChain, type NodeFacts, readChain, readNode, readValidator } from "./discover-chain.ts";
-import { chainIdOf, type InitDeps, type InitOptions, required } from "./init-options.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { withoutSecrets } from "../../platform/config/config-fields.ts";
+import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
+import { CURRENCY } from "../../watchdog/policy/assessment.ts";
+import {
+  hasPage,
+  hasRevenue,
+  knownChain,
+  type NodeFacts,
+  readChain,
+  readNode,
+  readValidator,
+  requireSameChain,
+} from "./discover-chain.ts";
+import {
+  type Asked,
+  chainIdOf,
+  type InitDeps,
+  type InitOptions,
+  optional,
+  required,
+  restOf,
+  urlOf,
+  usage,
+} from "./init-options.ts";
+
+/** What a watchdog's file needs. */
+export const ASKED_WATCHDOG = {
+  node: {
+    option: "--node",
+    meaning: "metrics page of the validator's node",
+    example: "http://127.0.0.1:26660/metrics",
+  },
+  sidecar: { option: "--sidecar", meaning: "price API of the sidecar", example: "http://127.0.0.1:8080/" },
+  rpc: { option: "--rpc", meaning: "RPC of the validator's node", example: "http://127.0.0.1:26657" },
+  secondRest: {
+    option: "--second-rest",
+    meaning: "REST of another node of the chain, which shows that the first one is down",
+    example: "https://rest.example",
+  },
+  currency: { option: "--currency", meaning: "currency of the month's pay", example: "USD" },
+  runbooks: {
+    option: "--runbooks",
+    meaning: "URL of the folder with the runbooks, to which notifications lead",
+    example: "https://validator.example/runbooks/",
+  },
+  notify: {
+    option: "--notify",
+    meaning: `channel of notifications (${CHANNEL_KINDS.map(({ kind }) => kind).join(", ")})`,
+    example: "slack",
+  },
+} as const satisfies Readonly<Record<string, Asked>>;
 
 /** Returns the lines of a watchdog's configuration. Throws `CliError`. */
 export async function planWatchdog(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
-  const node = pageOf(
-    await required(options.node, "--node", () =>
-      deps.ask("Metrics page of the validator's node", "http://127.0.0.1:26660/metrics"),
-    ),
+  const { node: askedNode, sidecar: askedSidecar, rpc: askedRpc } = ASKED_WATCHDOG;
+  const node = pageOf(urlOf(await required(options.node, askedNode, deps), askedNode));
+  const { hostname: host } = new URL(node);
+  const sidecar = urlOf(
+    await required(options.sidecar, askedSidecar, deps, `http://${host}:8080/`),
+    askedSidecar,
   );
-  const host = new URL(node).hostname;
-  const sidecar = await required(options.sidecar, "--sidecar", () =>
-    deps.ask("Price API of the sidecar", `http://${host}:8080/`),
-  );
-  const rpc = options.rpc ?? (await deps.ask("RPC of the validator's node", `http://${host}:26657`));
-  const rest =
-    options.offline === true
-      ? options.rest
-      : (options.rest ?? (await deps.ask("REST of the chain", `http://${host}:1317`)));
+  const rpc = urlOf(await optional(options.rpc, askedRpc, deps, `http://${host}:26657`), askedRpc);
+  const chainId = rpc === undefined ? options.chainId : await chainIdOf(rpc, options, deps);
+  const rest = await restOf(options, { host, chainId }, deps);
+  const isAsked = options.offline !== true;
+  const fromChain = rest !== undefined && isAsked && (await hasRevenue(rest, deps.signal));
   return [
-    ...(await identityLines({ rpc, rest }, options, deps)),
-    ...(await sourceLines(node, sidecar, options, deps)),
-    ...(rest === undefined
+    ...(chainId === undefined
       ? []
-      : [
-          "# The time of the chain's blocks decides in which month a block is counted.",
-          "chain:",
-          `  rest: ${JSON.stringify(rest)}`,
-          "",
-        ]),
+      : ["# The chain that the node must be on.", `chain_id: ${JSON.stringify(chainId)}`]),
+    ...(rpc === undefined || chainId === undefined || !isAsked
+      ? []
+      : await addressLines(chainId, { rpc, rest }, deps)),
+    "",
+    ...(await sourceLines(node, sidecar, options, deps)),
+    ...(rest === undefined ? [] : await chainLines({ rest, rpc, chainId }, options, deps)),
+    ...(await policyLines(fromChain, options, deps)),
     "# Counts, alerts and silences survive a restart.",
     `state_dir: ${JSON.stringify(options.stateDir ?? "./watchdog-state")}`,
     "",
@@ -36,10 +86,7 @@ export async function planWatchdog(options: InitOptions, deps: InitDeps): Promis
     "  listen: 127.0.0.1:9998",
     "  # token: {env: ORACLE_WATCHDOG_TOKEN}",
     "",
-    "# Without a channel, notifications go to the log only.",
-    "# notify:",
-    "#   channels:",
-    "#     - {kind: slack, name: on-call, url: {env: ORACLE_WATCHDOG_SLACK_URL}}",
+    ...(await notifyLines(options, deps)),
   ];
 }
 
@@ -47,34 +94,13 @@ function pageOf(url: string): string {
   return new URL(url).pathname === "/" ? `${url.replace(/\/+$/, "")}/metrics` : url;
 }
 
-interface Endpoints {
-  readonly rpc: string | undefined;
-  readonly rest: string | undefined;
-}
-
-/** Chain and validator. The addresses are those of the node's key, when it has voting power. */
-async function identityLines(
-  { rpc, rest }: Endpoints,
-  options: InitOptions,
-  deps: InitDeps,
-): Promise<readonly string[]> {
-  if (rpc === undefined) return options.chainId === undefined ? [] : [chainLine(options.chainId), ""];
-  const chainId = await chainIdOf(rpc, options, deps);
-  if (options.offline === true) return [chainLine(chainId), ""];
-  const { validator } = await readNode(rpc, "--rpc", deps.signal);
-  return [chainLine(chainId), ...(await addressLines(chainId, validator, rest, deps)), ""];
-}
-
-function chainLine(chainId: string): string {
-  return `# The chain that the node must be on.\nchain_id: ${JSON.stringify(chainId)}`;
-}
-
+/** The validator's addresses are those of the node's key, when it has voting power. */
 async function addressLines(
   chainId: string,
-  validator: NodeFacts["validator"],
-  rest: string | undefined,
+  { rpc, rest }: { readonly rpc: string; readonly rest: string | undefined },
   deps: InitDeps,
 ): Promise<readonly string[]> {
+  const { validator }: NodeFacts = await readNode(rpc, "--rpc", deps.signal);
   if (validator === undefined)
     return [
       "# The node's key has no voting power: set consensus_address to count the validator's votes too.",
@@ -114,4 +140,142 @@ async function sourceLines(
     ...found.flat(),
     "",
   ];
+}
+
+interface Endpoints {
+  readonly rest: string;
+  readonly rpc: string | undefined;
+  readonly chainId: string | undefined;
+}
+
+async function chainLines(
+  { rest, rpc, chainId }: Endpoints,
+  options: InitOptions,
+  deps: InitDeps,
+): Promise<readonly string[]> {
+  const { secondRest: asked } = ASKED_WATCHDOG;
+  const second = urlOf(await optional(options.secondRest, asked, deps), asked);
+  if (second !== undefined && chainId !== undefined && options.offline !== true)
+    await requireSameChain(second, asked.option, chainId, deps.signal);
+  return [
+    "# The time of the chain's blocks decides in which month a block is counted.",
+    "chain:",
+    `  rest: ${JSON.stringify(rest)}`,
+    ...(second === undefined
+      ? [
+          "  # Without a second node of the chain, a failure of the first hides what the chain does.",
+          "  # fallbacks: [https://rest.example]",
+        ]
+      : [`  fallbacks: [${JSON.stringify(second)}]`]),
+    ...(rpc === undefined
+      ? []
+      : ["  # Searched for the payment of each closed month.", `  rpc: ${JSON.stringify(rpc)}`]),
+    "",
+  ];
+}
+
+/** Who pays how much. The chain's revenue module says it itself, with its currency. */
+async function policyLines(
+  fromChain: boolean,
+  options: InitOptions,
+  deps: InitDeps,
+): Promise<readonly string[]> {
+  const { currency: asked } = ASKED_WATCHDOG;
+  const currency = fromChain ? options.currency : await optional(options.currency, asked, deps);
+  if (currency !== undefined && !CURRENCY.test(currency))
+    throw usage(asked, `; ${JSON.stringify(currency)} is no name of a currency`);
+  if (!fromChain && currency === undefined) return [];
+  return [
+    ...(fromChain ? ["# The chain's revenue module says what a month pays, and for which rate."] : []),
+    "policy:",
+    ...(fromChain ? ["  from_chain: true"] : []),
+    ...(currency === undefined ? [] : [`  currency: ${JSON.stringify(currency)}`]),
+    "",
+  ];
+}
+
+async function notifyLines(options: InitOptions, deps: InitDeps): Promise<readonly string[]> {
+  const { runbooks: askedRunbooks, notify: asked } = ASKED_WATCHDOG;
+  const runbooks = urlOf(await optional(options.runbooks, askedRunbooks, deps), askedRunbooks);
+  const kind = await optional(options.notify, asked, deps);
+  const lines = [
+    ...(runbooks === undefined ? [] : [`  runbooks: ${JSON.stringify(runbooks)}`]),
+    ...(kind === undefined ? [] : ["  channels:", `    - ${await channelText(kind, options, deps)}`]),
+  ];
+  return [
+    ...(kind === undefined ? ["# Without a channel, notifications go to the log only."] : []),
+    ...(lines.length === 0 ? ["# notify:"] : ["notify:", ...lines]),
+    ...(kind === undefined
+      ? ["#   channels:", "#     - {kind: slack, name: on-call, url: {env: ORACLE_WATCHDOG_SLACK_URL}}"]
+      : []),
+  ];
+}
+
+/** A channel as the file has it. Its example says which settings there are, and the schema which of them it needs. */
+async function channelText(kind: string, options: InitOptions, deps: InitDeps): Promise<string> {
+  const definition = CHANNEL_KINDS.find((one) => one.kind === kind);
+  if (definition === undefined)
+    throw usage(ASKED_WATCHDOG.notify, `; ${JSON.stringify(kind)} is no such channel`);
+  const given = settingsOf(options.set ?? []);
+  const { example, schema } = definition;
+  const unknown = [...given.keys()].find((key) => !Object.hasOwn(example, key));
+  if (unknown !== undefined)
+    throw new CliError(
+      EXIT.usage,
+      `--set: ${kind} has no setting ${unknown}; it has ${Object.keys(example).join(", ")}`,
+    );
+  const missing = withoutSecrets(() => schema.safeParse({ kind })).error?.issues ?? [];
+  const needed = new Set(missing.map(({ path }) => path[0]));
+  const settings: Record<string, unknown> = { kind };
+  for (const [key, shown] of Object.entries(example)) {
+    const value = needed.has(key)
+      ? await neededSetting(given.get(key), { kind, key, shown }, options, deps)
+      : given.get(key);
+    if (value !== undefined) settings[key] = valueLike(shown, value);
+  }
+  return stringifyJson(settings);
+}
+
+/** A setting without which the channel is none. A name and the names of variables have a good default, an address has none. */
+async function neededSetting(
+  given: string | undefined,
+  { kind, key, shown }: { readonly kind: string; readonly key: string; readonly shown: unknown },
+  { yes }: InitOptions,
+  deps: InitDeps,
+): Promise<string> {
+  const variable = variableOf(shown);
+  const example = variable ?? String(shown);
+  if (yes === true && (key === "name" || variable !== undefined)) return given ?? example;
+  const what = variable === undefined ? key : `environment variable with the ${key}`;
+  return required(
+    given,
+    { option: `--set ${key}=…`, meaning: `${what} of the channel ${kind}`, example },
+    deps,
+  );
+}
+
+/** Parses "key=value". */
+function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    words.map((word) => {
+      const [, key, value] = /^([a-z_]+)=(.+)$/.exec(word) ?? [];
+      if (key === undefined || value === undefined)
+        throw new CliError(
+          EXIT.usage,
+          `--set: setting of the channel, e.g. url=ORACLE_WATCHDOG_SLACK_URL; ${JSON.stringify(word)} is none`,
+        );
+      return [key, value];
+    }),
+  );
+}
+
+/** The variable that holds a secret of an example. */
+function variableOf(shown: unknown): string | undefined {
+  return typeof shown === "object" && shown !== null && "env" in shown ? String(shown.env) : undefined;
+}
+
+/** A value in the form of the example: a reference, a list, or a text. */
+function valueLike(shown: unknown, value: string): unknown {
+  if (variableOf(shown) !== undefined) return { env: value };
+  return Array.isArray(shown) ? value.split(",").map((one) => one.trim()) : value;
 }

@@ -26,6 +26,8 @@ const INTERVAL_MS = DAY_MS;
 const DENSE_POLLS = 8;
 /** Polls at the end, for which all clocks are right. */
 const SETTLE_POLLS = 9;
+/** A clock must be believed for so long before it closes a month that ended earlier. */
+const EVIDENCE_MS = 10 * MINUTE_MS;
 /** What agrees may differ by a minute each: the machine with a source, and this one with the time. */
 const TOLERANCE_MS = 2 * MINUTE_MS;
 
@@ -83,6 +85,8 @@ function createWorld(random: Random) {
     /** Height that the last poll read. */
     readHeight: undefined as bigint | undefined,
     firstHeight: undefined as bigint | undefined,
+    /** The last poll read the time of the chain. */
+    isChainSeen: false,
   };
   const advance = (ms: number): void => {
     world.nowMs += ms;
@@ -126,7 +130,8 @@ function createWorld(random: Random) {
           : []),
       ],
     });
-    return sees() ? { ...seen, chain: { ...seen.chain, head: up(head) } } : seen;
+    world.isChainSeen = sees();
+    return world.isChainSeen ? { ...seen, chain: { ...seen.chain, head: up(head) } } : seen;
   };
   /** Blocks of a month that were counted since the first reading. */
   const blocksOf = (month: string): bigint => {
@@ -157,6 +162,7 @@ async function live(seed: number): Promise<string | undefined> {
   /** Phase of the alert at the last poll, and whether it fires for a cause that goes on. */
   let lastPhase: string | undefined;
   let firing = false;
+  let lastClosed: ReadonlySet<string> = new Set();
   let corrected: { readonly atMs: number } | undefined;
   const log: string[] = [];
   const current = (): WatchdogState => saves.at(-1) ?? EMPTY_STATE;
@@ -165,10 +171,24 @@ async function live(seed: number): Promise<string | undefined> {
     log.push(`${isoTime(world.nowMs)} ${text}`);
   };
 
+  const monthsOf = (state: WatchdogState): readonly MonthRecord[] => [
+    ...(state.ledgers.get("default")?.sources.calls.rollups.months.values() ?? []),
+  ];
+  const closedIn = (state: WatchdogState): ReadonlySet<string> =>
+    new Set(monthsOf(state).flatMap(({ month, finalized }) => (finalized === undefined ? [] : [month])));
+  /** A month can be closed by the chain's time, or by a clock that went steadily over its end or was believed for long enough. */
+  const isEvident = (month: string): boolean => {
+    const { believedSinceMs } = clock.view();
+    if (world.isChainSeen) return true;
+    if (believedSinceMs === undefined) return false;
+    const isSteady = believedSinceMs <= nextMonthMs(monthStartMs(month));
+    return isSteady || clock.nowMs() - believedSinceMs >= EVIDENCE_MS;
+  };
+
   /** Checks the state after a poll. */
   const check = (): string | undefined => {
     const state = current();
-    const months = [...(state.ledgers.get("default")?.sources.calls.rollups.months.values() ?? [])];
+    const months = monthsOf(state);
     const counted = months.reduce((sum, month) => sum + total(month), 0n);
     const expected = (world.readHeight ?? 0n) - (world.firstHeight ?? 0n);
     if (counted !== expected) return `${counted} blocks are counted, not ${expected}`;
@@ -182,6 +202,10 @@ async function live(seed: number): Promise<string | undefined> {
     const present = monthOf(world.nowMs + TOLERANCE_MS);
     const early = months.find(({ month, finalized }) => finalized !== undefined && month >= present);
     if (early !== undefined && (isRight || settling === 1)) return `${early.month} is closed too early`;
+    const closed = closedIn(state);
+    const unproven = [...closed].find((month) => !lastClosed.has(month) && !isEvident(month));
+    if (unproven !== undefined) return `${unproven} is closed without evidence`;
+    lastClosed = closed;
     if (settling === 1 && months.some(({ month }) => month > present))
       return "a month of the future has blocks";
     const phase = phaseOf(state);
@@ -264,6 +288,7 @@ async function live(seed: number): Promise<string | undefined> {
     const opened = current();
     saves = [opened];
     lastPhase = phaseOf(opened);
+    lastClosed = closedIn(opened);
     firing &&= lastPhase === "firing";
     keeper.open({
       load: () => opened,
@@ -283,8 +308,8 @@ async function live(seed: number): Promise<string | undefined> {
       metrics,
     }).run(end.signal);
     if (ending === undefined || violation !== undefined) break;
-    // A process that is killed can have lost its last write.
-    if (ending === "kill" && random.chance(0.5)) saves = saves.slice(0, 1);
+    // A process that is killed can have lost its last write, unless it was the first one: then nothing is to be compared.
+    if (ending === "kill" && random.chance(0.5) && saves[0] !== EMPTY_STATE) saves = saves.slice(0, 1);
     const downMs = oneOf(random, [0, 5000, HOUR_MS, DAY_MS, 10 * DAY_MS], 0);
     advance(downMs);
     const isBoot = random.chance(0.5);
