@@ -270,16 +270,7 @@ export async function createRelayer(
   if (lasting.reloader !== undefined)
     registerReloadMetrics(metricsRegistry, "relaywatch_relayer", lasting.reloader.status);
   const openResubmit = isResubmitOpen(config.http);
-  const pageDeps = {
-    status,
-    activity,
-    journal,
-    openResubmit,
-    costs: costs.view,
-    timeline,
-    attempts: store.attempts,
-    registry,
-  };
+  const pageDeps = { status, activity, store, openResubmit, costs: costs.view, timeline, registry };
   const api = {
     status,
     registry,

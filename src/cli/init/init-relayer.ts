@@ -21,7 +21,7 @@ import {
 } from "./init-options.ts";
 
 /** What a relayer's file needs. */
-export const ASKED_RELAYER = {
+const ASKED_RELAYER = {
   rpc: {
     option: "--rpc",
     meaning: "RPC of the chain with the queries",

@@ -40,7 +40,7 @@ export interface PageFrame {
 
 /** The frame of one of a program's pages. */
 interface PagePlace extends PageFrame {
-  /** The pages that stand in the navigation; none for a program with one page. */
+  /** The pages of the navigation; none for a program with one page. */
   readonly nav: readonly { readonly path: string; readonly name: string }[];
   /** Path of this page. */
   readonly path: string;

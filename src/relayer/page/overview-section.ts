@@ -136,18 +136,13 @@ export function factSection(status: RelayerStatus, samples: readonly (ActivitySa
 /** How many queries are current, and which one is due longest. */
 function queriesFact(status: RelayerStatus): Fact {
   const { queries, gate, loaded, market } = status;
-  const fact = (value: string, detail: string, tone?: Tone): Fact => ({
-    name: "Queries",
-    value,
-    detail,
-    tone,
-  });
-  if (!loaded) return fact("not read yet", "the list of queries", "unknown");
+  if (!loaded) return queryFact("not read yet", "the list of queries", "unknown");
   const all = counted(queries.length, "query", "queries");
-  if (isBlind(status)) return fact(all, "how late they are is not known without the local chain", "unknown");
+  if (isBlind(status))
+    return queryFact(all, "how late they are is not known without the local chain", "unknown");
   // A standby reads the results of the other process only now and then.
-  if (gate.role === "standby") return fact(all, "the process with the lease knows how late they are");
-  if (queries.length === 0) return fact("none", "no query is registered");
+  if (gate.role === "standby") return queryFact(all, "the process with the lease knows how late they are");
+  if (queries.length === 0) return queryFact("none", "no query is registered");
   const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
   const failing = queries.filter(({ error, lateness }) => error !== undefined && !lateness.isOverdue).length;
   const pending = queries.filter(({ state, lateness }) => state === "pending" && !lateness.isOverdue).length;
@@ -168,7 +163,11 @@ function queriesFact(status: RelayerStatus): Fact {
     latest === undefined
       ? `none late${isAbove ? " at this moment" : ""}`
       : `query ${latest.id} is due longest, for ${lateText(latest.lateness)}`;
-  return fact(texts.join(", "), late, overdue > 0 ? "bad" : failing > 0 ? "warn" : undefined);
+  return queryFact(texts.join(", "), late, overdue > 0 ? "bad" : failing > 0 ? "warn" : undefined);
+}
+
+function queryFact(value: string, detail: string, tone?: Tone): Fact {
+  return { name: "Queries", value, detail, tone };
 }
 
 function balanceTone({ account: { daysLeft }, problems }: RelayerStatus): Tone | undefined {

@@ -8,18 +8,20 @@ import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import type { RelayerStatus } from "../health/relayer-status.ts";
 import type { Registry } from "../registry/registry.ts";
-import type { Attempt, AttemptLog } from "../state/attempt.ts";
+import type { AttemptLog } from "../state/attempt.ts";
 import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Activity } from "./activity.ts";
-import { activitySection, ATTEMPTS_SHOWN, attemptTable } from "./attempt-section.ts";
-import { connectionSection } from "./connection-section.ts";
-import { costSection } from "./cost-section.ts";
-import { deadLetterSection, type ResubmitAccess } from "./dead-letter-section.ts";
-import { endpointSection } from "./endpoint-section.ts";
+import {
+  activitySection,
+  ATTEMPTS_SHOWN,
+  attemptTable,
+  deadLetterSection,
+  type ResubmitAccess,
+} from "./attempt-section.ts";
+import { connectionSection, endpointSection } from "./connection-section.ts";
+import { costSection, spendingSection } from "./cost-section.ts";
 import { factSection, localLine, statusSection, summarize } from "./overview-section.ts";
-import { noSuchQuery, queryPage } from "./query-page.ts";
-import { parseQueriesView, querySection, selectQueries } from "./query-section.ts";
-import { spendingSection } from "./spending-section.ts";
+import { noSuchQuery, parseQueriesView, queryPage, querySection, selectQueries } from "./query-section.ts";
 import { timelineSection, type TimelineView } from "./timeline-section.ts";
 
 /** The data of the relayer's pages. */
@@ -116,22 +118,22 @@ async function oneQuery({ status, registry, attempts }: RelayerPageInput, id: st
   const state = registry.states().find(({ query }) => query.id === queryId);
   if (queryId === undefined || view === undefined || state === undefined)
     return noSuchQuery(id, status.nowMs);
-  const found: readonly Attempt[] = await attempts.find({ queryId, limit: ATTEMPTS_SHOWN });
+  const found = await attempts.find({ queryId, limit: ATTEMPTS_SHOWN });
   return queryPage({ status, view, query: state.query, attempts: found });
 }
 
-interface PageDeps extends Pick<RelayerPageInput, "attempts" | "registry" | "timeline"> {
+interface PageDeps extends Pick<RelayerPageInput, "registry" | "timeline"> {
   readonly status: () => RelayerStatus;
   readonly activity: Activity;
   readonly costs: () => CostsView;
-  readonly journal: Pick<Journal, "deadLetters">;
+  readonly store: { readonly journal: Pick<Journal, "deadLetters"> } & Pick<RelayerPageInput, "attempts">;
   /** True if `POST /resubmit-txs` needs no token. */
   readonly openResubmit: boolean;
 }
 
 /** Creates the routes of the pages. */
 export function createRelayerPage(
-  { status, costs, journal, openResubmit, ...rest }: PageDeps,
+  { status, costs, store: { journal, attempts }, openResubmit, ...rest }: PageDeps,
   { hasToken, links }: { readonly hasToken: boolean } & Pick<RelayerConfig, "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly HttpRoute[] {
@@ -155,6 +157,7 @@ export function createRelayerPage(
       },
       pages: relayerPages(() => ({
         ...rest,
+        attempts,
         status: status(),
         costs: costs(),
         deadLetters: journal.deadLetters(),

@@ -379,9 +379,9 @@ describe("the page of a query", () => {
       { lateness: sampleLateness({ blocks: 3n, unanswerable: "no-newer-remote-block" }) },
       "Due for 3 blocks",
     ],
-  ] as const)("says that the query %s, and why", async (headline, fields, reason) => {
+  ] as const)("says that the query %s, and why", async (verdict, fields, reason) => {
     const { title, text } = await open("2", fields);
-    expect(title).toBe(`Query 2 ${headline} – relayer`);
+    expect(title).toBe(`Query 2 ${verdict} – relayer`);
     expect(text).toContain(reason);
     expect(text).not.toContain("verdict good");
   });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import type { CostsView } from "../../../src/relayer/costs/create-costs.ts";
-import { spendingSection } from "../../../src/relayer/page/spending-section.ts";
+import { spendingSection } from "../../../src/relayer/page/cost-section.ts";
 import { sampleCosts } from "../costs/cost-samples.ts";
 
 /** 2027-01-15T08:00:00Z */
