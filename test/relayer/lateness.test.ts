@@ -191,4 +191,17 @@ describe("height marks", () => {
     marks.clear();
     expect(marks.firstFrom(1n)).toBeUndefined();
   });
+
+  it("have a block time after a gap of more blocks than the mean is over", () => {
+    const marks = createHeightMarks(10);
+    for (const [height, atMs] of [
+      [1n, 0],
+      [2n, 1_000],
+      [502n, 501_000],
+    ] as const)
+      marks.add({ height, atMs, localHeight: height });
+    expect(marks.blockMs()).toBe(1_000);
+    marks.add({ height: 503n, atMs: 503_000, localHeight: 503n });
+    expect(marks.blockMs()).toBe(2_000);
+  });
 });

@@ -190,7 +190,9 @@ export function createHeightMarks(capacity: number): HeightMarks {
       const [, second] = marks;
       const newest = marks.at(-1);
       if (second === undefined || newest === undefined || newest === second) return undefined;
-      const oldest = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height)) ?? second;
+      const first = firstFrom(maxInt(newest.height - TIMED_BLOCKS, second.height));
+      // After a gap of more blocks, the newest mark alone is within the range, and its distance from itself is no time.
+      const oldest = (first === newest ? marks.at(-2) : first) ?? second;
       return Math.max(1, (newest.atMs - oldest.atMs) / Number(newest.height - oldest.height));
     },
     clear: () => {
