@@ -112,6 +112,7 @@ table.cards tr{border:1px solid var(--line);border-radius:.4rem;padding:.35rem .
 table.cards th[scope=row]{white-space:normal}
 table.cards td,table.cards th[scope=row]{border:0;padding:.1rem 0;text-align:left}
 table.cards td[data-label]{display:flex;gap:.75rem;justify-content:space-between;text-align:right}
+table.cards tr td.minor{display:none}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--muted);font-weight:400;text-align:left;flex:none}
 form.filters>*,form.filters input,form.filters select,form.filters button{width:100%}
 }

@@ -58,6 +58,8 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
+  /** Left out on a phone, where each row is a card: another page has it. */
+  readonly isMinor?: boolean;
   /** Link in the head that sorts by the column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
   readonly cell: (row: Row) => HtmlPart;
@@ -86,7 +88,7 @@ export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId 
         (column, index) =>
           index === 0
             ? html`<th scope="row" role="rowheader">${column.cell(row)}</th>`
-            : html`<td role="cell" data-label="${column.name}"${numberClass(column)}><span>${column.cell(row)}</span></td>`,
+            : html`<td role="cell" data-label="${column.name}"${classOf(column)}><span>${column.cell(row)}</span></td>`,
       )}</tr>
 `,
   )}</tbody></table>`;
@@ -95,13 +97,14 @@ export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId 
 function columnHead<Row>(column: Column<Row>): Html {
   const { name, sort } = column;
   const order = sort?.order;
-  return html`<th scope="col" role="columnheader"${numberClass(column)}${
+  return html`<th scope="col" role="columnheader"${classOf(column)}${
     order === undefined ? "" : html` aria-sort="${order}"`
   }>${sort === undefined ? name : html`<a data-view href="${sort.href}">${name}</a>`}</th>`;
 }
 
-function numberClass<Row>({ isNumber }: Column<Row>): HtmlPart {
-  return isNumber === true ? html` class="number"` : "";
+function classOf<Row>({ isNumber, isMinor }: Column<Row>): HtmlPart {
+  const classes = [isNumber === true && "number", isMinor === true && "minor"].filter(Boolean).join(" ");
+  return classes !== "" && html` class="${classes}"`;
 }
 
 /** "12 s ago"; "–" when it is not known. */

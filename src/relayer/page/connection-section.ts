@@ -26,6 +26,7 @@ export function connectionSection(status: RelayerStatus): Html {
     {
       name: "queries",
       isNumber: true,
+      isMinor: true,
       cell: ({ id }) => {
         const own = queries.filter((query) => query.connectionId === id);
         return status.gate.role === "standby" ? own.length : lateCell(own);

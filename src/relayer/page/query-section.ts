@@ -188,9 +188,14 @@ function columnsOf(view: QueriesView): readonly Column<QueryView>[] {
     { name: "state", cell: stateCell },
     { name: "late", isNumber: true, sort: sort("late"), cell: lateCell },
     { name: "last result", isNumber: true, sort: sort("age"), cell: ageCell },
-    { name: "period", isNumber: true, cell: ({ updatePeriod }) => counted(Number(updatePeriod), "block") },
-    { name: "connection", sort: sort("connection"), cell: ({ connectionId }) => connectionId },
-    { name: "owner", sort: sort("owner"), cell: ownerCell },
+    {
+      name: "period",
+      isNumber: true,
+      isMinor: true,
+      cell: ({ updatePeriod }) => counted(Number(updatePeriod), "block"),
+    },
+    { name: "connection", isMinor: true, sort: sort("connection"), cell: ({ connectionId }) => connectionId },
+    { name: "owner", isMinor: true, sort: sort("owner"), cell: ownerCell },
   ];
 }
 
