@@ -49,29 +49,17 @@ async function criticalAlerts(): Promise<readonly string[]> {
   return alerts.map(({ labels }) => labels.alertname);
 }
 
-/** `group_wait` of the example: Alertmanager notifies of no alert that is muted or over before. Looks are a second apart. */
-const GROUP_WAIT_S = 5;
-
-/**
- * Runs a part, and returns with its output the critical alerts that lasted long enough to notify, or that there are at its
- * end. A cause and what it mutes end in two evaluations, so a muted alert is there alone for a moment.
- */
+/** Runs a part, and returns with its output the critical alerts that there were at any time of it. */
 async function runWatched(
   title: string,
 ): Promise<{ readonly output: string; readonly paged: readonly string[] }> {
   const paged = new Set<string>();
-  const looks = new Map<string, number>();
   const over = new AbortController();
   const watching = (async () => {
     for (;;) {
       // A part may end as soon as there is an alert: the last look comes after its end.
       const isLast = over.signal.aborted;
-      const present = await criticalAlerts();
-      for (const name of looks.keys()) if (!present.includes(name)) looks.delete(name);
-      for (const name of present) {
-        looks.set(name, (looks.get(name) ?? 0) + 1);
-        if (isLast || (looks.get(name) ?? 0) >= GROUP_WAIT_S) paged.add(name);
-      }
+      for (const name of await criticalAlerts()) paged.add(name);
       if (isLast) return;
       await sleep(1_000);
     }

@@ -39,10 +39,7 @@ export function initCommand(context: CliContext): Command {
     .option("--currency <name>", watchdogText("currency"))
     .option("--runbooks <url>", watchdogText("runbooks"))
     .option("--notify <kind>", `${watchdogText("notify")}; it gets a test message`)
-    .option(
-      "--set <key=value...>",
-      "watchdog: settings of that channel; of a secret, the name of the variable that holds it",
-    )
+    .option("--set <key=value...>", watchdogText("set"))
     .option("--state-dir <dir>", "directory of the daemon's state")
     .option("--offline", "send no requests")
     .option("-y, --yes", "ask nothing")

@@ -1,6 +1,4 @@
-import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { CliError } from "../../platform/cli/cli-error.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { CURRENCY } from "../../watchdog/policy/assessment.ts";
@@ -50,6 +48,11 @@ export const ASKED_WATCHDOG = {
     option: "--notify",
     meaning: `channel of notifications (${CHANNEL_KINDS.map(({ kind }) => kind).join(", ")})`,
     example: "slack",
+  },
+  set: {
+    option: "--set",
+    meaning: "setting of the channel, for a secret the name of the variable that holds it",
+    example: "url=ORACLE_WATCHDOG_SLACK_URL",
   },
 } as const satisfies Readonly<Record<string, Asked>>;
 
@@ -220,9 +223,9 @@ async function channelText(kind: string, options: InitOptions, deps: InitDeps): 
   const { example, schema } = definition;
   const unknown = [...given.keys()].find((key) => !Object.hasOwn(example, key));
   if (unknown !== undefined)
-    throw new CliError(
-      EXIT.usage,
-      `--set: ${kind} has no setting ${unknown}; it has ${Object.keys(example).join(", ")}`,
+    throw usage(
+      ASKED_WATCHDOG.set,
+      `; ${kind} has no setting ${unknown}, it has ${Object.keys(example).join(", ")}`,
     );
   const missing = withoutSecrets(() => schema.safeParse({ kind })).error?.issues ?? [];
   const needed = new Set(missing.map(({ path }) => path[0]));
@@ -260,10 +263,7 @@ function settingsOf(words: readonly string[]): ReadonlyMap<string, string> {
     words.map((word) => {
       const [, key, value] = /^([a-z_]+)=(.+)$/.exec(word) ?? [];
       if (key === undefined || value === undefined)
-        throw new CliError(
-          EXIT.usage,
-          `--set: setting of the channel, e.g. url=ORACLE_WATCHDOG_SLACK_URL; ${JSON.stringify(word)} is none`,
-        );
+        throw usage(ASKED_WATCHDOG.set, `; ${JSON.stringify(word)} is none`);
       return [key, value];
     }),
   );

@@ -147,22 +147,19 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 }
 
 /**
- * PromQL: the alert does not fire while a cause of it, or the watchdog's own alert of this name, ended within the grace. While they fire,
- * Alertmanager mutes it.
+ * PromQL: the alert does not fire while the watchdog has an alert of this name or of a cause, or had one within the grace: the
+ * watchdog's rules are another group, which is evaluated at another time, so without its alert this one would notify. Nor does it
+ * fire within the grace after a cause of this group. While that cause fires, Alertmanager mutes it.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
-  const own = `ALERTS{alertstate="firing",component="oracle-watchdog",alertname="${alertName(condition.name)}"`;
-  const sources = [
-    own,
-    ...(causes.length === 0
-      ? []
-      : [`ALERTS{alertstate="firing",component=~"oracle-.+",alertname=~"${causes.join("|")}"`]),
-  ];
+  const firing = (component: string, names: readonly string[]): string =>
+    `ALERTS{alertstate="firing",component="${component}",alertname=~"${names.join("|")}"}`;
   const grace = times(durationText(GRACE_MS));
-  const fired = sources.map((source) => `last_over_time(${source}}[${grace}])`).join(" or ");
-  const fires = sources.map((source) => `${source}}`).join(" or ");
-  return `(${expr})\nunless on (chain_id, validator) (max ${VALIDATOR} (${fired}) unless max ${VALIDATOR} (${fires}))`;
+  const watched = `max ${VALIDATOR} (last_over_time(${firing("oracle-watchdog", [alertName(condition.name), ...causes])}[${grace}]))`;
+  const own = firing("oracle-raw", causes);
+  const ended = `(max ${VALIDATOR} (last_over_time(${own}[${grace}])) unless max ${VALIDATOR} (${own}))`;
+  return `(${expr})\nunless on (chain_id, validator) (${causes.length === 0 ? watched : `${watched} or ${ended}`})`;
 }
 
 /** Without the label, the better of two validators would hide the other one. One node alone needs no label. */
