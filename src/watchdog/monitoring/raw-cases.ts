@@ -105,6 +105,25 @@ const CAUSES_FILE =
           })),
         ],
       },
+      ...["OracleSidecarDown", "OracleCallsFailing"].map((alertname) => ({
+        name: `no raw alert beside the watchdog's own or its cause, nor in the grace after it: ${alertname}`,
+        interval: "15s",
+        input_series: [
+          { series: FAILURE, values: `0+15x${RECOVERY_MINUTE * 4} ${RECOVERY_MINUTE * 60}x40` },
+          { series: SUCCESS, values: `100x${RECOVERY_MINUTE * 4} 100+15x40` },
+          {
+            series: `ALERTS{alertstate="firing",component="oracle-watchdog",alertname="${alertname}",chain_id="test-1",validator="default"}`,
+            values: `1x${RECOVERY_MINUTE * 4} stale`,
+          },
+        ],
+        promql_expr_test: [
+          {
+            eval_time: `${RECOVERY_MINUTE + 9}m`,
+            expr: `count_over_time(ALERTS{component="oracle-raw",alertname="OracleCallsFailing"}[2h])`,
+            exp_samples: [],
+          },
+        ],
+      })),
     ],
   });
 
