@@ -100,11 +100,9 @@ describe("the first page of a relayer with ten queries", () => {
       return {
         height: Number(await page.evaluate("document.documentElement.scrollHeight")),
         words: (await page.locator("main").innerText()).split(/\s+/).length,
-        page,
       };
     };
     const desktop = await sizeOf({ width: 1_440, height: 900 });
-    await desktop.page.screenshot({ path: process.env["RELAYER_PICTURE"] ?? "/dev/null", type: "png" });
     expect(desktop.height).toBeLessThanOrEqual(900);
     expect(desktop.words).toBeLessThanOrEqual(300);
     expect((await sizeOf(PHONE)).height).toBeLessThanOrEqual(3 * PHONE.height);
@@ -295,7 +293,7 @@ describe("the button that sends a dead letter again", () => {
     expect(received).toEqual([]);
     await give("right");
     await page.getByText(/^Sent again: transaction ab12/).waitFor();
-    const { deadLetters } = troubledRelayer();
+    const deadLetters = troubledRelayer().deadLetters();
     expect(received).toEqual([
       {
         body: JSON.stringify({ txs: [{ query_id: 7, hash: deadLetters[0]?.hash }] }),
@@ -309,7 +307,7 @@ describe("the button that sends a dead letter again", () => {
       0,
     );
     expect(await page.content()).not.toContain('right"');
-    state.input = { ...troubledRelayer(), deadLetters: [] };
+    state.input = { ...troubledRelayer(), deadLetters: () => [] };
     await page.getByText("None. Every transaction of a TX query").waitFor();
     await page.reload();
     await untilLive(page);

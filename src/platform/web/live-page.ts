@@ -1,17 +1,15 @@
 import type { Clock } from "../base/clock.ts";
-import {
-  errorReply,
-  getRoute,
-  type HttpReply,
-  type HttpRoute,
-  type HttpStream,
-  type RouteRequest,
-} from "../http/http-route.ts";
+import { errorReply, getRoute, type HttpReply, type HttpRoute, type HttpStream } from "../http/http-route.ts";
 import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 import { isoTime } from "../base/time.ts";
 
-/** What a page shows: `params` has the `:name` parts of its path, `query` the parameters of its address. */
-export type PageView = Pick<RouteRequest, "params" | "query">;
+/** What a page shows. */
+export interface PageView {
+  /** The `:name` parts of its path. */
+  readonly params: Readonly<Record<string, string>>;
+  /** The parameters of its address. */
+  readonly query: URLSearchParams;
+}
 
 /** One page of a program. */
 export interface LivePage {

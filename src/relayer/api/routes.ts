@@ -14,7 +14,7 @@ import {
   textReply,
 } from "../../platform/http/http-route.ts";
 import type { ServiceState } from "../../platform/process/service-manager.ts";
-import type { RelayerStatus } from "../health/relayer-status.ts";
+import { findQuery, isQueryId, type RelayerStatus } from "../health/relayer-status.ts";
 import type { Registry } from "../registry/registry.ts";
 import {
   type Attempt,
@@ -110,13 +110,13 @@ function readiness(status: RelayerStatus): HttpReply {
 
 /** One query as in `/api/queries`, with its keys and filter. */
 function oneQuery(deps: ApiDeps, id: string): HttpReply {
-  if (!/^\d{1,20}$/.test(id))
+  if (!isQueryId(id))
     return errorReply(400, "bad-id", "the id of a query is a whole number, as in /api/queries/1");
-  const view = deps.status().queries.find((query) => query.id === BigInt(id));
-  const state = deps.registry.states().find(({ query }) => query.id === BigInt(id));
-  if (view === undefined || state === undefined)
+  const found = findQuery(deps.status(), deps.registry, BigInt(id));
+  if (found === undefined)
     return errorReply(404, "no-such-query", `this relayer does not serve a query ${id}; see /api/queries`);
-  const { keys, transactionsFilter, registeredAtHeight } = state.query;
+  const { view, query } = found;
+  const { keys, transactionsFilter, registeredAtHeight } = query;
   return jsonReply(200, {
     ...queryJson(view),
     overdue_limit_blocks: Number(view.lateness.limit),

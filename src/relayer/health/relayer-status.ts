@@ -161,6 +161,22 @@ export interface StatusDeps {
   readonly clock: { readonly nowMs: () => number; readonly monotonicMs: () => number };
 }
 
+/** Whether a text is a query's id. */
+export function isQueryId(text: string): boolean {
+  return /^\d{1,20}$/.test(text);
+}
+
+/** Returns a query with its registration; undefined when this relayer does not serve it. O(n). */
+export function findQuery(
+  status: Pick<RelayerStatus, "queries">,
+  registry: Pick<Registry, "states">,
+  id: bigint,
+): { readonly view: QueryView; readonly query: RegisteredQuery } | undefined {
+  const view = status.queries.find((one) => one.id === id);
+  const state = registry.states().find(({ query }) => query.id === id);
+  return view && state && { view, query: state.query };
+}
+
 /** Collects the status. O(n log n) in the number of queries. */
 export function relayerStatus(deps: StatusDeps): RelayerStatus {
   const { engine, registry, watches } = deps;

@@ -1,10 +1,10 @@
 import { counted } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import { timeText } from "../../platform/web/page-shell.ts";
+import { type PageSection, timeText } from "../../platform/web/page-shell.ts";
 import { amount, badge, type Column, dataTable, grouped, type Tone } from "../../platform/web/parts.ts";
 import { type Bar, barPlot } from "../../platform/web/plots.ts";
 import type { AccountStatus } from "../health/relayer-status.ts";
-import { type Attempt, NOT_NEEDED } from "../state/attempt.ts";
+import { type Attempt, type AttemptLog, NOT_NEEDED } from "../state/attempt.ts";
 import type { ActivitySample } from "./activity.ts";
 import type { DeadLetter } from "../state/journal.ts";
 
@@ -43,15 +43,28 @@ function failedText(failed: number): string {
 }
 
 /** Attempts of one table. */
-export const ATTEMPTS_SHOWN = 50;
+const SHOWN_ATTEMPTS = 50;
 
 /** The newest attempts, of all queries or of one. */
-export function attemptTable(
+export async function attemptSection(
+  log: Pick<AttemptLog, "find">,
+  account: Pick<AccountStatus, "denom" | "unit">,
+  queryId?: bigint,
+): Promise<PageSection> {
+  const attempts = await log.find({ limit: SHOWN_ATTEMPTS, ...(queryId !== undefined && { queryId }) });
+  const table = attempts.length > 0 && attemptTable(attempts, account, queryId !== undefined);
+  return {
+    id: "attempts",
+    label: "Attempts",
+    content: html`<h2>Attempts</h2>${table || html`<p>No attempt is stored yet.</p>`}`,
+  };
+}
+
+function attemptTable(
   attempts: readonly Attempt[],
   { denom, unit }: Pick<AccountStatus, "denom" | "unit">,
   isOneQuery: boolean,
 ): Html {
-  if (attempts.length === 0) return html`<p>No attempt is stored yet.</p>`;
   const columns: readonly Column<Attempt>[] = [
     { name: "began", cell: ({ startedAtMs }) => timeText(startedAtMs) },
     { name: "query", cell: ({ queryId }) => html`<a href="/queries/${queryId}">${queryId}</a>` },

@@ -20,13 +20,12 @@ import {
   type MarketStatus,
   meanOthersGas,
   meanOwnGas,
-  priceRatio,
-  priceText,
 } from "../forecast/market-view.ts";
 import type { MarketPhase } from "../gas-budget/budget.ts";
 import { callbackGas, overheadGas } from "../report/callback-gas.ts";
 import { remedyText } from "../report/forecast-text.ts";
 import type { ActivitySample } from "./activity.ts";
+import { priceFact } from "./overview-section.ts";
 import { pricePlot } from "./price-plot.ts";
 import { ownerCell } from "./query-section.ts";
 import type { CostsView } from "../costs/create-costs.ts";
@@ -84,15 +83,9 @@ const PHASES: Readonly<Record<MarketPhase, string>> = {
 };
 
 function marketFacts(market: MarketStatus): readonly Fact[] {
-  const { denom, price, minimum, ceiling, cap, phase, budgetGas, targetGas, othersGas } = market;
-  const multiple = minimum > 0n ? `${priceRatio(price, minimum)} × minimum; ` : "";
+  const { phase, budgetGas, targetGas, othersGas } = market;
   return [
-    {
-      name: "Gas price",
-      value: `${priceText(price)} ${denom}`,
-      detail: `${multiple}ceiling ${priceText(ceiling)}, cap ${priceText(cap)}`,
-      tone: price > cap ? "bad" : price > ceiling ? "warn" : undefined,
-    },
+    priceFact(market),
     { name: "Phase", value: phase, detail: PHASES[phase] },
     {
       name: "Gas of the next block",

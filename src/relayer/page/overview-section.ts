@@ -12,7 +12,7 @@ import {
   type Tone,
   statusBanner,
 } from "../../platform/web/parts.ts";
-import type { RelayerStatus } from "../health/relayer-status.ts";
+import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import {
   isDemandAboveMarket,
@@ -25,6 +25,7 @@ import { deadLetterText } from "../health/problem-hold.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
+import { standingOf } from "./query-section.ts";
 
 /** The state of the whole relayer in one sentence. */
 export interface Summary {
@@ -143,19 +144,14 @@ function queriesFact(status: RelayerStatus): Fact {
   // A standby reads the results of the other process only now and then.
   if (gate.role === "standby") return queryFact(all, "the process with the lease knows how late they are");
   if (queries.length === 0) return queryFact("none", "no query is registered");
-  const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
-  const failing = queries.filter(({ error, lateness }) => error !== undefined && !lateness.isOverdue).length;
-  const pending = queries.filter(({ state, lateness }) => state === "pending" && !lateness.isOverdue).length;
-  const current = queries.length - overdue - failing - pending;
-  const counts = [
-    [current, "current"],
-    [overdue, "overdue"],
-    [failing, "failing"],
-    [pending, "without a result yet"],
-  ] as const;
-  const texts = counts.flatMap(([count, word], index) =>
-    count > 0 || index === 0 ? [`${grouped(count)} ${word}`] : [],
-  );
+  const counts = { current: 0, overdue: 0, failing: 0, pending: 0 };
+  for (const query of queries) counts[countedAs(query)] += 1;
+  const texts = [
+    `${grouped(counts.current)} current`,
+    ...(["overdue", "failing", "pending"] as const)
+      .filter((kind) => counts[kind] > 0)
+      .map((kind) => `${grouped(counts[kind])} ${kind === "pending" ? "without a result yet" : kind}`),
+  ];
   const latest = latestOf(queries);
   // While the market makes results late on average, only this moment has none that is.
   const isAbove = market !== undefined && isFresh(market) && market.forecast.lateBlocks > 0;
@@ -163,7 +159,17 @@ function queriesFact(status: RelayerStatus): Fact {
     latest === undefined
       ? `none late${isAbove ? " at this moment" : ""}`
       : `query ${latest.id} is due longest, for ${lateText(latest.lateness)}`;
-  return queryFact(texts.join(", "), late, overdue > 0 ? "bad" : failing > 0 ? "warn" : undefined);
+  return queryFact(
+    texts.join(", "),
+    late,
+    counts.overdue > 0 ? "bad" : counts.failing > 0 ? "warn" : undefined,
+  );
+}
+
+/** An overdue query counts as that also when it fails: the problem counts it too. */
+function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
+  const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
+  return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";
 }
 
 function queryFact(value: string, detail: string, tone?: Tone): Fact {
@@ -192,7 +198,7 @@ function balanceFact(status: RelayerStatus): Fact {
 }
 
 /** The gas price as a multiple of its minimum. */
-function priceFact(market: MarketStatus | undefined): Fact {
+export function priceFact(market: MarketStatus | undefined): Fact {
   if (market === undefined)
     return { name: "Gas price", value: "no fee market", detail: "or it was not read yet", tone: "unknown" };
   const { price, minimum, ceiling, cap, denom } = market;

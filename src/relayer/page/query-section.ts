@@ -1,6 +1,6 @@
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
+import type { PageContent } from "../../platform/web/page-shell.ts";
 import {
   amount,
   badge,
@@ -16,8 +16,8 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
 import { lateText } from "../health/lateness.ts";
 import type { QueryView, RelayerStatus } from "../health/relayer-status.ts";
 import { ascending } from "../../platform/base/order.ts";
-import type { Attempt } from "../state/attempt.ts";
-import { attemptTable } from "./attempt-section.ts";
+import type { AttemptLog } from "../state/attempt.ts";
+import { attemptSection } from "./attempt-section.ts";
 
 /** Sort columns of the table. Each puts the most important first. */
 export const SORTS = ["late", "id", "connection", "age", "owner"] as const;
@@ -206,18 +206,36 @@ function orderOf({ sort, isReversed }: QueriesView): "ascending" | "descending" 
   return GREATEST_FIRST.has(sort) === isReversed ? "ascending" : "descending";
 }
 
+/** What a query is for its reader: how it is marked, in a word, and as a sentence after "Query 7". */
+const STANDINGS = {
+  failing: { tone: "bad", word: "backing off", sentence: "fails" },
+  overdue: { tone: "bad", word: "overdue", sentence: "is overdue" },
+  pending: { tone: "unknown", word: "no result yet", sentence: "has no result yet" },
+  requested: { tone: "warn", word: "requested", sentence: "is requested by an operator" },
+  "remote-still": { tone: "warn", word: "no newer remote block", sentence: "waits for a new remote block" },
+  due: { tone: "good", word: "due", sentence: "is current" },
+  current: { tone: "good", word: "current", sentence: "is current" },
+} as const satisfies Readonly<
+  Record<string, { readonly tone: Tone; readonly word: string; readonly sentence: string }>
+>;
+
+/** The most severe of {@link STANDINGS} that a query has. */
+export function standingOf({ error, lateness, state, isRequested }: QueryView): keyof typeof STANDINGS {
+  if (error !== undefined) return "failing";
+  if (lateness.isOverdue) return "overdue";
+  if (state === "pending") return "pending";
+  if (isRequested) return "requested";
+  if (lateness.blocks === 0n) return "current";
+  return lateness.unanswerable === undefined ? "due" : "remote-still";
+}
+
 /** State of a query in a word, with the reason of a failure. */
-function stateCell({ error, lateness, state, failures, retryInMs, isRequested }: QueryView): Html {
-  if (error !== undefined) {
-    const seconds = Math.ceil(retryInMs / 1_000);
-    return html`${badge("bad", "backing off")} <small>${error.code}: ${error.reason} (failures: ${failures}, next try in ${seconds} s)</small>`;
-  }
-  if (lateness.isOverdue) return badge("bad", "overdue");
-  if (isRequested) return badge("warn", "requested");
-  if (state === "pending") return badge("warn", "no result yet");
-  if (lateness.blocks > 0n && lateness.unanswerable !== undefined)
-    return badge("warn", "no newer remote block");
-  return lateness.blocks > 0n ? badge("good", "due") : badge("good", "current");
+function stateCell(view: QueryView): Html {
+  const { tone, word } = STANDINGS[standingOf(view)];
+  const { error, failures, retryInMs } = view;
+  if (error === undefined) return badge(tone, word);
+  const seconds = Math.ceil(retryInMs / 1_000);
+  return html`${badge(tone, word)} <small>${error.code}: ${error.reason} (failures: ${failures}, next try in ${seconds} s)</small>`;
 }
 
 function lateCell({ lateness }: QueryView): Html | string {
@@ -248,26 +266,26 @@ function pager({ page, pages }: QueriesPage, view: QueriesView): Html {
   return html`<nav class="pages" aria-label="Pages of queries">${link(page === 1 ? 0 : 1, "First")} ${link(page - 1, "Previous")} ${link(page + 1, "Next")} ${link(page === pages ? 0 : pages, "Last")}</nav>`;
 }
 
-/** The data of a query's page. */
+/** What a query's page is about. */
 interface QueryPageInput {
   readonly status: RelayerStatus;
   readonly view: QueryView;
   readonly query: RegisteredQuery;
-  /** Its newest attempts, newest first. */
-  readonly attempts: readonly Attempt[];
+  readonly attempts: Pick<AttemptLog, "find">;
 }
 
 /** One query: is it current, why not, its last attempts, what it asks. */
-export function queryPage({ status, view, query, attempts }: QueryPageInput): PageContent {
-  const { tone, headline } = verdictOf(view);
+export async function queryPage({ status, view, query, attempts }: QueryPageInput): Promise<PageContent> {
+  const { tone, sentence } = STANDINGS[standingOf(view)];
+  const headline = `Query ${view.id} ${sentence}${view.error === undefined ? "" : `: ${view.error.code}`}`;
   return {
     title: `${headline} – relayer`,
     asOfMs: status.nowMs,
     sections: [
       { id: "verdict", label: "Status", content: statusBanner(tone, headline, reasonOf(view)) },
       { id: "facts", label: "Values", content: factGrid(factsOf(view, status)) },
-      section("attempts", "Attempts", attemptTable(attempts, status.account, true)),
-      section("question", "What it asks", questionOf(query)),
+      await attemptSection(attempts, status.account, view.id),
+      { id: "question", label: "What it asks", content: questionOf(query) },
     ],
   };
 }
@@ -282,23 +300,6 @@ export function noSuchQuery(id: string, nowMs: number): PageContent {
     asOfMs: nowMs,
     sections: [{ id: "verdict", label: "Status", content: statusBanner("unknown", headline, more) }],
   };
-}
-
-function section(id: string, label: string, content: Html): PageSection {
-  return { id, label, content: html`<h2>${label}</h2>${content}` };
-}
-
-function verdictOf({ id, error, lateness, state, isRequested }: QueryView): {
-  readonly tone: Tone;
-  readonly headline: string;
-} {
-  if (error !== undefined) return { tone: "bad", headline: `Query ${id} fails: ${error.code}` };
-  if (lateness.isOverdue) return { tone: "bad", headline: `Query ${id} is overdue` };
-  if (state === "pending") return { tone: "unknown", headline: `Query ${id} has no result yet` };
-  if (isRequested) return { tone: "warn", headline: `Query ${id} is requested by an operator` };
-  if (lateness.unanswerable === "no-newer-remote-block" && lateness.blocks > 0n)
-    return { tone: "warn", headline: `Query ${id} waits for a new remote block` };
-  return { tone: "good", headline: `Query ${id} is current` };
 }
 
 /** Why there is no newer result, and what follows. */
@@ -342,7 +343,7 @@ function factsOf(view: QueryView, { account: { denom, unit } }: RelayerStatus): 
 
 function questionOf({ type, keys, transactionsFilter, registeredAtHeight }: RegisteredQuery): Html {
   const since = registeredAtHeight === 0n ? "in the genesis" : `at height ${registeredAtHeight}`;
-  return html`<p>${badge("unknown", type.toUpperCase())} Registered ${since}.</p>${
+  return html`<h2>What it asks</h2><p>${badge("unknown", type.toUpperCase())} Registered ${since}.</p>${
     type === "tx"
       ? html`<p>Transactions that match <code>${transactionsFilter}</code></p>`
       : html`<ul>${keys.map(

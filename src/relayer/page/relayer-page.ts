@@ -6,15 +6,14 @@ import { type LivePage, livePageRoutes, type PageView } from "../../platform/web
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { CostsView } from "../costs/create-costs.ts";
-import type { RelayerStatus } from "../health/relayer-status.ts";
+import { findQuery, isQueryId, type RelayerStatus } from "../health/relayer-status.ts";
 import type { Registry } from "../registry/registry.ts";
 import type { AttemptLog } from "../state/attempt.ts";
-import type { DeadLetter, Journal } from "../state/journal.ts";
+import type { Journal } from "../state/journal.ts";
 import type { Activity } from "./activity.ts";
 import {
   activitySection,
-  ATTEMPTS_SHOWN,
-  attemptTable,
+  attemptSection,
   deadLetterSection,
   type ResubmitAccess,
 } from "./attempt-section.ts";
@@ -28,9 +27,9 @@ import { timelineSection, type TimelineView } from "./timeline-section.ts";
 export interface RelayerPageInput {
   readonly status: RelayerStatus;
   readonly activity: Pick<Activity, "samples">;
-  readonly costs: CostsView;
+  readonly costs: () => CostsView;
   readonly timeline: TimelineView;
-  readonly deadLetters: readonly DeadLetter[];
+  readonly deadLetters: Journal["deadLetters"];
   readonly attempts: Pick<AttemptLog, "find">;
   readonly registry: Pick<Registry, "states">;
   readonly resubmit: ResubmitAccess;
@@ -60,21 +59,17 @@ export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] 
     page("/", "Overview", overview),
     page("/costs", "Costs", ({ status, activity, costs }) => [
       { id: "cost", label: "Cost", content: costSection(status, activity.samples()) },
-      { id: "spending", label: "Spending", content: spendingSection(costs, status.nowMs) },
+      { id: "spending", label: "Spending", content: spendingSection(costs(), status.nowMs) },
     ]),
     page("/attempts", "Attempts", async ({ status, activity, attempts }) => [
       { id: "activity", label: "Last hour", content: activitySection(activity.samples()) },
-      {
-        id: "attempts",
-        label: "Attempts",
-        content: html`<h2>Attempts</h2>${attemptTable(await attempts.find({ limit: ATTEMPTS_SHOWN }), status.account, false)}`,
-      },
+      await attemptSection(attempts, status.account),
     ]),
     page("/problems", "Problems over time", ({ status, timeline }) => [
       { id: "timeline", label: "Problems over time", content: timelineSection(timeline, status.nowMs) },
     ]),
     page("/dead-letters", "Dead letters", ({ deadLetters, resubmit }) => [
-      { id: "dead-letters", label: "Dead letters", content: deadLetterSection(deadLetters, resubmit) },
+      { id: "dead-letters", label: "Dead letters", content: deadLetterSection(deadLetters(), resubmit) },
     ]),
     page("/endpoints", "Endpoints", ({ status }) => [
       { id: "endpoints", label: "Endpoints", content: endpointSection(status.endpoints) },
@@ -113,13 +108,8 @@ function overview({ status, activity }: RelayerPageInput, { query }: PageView): 
 }
 
 async function oneQuery({ status, registry, attempts }: RelayerPageInput, id: string): Promise<PageContent> {
-  const queryId = /^\d{1,20}$/.test(id) ? BigInt(id) : undefined;
-  const view = status.queries.find((query) => query.id === queryId);
-  const state = registry.states().find(({ query }) => query.id === queryId);
-  if (queryId === undefined || view === undefined || state === undefined)
-    return noSuchQuery(id, status.nowMs);
-  const found = await attempts.find({ queryId, limit: ATTEMPTS_SHOWN });
-  return queryPage({ status, view, query: state.query, attempts: found });
+  const found = isQueryId(id) ? findQuery(status, registry, BigInt(id)) : undefined;
+  return found === undefined ? noSuchQuery(id, status.nowMs) : queryPage({ status, ...found, attempts });
 }
 
 interface PageDeps extends Pick<RelayerPageInput, "registry" | "timeline"> {
@@ -133,7 +123,7 @@ interface PageDeps extends Pick<RelayerPageInput, "registry" | "timeline"> {
 
 /** Creates the routes of the pages. */
 export function createRelayerPage(
-  { status, costs, store: { journal, attempts }, openResubmit, ...rest }: PageDeps,
+  { status, store: { journal, attempts }, openResubmit, ...rest }: PageDeps,
   { hasToken, links }: { readonly hasToken: boolean } & Pick<RelayerConfig, "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly HttpRoute[] {
@@ -159,8 +149,7 @@ export function createRelayerPage(
         ...rest,
         attempts,
         status: status(),
-        costs: costs(),
-        deadLetters: journal.deadLetters(),
+        deadLetters: journal.deadLetters,
         resubmit,
       })),
     },

@@ -153,13 +153,15 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
-  const firing = (component: string, names: readonly string[]): string =>
-    `ALERTS{alertstate="firing",component="${component}",alertname=~"${names.join("|")}"}`;
   const grace = times(durationText(GRACE_MS));
   const watched = `max ${VALIDATOR} (last_over_time(${firing("oracle-watchdog", [alertName(condition.name), ...causes])}[${grace}]))`;
   const own = firing("oracle-raw", causes);
   const ended = `(max ${VALIDATOR} (last_over_time(${own}[${grace}])) unless max ${VALIDATOR} (${own}))`;
   return `(${expr})\nunless on (chain_id, validator) (${causes.length === 0 ? watched : `${watched} or ${ended}`})`;
+}
+
+function firing(component: string, names: readonly string[]): string {
+  return `ALERTS{alertstate="firing",component="${component}",alertname=~"${names.join("|")}"}`;
 }
 
 /** Without the label, the better of two validators would hide the other one. One node alone needs no label. */

@@ -197,9 +197,9 @@ async function pageOf({ status, journal, registry }: SimWorld): Promise<string> 
   const input = {
     status: status(),
     activity,
-    costs: sampleCosts(0),
+    costs: () => sampleCosts(0),
     timeline: { problems: () => [], runs: () => [] },
-    deadLetters: journal.deadLetters(),
+    deadLetters: journal.deadLetters,
     attempts: { find: () => Promise.resolve([]) },
     registry,
     resubmit: "nobody",

@@ -105,7 +105,7 @@ describe("what the page says about the fee market", () => {
   it("shows price, phase, gas, and today's fees with their limit", () => {
     const queries = [sampleView(), sampleView({ id: 2n, results: 1, cost: { gas: 100n, fee: 30n } })];
     const text = textOf({ market: sampleMarket(), queries });
-    expect(text).toContain("Gas price 0.0026 untrn 1.04 × minimum; ceiling 0.005, cap 1");
+    expect(text).toContain("Gas price 1.04 × minimum 0.0026 untrn");
     expect(text).toContain("Phase steady the price stays where it is");
     expect(text).toContain("Gas of the next block 11.6 M target 15 M, others 3.4 M");
     expect(text).toContain("Gas of a result 100 since the start");

@@ -160,9 +160,9 @@ export function healthyRelayer(queries = 12): RelayerPageInput {
       },
     }),
     activity: { samples: () => samplesOf(false) },
-    costs: sampleCosts(NOW_MS),
+    costs: () => sampleCosts(NOW_MS),
     timeline: timelineOf(false),
-    deadLetters: [],
+    deadLetters: () => [],
     attempts: { find: ({ queryId }) => Promise.resolve(attemptsOf(queryId)) },
     registry: { states: () => queriesWithKeys(queries) },
     resubmit: "token",
@@ -217,14 +217,16 @@ export function troubledRelayer(): RelayerPageInput {
       market: marketOver(sampleMarketWithoutCapacity({ price: parseDec18("0.0052") })),
     },
     activity: { samples: () => samplesOf(true) },
-    costs: sampleCosts(NOW_MS, { budget: 100_000_000n, incomplete: "transaction indexing is disabled" }),
+    costs: () =>
+      sampleCosts(NOW_MS, { budget: 100_000_000n, incomplete: "transaction indexing is disabled" }),
     timeline: timelineOf(true),
-    deadLetters: [7, 14].map((id) => ({
-      queryId: BigInt(id),
-      hash: `${id}`.padStart(64, "ab12"),
-      remoteHeight: 21_004_400n,
-      reason: "contract rejected the transaction: <script>alert(1)</script> unauthorized",
-      atMs: NOW_MS - 7_200_000,
-    })),
+    deadLetters: () =>
+      [7, 14].map((id) => ({
+        queryId: BigInt(id),
+        hash: `${id}`.padStart(64, "ab12"),
+        remoteHeight: 21_004_400n,
+        reason: "contract rejected the transaction: <script>alert(1)</script> unauthorized",
+        atMs: NOW_MS - 7_200_000,
+      })),
   };
 }
