@@ -220,28 +220,6 @@ describe("config init relayer", () => {
 });
 
 describe("config init watchdog", () => {
-  it("finds the validator of the node's key", async () => {
-    const { out, exitCode } = await run(
-      "watchdog",
-      "--node",
-      local,
-      "--sidecar",
-      remote,
-      "--rpc",
-      local,
-      "--rest",
-      local,
-    );
-    expect(exitCode).toBe(0);
-    expect(parse(out)).toMatchObject({
-      chain_id: "local-1",
-      consensus_address: expect.stringMatching(/^neutronvalcons1/),
-      operator_address: "neutronvaloper1j2we6nx00wr3jvddwh46xte4dp6yay750fef3f",
-      sources: { node: `${local}/metrics`, prices: remote },
-      chain: { rest: local },
-    });
-  });
-
   const endpoints = (): readonly string[] => [
     "--node",
     local,
@@ -252,6 +230,18 @@ describe("config init watchdog", () => {
     "--rest",
     local,
   ];
+
+  it("finds the validator of the node's key", async () => {
+    const { out, exitCode } = await run("watchdog", ...endpoints());
+    expect(exitCode).toBe(0);
+    expect(parse(out)).toMatchObject({
+      chain_id: "local-1",
+      consensus_address: expect.stringMatching(/^neutronvalcons1/),
+      operator_address: "neutronvaloper1j2we6nx00wr3jvddwh46xte4dp6yay750fef3f",
+      sources: { node: `${local}/metrics`, prices: remote },
+      chain: { rest: local },
+    });
+  });
 
   it("names the option and what it is, with an example", async () => {
     expect((await run("watchdog")).message).toBe(
@@ -350,6 +340,10 @@ describe("config init watchdog", () => {
     const { out } = await run("watchdog", ...endpoints(), "--chain-id", "local-1", ...mail, ...set);
     expect(parse(out)).toMatchObject({ notify: { channels: [{ to: ["a@a.example", "b@a.example"] }] } });
     expect(out).not.toContain("password");
+    const odd = await run("watchdog", ...endpoints(), "--chain-id", "local-1", ...mail, ...set, "hots=x");
+    expect(odd.message).toMatch(
+      /^--set: setting of the channel.*; email has no setting hots, it has .*\bhost\b/,
+    );
   });
 
   it("writes a file without requests", async () => {
@@ -361,12 +355,21 @@ describe("config init watchdog", () => {
       "--sidecar",
       "http://v.example:8080/",
     ];
-    const { out } = await run(...args, "--chain-id", "neutron-1");
+    const asked: string[] = [];
+    const record = ({ path }: { readonly path: string }) => {
+      asked.push(path);
+      return jsonReply(200, {});
+    };
+    const rest = await serve([getRoute("*", record)]);
+    const urls = ["--rest", rest, "--rpc", rest, "--second-rest", rest];
+    const { out } = await run(...args, "--chain-id", "neutron-1", ...urls);
+    expect(asked).toEqual([]);
     const file = join(folder, "offline.yaml");
     writeFileSync(file, out);
     expect(parse(out)).toMatchObject({
       chain_id: "neutron-1",
       sources: { sidecar_metrics: "http://v.example:8002/metrics" },
+      chain: { rest, rpc: rest, fallbacks: [rest] },
     });
     const valid = await runCommand(["config", "validate", file], new AbortController().signal);
     expect(valid.out).toBe(`${file}: good`);

@@ -5,12 +5,26 @@ import {
   type DisplayUnit,
   displayUnitOf,
   formatAmount,
+  formatShort,
   formatUnits,
   parseAmount,
 } from "../../../src/platform/base/display-unit.ts";
 
 const NTRN: DisplayUnit = { denom: "untrn", name: "NTRN", exponent: 6 };
 const PRICED: DisplayUnit = { ...NTRN, price: { currency: "USD", perUnit: parseDec18("0.35") } };
+
+describe("formatShort", () => {
+  it.each([
+    [1_234_567n, "1.23456 NTRN"],
+    [123_456_789n, "123.456 NTRN"],
+    [987_654_321_987_654n, "987654321 NTRN"],
+    [123_456n, "0.123456 NTRN"],
+    [-1_999_999n, "-1.99999 NTRN"],
+    [1n, "0.000001 NTRN"],
+  ])("%s has at most six significant digits, and all before the point", (amount, text) =>
+    expect(formatShort(amount, NTRN)).toBe(text),
+  );
+});
 
 describe("formatAmount", () => {
   it.each([

@@ -10,6 +10,7 @@ import {
   sampleConnection,
   sampleHead,
   sampleLateness,
+  sampleMarket,
   sampleReading,
   sampleStatus,
   sampleView,
@@ -325,6 +326,41 @@ describe("the relayer's page", () => {
     );
   });
 
+  it("has amounts of another denomination, and of none that has a unit, in base units", async () => {
+    const unit = { denom: "uatom", name: "ATOM", exponent: 6 };
+    const account = { ...sampleStatus().account, balance: 1_234_567n };
+    for (const other of [undefined, unit])
+      expect((await pageOf({ account: { ...account, unit: other } })).part("facts")).toContain(
+        "1\u202f234\u202f567 untrn",
+      );
+    expect((await pageOf({ account: { ...account, unit: undefined } })).part("facts")).toContain(
+      `<div class="wide"><dt>Balance`,
+    );
+  });
+
+  it("counts an overdue query that fails as overdue, as the problem does", async () => {
+    const overdue = sampleView({
+      lateness: sampleLateness({ blocks: 41n, isOverdue: true }),
+      state: "backing_off",
+      error: { code: "read-failed", reason: "no" },
+    });
+    const facts = (await pageOf({ queries: [overdue, sampleView({ id: 2n })] })).part("facts");
+    expect(facts).toContain(`<dd class="bad">1 current, 1 overdue<small>`);
+  });
+
+  it("calls a query current when nothing is due, and due when it is late by less than its limit", async () => {
+    const due = sampleView({ id: 2n, lateness: sampleLateness({ blocks: 1n }) });
+    const { part } = await pageOf({ queries: [sampleView(), due] });
+    expect(part("queries").match(/✓ <\/span>\w+/g)).toEqual(["✓ </span>due", "✓ </span>current"]);
+  });
+
+  it("gives no present price of a market that was not read for long", async () => {
+    const market = sampleMarket({ sinceReadMs: 3_600_000 });
+    expect((await pageOf({ market })).part("facts")).toMatch(
+      /<dt>Gas price<\/dt><dd class="unknown">0\.0026 untrn<small>read \S+ \w+ ago/,
+    );
+  });
+
   it("has a filter for many queries only, and for one that selects less than all", async () => {
     const filterOf = async (count: number, query = "") =>
       (
@@ -337,6 +373,25 @@ describe("the relayer's page", () => {
     expect(await filterOf(10)).toBe(false);
     expect(await filterOf(11)).toBe(true);
     expect(await filterOf(10, "search=connection-1")).toBe(true);
+  });
+});
+
+describe("the attempts", () => {
+  it("are the newest 50 of all queries, or of one", async () => {
+    const filters: unknown[] = [];
+    const find: RelayerPageInput["attempts"]["find"] = (filter) => {
+      filters.push(filter);
+      return healthyRelayer().attempts.find(filter);
+    };
+    const pages = relayerPages(() => ({ ...healthyRelayer(), attempts: { find } }));
+    const all = await pageContent(pages, "/attempts");
+    await pageContent(pages, "/queries/:id", { params: { id: "2" } });
+    expect(filters).toEqual([{ limit: 50 }, { limit: 50, queryId: 2n }]);
+    expect(all.sections[1]?.content.text).toContain(`<a href="/queries/3">3</a>`);
+    const none = relayerPages(() => ({ ...healthyRelayer(), attempts: { find: async () => [] } }));
+    expect((await pageContent(none, "/attempts")).sections[1]?.content.text).toContain(
+      "No attempt is stored",
+    );
   });
 });
 
@@ -357,7 +412,9 @@ describe("the page of a query", () => {
     expect([title, status]).toEqual(["Query 2 is current – relayer", undefined]);
     expect(text).toContain("of remote height 9, values unchanged since block 7");
     expect(text.match(/✓ <\/span>included/g)).toHaveLength(8);
-    expect(text).toContain("the contract failed: &lt;b&gt;no&lt;/b&gt;");
+    expect(text.match(/<th scope="col"[^>]*>query<\/th>/g)).toBeNull();
+    expect(text).toContain("? </span>superseded");
+    expect(text).toMatch(/✕ <\/span>rejected<\/span><small>the contract failed: &lt;b&gt;no&lt;\/b&gt;/);
     expect(text).toMatch(/store <code>\w+<\/code>, key <code>[0-9a-f]+<\/code>/);
   });
 

@@ -4,7 +4,7 @@ import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import type { OpenHttpServer } from "../../../../src/platform/http/http-server.ts";
 import { openRouteServer } from "../../../../src/platform/http/route-server.ts";
 import { html } from "../../../../src/platform/web/html.ts";
-import { livePageRoutes, type PageView } from "../../../../src/platform/web/live-page.ts";
+import { type LivePage, livePageRoutes, type PageView } from "../../../../src/platform/web/live-page.ts";
 import type { PageContent } from "../../../../src/platform/web/page-shell.ts";
 import { createManualClock } from "../../../support/manual-clock.ts";
 
@@ -133,5 +133,50 @@ describe("a live page", () => {
     await server.close();
     await expect(next()).rejects.toThrow();
     expect(clock.sleeping()).toBe(0);
+  });
+
+  it("has several pages, each with its address, its stream and its own content at one time", async () => {
+    const clock = createManualClock(START);
+    const page = (path: string, name?: string): LivePage => ({
+      path,
+      ...(name !== undefined && { name }),
+      content: ({ params }) => ({
+        title: path,
+        asOfMs: START,
+        ...(params["id"] === "0" && { status: 404 as const }),
+        sections: [{ id: "text", label: "Text", content: html`<p>${params["id"] ?? name ?? ""}</p>` }],
+      }),
+    });
+    const frame = { heading: "A daemon", version: "1", startedAtMs: START, links: [] };
+    const pages = [page("/", "First"), page("/more", "More"), page("/things/:id")];
+    const server = await openRouteServer(
+      {
+        name: "pages",
+        listen: { host: "127.0.0.1", port: 0 },
+        portOption: "none",
+        routes: livePageRoutes({ frame, pages }, clock),
+      },
+      { logger: silentLogger },
+    );
+    open.push(server);
+    const url = `http://127.0.0.1:${server.address.port}`;
+    const get = async (path: string) => {
+      const response = await fetch(`${url}${path}`);
+      return { status: response.status, text: await response.text() };
+    };
+    expect((await get("/more")).text).toContain(
+      `<nav aria-label="Pages"><a href="/">First</a> <a href="/more" aria-current="page">More</a> </nav>`,
+    );
+    expect((await get("/things/7")).text).toContain("<p>7</p>");
+    expect((await get("/things/8")).text).toContain("<p>8</p>");
+    expect((await get("/things/0")).status).toBe(404);
+    const { next, close } = await subscribe(`${url}/live/things/7`);
+    expect(await next()).toMatchObject({ sections: { text: "<p>7</p>" } });
+    await close();
+  });
+
+  it("has no navigation when it is the only one", async () => {
+    const { url } = await startScene();
+    expect(await (await fetch(url)).text()).not.toContain("<nav");
   });
 });
