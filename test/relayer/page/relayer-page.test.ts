@@ -331,7 +331,7 @@ describe("the relayer's page", () => {
     const account = { ...sampleStatus().account, balance: 1_234_567n };
     for (const other of [undefined, unit])
       expect((await pageOf({ account: { ...account, unit: other } })).part("facts")).toContain(
-        "1\u202f234\u202f567 untrn",
+        ">1\u202f234\u202f567 untrn<",
       );
     expect((await pageOf({ account: { ...account, unit: undefined } })).part("facts")).toContain(
       `<div class="wide"><dt>Balance`,

@@ -41,7 +41,7 @@ async function startScene() {
       name: "page",
       listen: { host: "127.0.0.1", port: 0 },
       portOption: "none",
-      routes: livePageRoutes({ frame, pages: [{ path: "/", content }] }, clock),
+      routes: livePageRoutes({ frame, pages: [{ path: "/", name: "Only", content }] }, clock),
     },
     { logger: silentLogger },
   );
