@@ -341,9 +341,9 @@ function factsOf(view: QueryView, { account: { denom, unit } }: RelayerStatus): 
   ];
 }
 
-function questionOf({ type, keys, transactionsFilter, registeredAtHeight }: RegisteredQuery): Html {
+function questionOf({ id, type, keys, transactionsFilter, registeredAtHeight }: RegisteredQuery): Html {
   const since = registeredAtHeight === 0n ? "in the genesis" : `at height ${registeredAtHeight}`;
-  return html`<h2>What it asks</h2><p>${badge("unknown", type.toUpperCase())} Registered ${since}.</p>${
+  return html`<h2>What it asks</h2><p>${badge("unknown", type.toUpperCase())} Registered ${since}. <a href="/api/queries/${id}">As JSON</a>.</p>${
     type === "tx"
       ? html`<p>Transactions that match <code>${transactionsFilter}</code></p>`
       : html`<ul>${keys.map(

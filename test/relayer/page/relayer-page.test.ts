@@ -411,6 +411,7 @@ describe("the page of a query", () => {
     const { title, status, text } = await open("2", { lastRemoteHeight: 9n, unchangedSince: 7n });
     expect([title, status]).toEqual(["Query 2 is current – relayer", undefined]);
     expect(text).toContain("of remote height 9, values unchanged since block 7");
+    expect(text).toContain(`<a href="/api/queries/2">As JSON</a>`);
     expect(text.match(/✓ <\/span>included/g)).toHaveLength(8);
     expect(text.match(/<th scope="col"[^>]*>query<\/th>/g)).toBeNull();
     expect(text).toContain("? </span>superseded");
