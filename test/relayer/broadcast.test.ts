@@ -4,6 +4,7 @@ import { confirm } from "../../src/relayer/submit/confirm.ts";
 import { broadcastPrepared } from "../../src/relayer/submit/broadcast.ts";
 import { GAS_PER_TRANSACTION } from "../../src/relayer/result/gas-guess.ts";
 import { createGasMargin } from "../../src/relayer/submit/gas-estimates.ts";
+import { submitterOf } from "../../src/relayer/submit/submitter.ts";
 import { gasItem } from "../../src/relayer/submit/submitter-state.ts";
 import { sampleResult, sampleState } from "./samples.ts";
 import { place, sampleSubmitter } from "./submitter-samples.ts";
@@ -172,6 +173,17 @@ describe("launch", () => {
     expect([sample.admitted, sample.released]).toEqual([1, 1]);
     expect(entries.map(({ stage }) => stage.kind)).toEqual(["queued", "queued"]);
     expect([state.sent, state.pipeline.sent()]).toEqual([[], []]);
+  });
+
+  it("measures for how long nothing reaches a node, in this term only", async () => {
+    const { sample, send } = setUp(200_000n);
+    const submitter = submitterOf(sample.state);
+    sample.broadcastError = new Error("no endpoint");
+    await expect(send()).rejects.toThrow("no endpoint");
+    await sample.clock.advance(60_000);
+    expect(submitter.status().muteMs).toBeGreaterThanOrEqual(60_000);
+    submitter.beginTerm();
+    expect(submitter.status().muteMs).toBe(0);
   });
 
   it("gives nothing back when it is ended meanwhile: the node may have the transactions", async () => {
