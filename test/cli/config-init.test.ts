@@ -283,16 +283,22 @@ describe("config init watchdog", () => {
       reward_quote: { amount: "2500", asset: "USD" },
       payment_schedule_type: { monthly_payment_schedule_type: {} },
     };
-    const paying = (reply: object) =>
+    const paying = (reply: object, code = 200) =>
       serve([
         status("local-1", "0"),
         latest("local-1"),
-        getRoute("/neutron/revenue/params", () => jsonReply(200, reply)),
+        getRoute("/neutron/revenue/params", () => jsonReply(code, reply)),
       ]);
-    const policyAt = async (rest: string): Promise<unknown> =>
-      parse((await run("watchdog", "--node", local, "--sidecar", remote, "--rpc", rest, "--rest", rest)).out);
+    const initAt = (rest: string) =>
+      run("watchdog", "--node", local, "--sidecar", remote, "--rpc", rest, "--rest", rest);
+    const policyAt = async (rest: string): Promise<unknown> => parse((await initAt(rest)).out);
     expect(await policyAt(await paying({ params }))).toMatchObject({ policy: { from_chain: true } });
     expect(await policyAt(await paying({ params: {} }))).not.toHaveProperty("policy");
+    expect(await policyAt(await paying({ code: 12 }, 501))).not.toHaveProperty("policy");
+    // An endpoint that is busy says nothing about the chain.
+    const busy = await initAt(await paying({}, 503));
+    expect(busy.exitCode).toBe(75);
+    expect(busy.message).toMatch(/^--rest: .* no usable response to \/neutron\/revenue\/params: HTTP 503/);
   });
 
   it("tests the channel, and writes nothing when its receiver refuses", async () => {

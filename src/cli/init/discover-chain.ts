@@ -36,13 +36,17 @@ const DEADLINE_MS = 10_000;
 /** All light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** Reads JSON. Throws `CliError` that names the option of the endpoint. */
-async function readJson(url: string, option: string, signal: AbortSignal): Promise<unknown> {
+/** How a REST server says that its chain has no such module. Every other failure is one of the endpoint. */
+const ABSENT: ReadonlySet<number> = new Set([404, 501]);
+
+/** Reads JSON. Throws `CliError` that names the option of the endpoint. With `mayLack`, undefined when the chain lacks the module. */
+async function readJson(url: string, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host } = new URL(url);
   try {
     return await withDeadline(`the endpoint ${host}`, DEADLINE_MS, signal, async (inner) => {
       const response = await request(url, { signal: inner, reset: true });
       const text = await readTextBody(response.body, MAX_BYTES);
+      if (mayLack && ABSENT.has(response.statusCode)) return undefined;
       if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
       const value: unknown = JSON.parse(text);
       return value;
@@ -51,16 +55,6 @@ async function readJson(url: string, option: string, signal: AbortSignal): Promi
     signal.throwIfAborted();
     const text = `${option}: ${host} gives no usable response to ${new URL(url).pathname}: ${errorText(cause)}; correct the URL, or write the file without requests with --offline`;
     throw new CliError(EXIT.tryAgain, text, { cause });
-  }
-}
-
-/** Reads JSON that not every chain has. */
-async function findJson(url: string, signal: AbortSignal): Promise<unknown> {
-  try {
-    return await readJson(url, "--rest", signal);
-  } catch {
-    signal.throwIfAborted();
-    return undefined;
   }
 }
 
@@ -153,7 +147,7 @@ const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
   const bech32 = await readJson(below(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
-  const market = await findJson(below(rest, "feemarket/v1/params"), signal);
+  const market = await readJson(below(rest, "feemarket/v1/params"), "--rest", signal, true);
   if (market !== undefined) {
     const { params } = parseReply(marketReply, market, "the fee market of --rest");
     return { prefix, denom: params.fee_denom, minPrice: params.min_base_gas_price.replace(/\.?0+$/, "") };
@@ -234,7 +228,7 @@ export async function readValidator(
 
 /** Whether a chain has a revenue module that the watchdog can read. */
 export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
-  const reply = await findJson(below(rest, "neutron/revenue/params"), signal);
+  const reply = await readJson(below(rest, "neutron/revenue/params"), "--rest", signal, true);
   try {
     toRevenueParams(responseField(JSON.stringify(reply)));
     return true;
