@@ -147,17 +147,22 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 }
 
 /**
- * PromQL: the alert does not fire while the watchdog has an alert of this name or of a cause, or had one within the grace: the
- * watchdog's rules are another group, which is evaluated at another time, so without its alert this one would notify. Nor does it
- * fire within the grace after a cause of this group. While that cause fires, Alertmanager mutes it.
+ * PromQL: the alert does not fire within the grace after a cause of it, or after the watchdog's own alert of this name. While a cause
+ * of this group or the own alert fires, Alertmanager mutes it. While the watchdog has a cause it does not fire either: that rule is
+ * evaluated at another time, so at the end of the cause this alert would be there alone for a moment.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
-  const grace = times(durationText(GRACE_MS));
-  const watched = `max ${VALIDATOR} (last_over_time(${firing("oracle-watchdog", [alertName(condition.name), ...causes])}[${grace}]))`;
-  const own = firing("oracle-raw", causes);
-  const ended = `(max ${VALIDATOR} (last_over_time(${own}[${grace}])) unless max ${VALIDATOR} (${own}))`;
-  return `(${expr})\nunless on (chain_id, validator) (${causes.length === 0 ? watched : `${watched} or ${ended}`})`;
+  const fired = (selector: string): string =>
+    `max ${VALIDATOR} (last_over_time(${selector}[${times(durationText(GRACE_MS))}]))`;
+  const ended = (selector: string): string => `(${fired(selector)} unless max ${VALIDATOR} (${selector}))`;
+  const sources = [
+    ended(firing("oracle-watchdog", [alertName(condition.name)])),
+    ...(causes.length === 0
+      ? []
+      : [fired(firing("oracle-watchdog", causes)), ended(firing("oracle-raw", causes))]),
+  ];
+  return `(${expr})\nunless on (chain_id, validator) (${sources.join(" or ")})`;
 }
 
 function firing(component: string, names: readonly string[]): string {
