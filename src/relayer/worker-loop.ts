@@ -60,8 +60,8 @@ export async function runWorker(
 
 async function runCycles(loop: Loop, signal: AbortSignal): Promise<void> {
   const { worker, deps, cycles, lookAhead } = loop;
-  // Errors of cycles that started before the last pause.
-  cycles.takeError();
+  // Their error is known, or followed from the same one: a cycle that started before the last pause may end after it.
+  cycles.forgetErrors();
   while (!signal.aborted) {
     // Read before the cycle, so that a block that arrives during it starts the next cycle immediately.
     const version = deps.height.version();
@@ -105,13 +105,10 @@ type Ran =
 /** Starts a cycle over the due queries. One for TX queries is over then. */
 async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const { worker, deps, lookAhead, cycles } = loop;
-  const states = worker.registry
-    .states()
-    .filter(({ query }) => query.connectionId === worker.connectionId && query.type === deps.type);
   const localHeight = deps.height.now();
   lookAhead.recordHeight(localHeight);
   // Without queries or the lease no cycle runs that could clear the last error, and the daemon would never be ready again.
-  if (states.length === 0 || !deps.leads()) {
+  if (statesOf(loop).length === 0 || !deps.leads()) {
     worker.submission.succeeded();
     deps.onCycle(undefined);
   }
@@ -119,24 +116,22 @@ async function runDue(loop: Loop, signal: AbortSignal): Promise<Ran> {
   const own = lookAhead.blocks(view.sendMs);
   const early = deps.type === "kv" ? view.lookAhead(own) : own;
   if (cycles.count() >= MAX_KV_CYCLES) return "idle";
-  const due = dueStates(states, view, { height: localHeight + early, nowMs: worker.clock.monotonicMs() });
+  const due = dueStates(loop, view, early);
   if (due.length === 0 || localHeight === 0n || !deps.leads()) return "idle";
   if (deps.type === "tx") return await runTx(loop, due, signal);
   const mayStart = view.capacity(early) > 0n || due.some(({ query }) => view.isUrgent(query));
-  return mayStart ? await startKv(loop, due, early, signal) : "idle";
+  return mayStart ? await startKv(loop, due.length, early, signal) : "idle";
 }
 
-async function startKv(
-  loop: Loop,
-  due: readonly QueryState[],
-  lookAhead: bigint,
-  signal: AbortSignal,
-): Promise<Ran> {
+async function startKv(loop: Loop, due: number, lookAhead: bigint, signal: AbortSignal): Promise<Ran> {
   const { worker, cycles } = loop;
   // Without the round trips of a plan, when it is clear before.
-  if (due.length * 10 < cycles.queries()) return "idle";
+  if (due * 10 < cycles.queries()) return "idle";
   const startedMs = worker.clock.monotonicMs();
-  const cycle = await planKvCycle(worker, { due, lookAhead, running: cycles.queries() }, signal);
+  // What becomes due during the round trip of a plan need not wait for the next one.
+  const dueThen = (): readonly QueryState[] =>
+    dueStates(loop, worker.submitter.view(worker.connectionId), lookAhead);
+  const cycle = await planKvCycle(worker, { due: dueThen, lookAhead, running: cycles.queries }, signal);
   if (cycle === undefined) {
     recordDone(loop, undefined);
     return "no-new-block";
@@ -172,18 +167,23 @@ function recordDone(loop: Loop, startedMs: number | undefined): void {
   [loop.tries.failures, loop.lastError] = [0, undefined];
 }
 
+/** The queries of this worker. */
+function statesOf({ worker, deps }: Loop): readonly QueryState[] {
+  const { registry, connectionId } = worker;
+  return registry
+    .states()
+    .filter(({ query }) => query.connectionId === connectionId && query.type === deps.type);
+}
+
 /**
- * Returns the states that need a result at `height`. A KV result is assumed to be included in the block after its broadcast,
- * so that the next one is proven in the meantime.
+ * Returns the states that need a result so many blocks ahead. A KV result is assumed to be included in the block after its
+ * broadcast, so that the next one is proven in the meantime.
  */
-function dueStates(
-  states: readonly QueryState[],
-  view: PipelineView,
-  at: { readonly height: bigint; readonly nowMs: number },
-): readonly QueryState[] {
+function dueStates(loop: Loop, view: PipelineView, lookAhead: bigint): readonly QueryState[] {
+  const at = { height: loop.deps.height.now() + lookAhead, nowMs: loop.worker.clock.monotonicMs() };
   const due: QueryState[] = [];
   // Several times in each block, all queries are looked at, and few are due.
-  for (const state of states) {
+  for (const state of statesOf(loop)) {
     const { id, updatePeriod } = state.query;
     if (at.nowMs < state.notBeforeMs || !view.mayRead(state.query)) continue;
     const newest = view.newest(id);
@@ -282,6 +282,8 @@ export interface RunningCycles {
   readonly start: (queries: number, run: (turn: Promise<void>) => Promise<void>) => void;
   /** Returns the error of a cycle that has ended, once. */
   readonly takeError: () => Error | undefined;
+  /** Forgets the errors of all cycles that have started, also of those that have not ended. */
+  readonly forgetErrors: () => void;
   /** Resolves when all cycles have ended. */
   readonly ended: () => Promise<void>;
 }
@@ -292,11 +294,14 @@ export function createRunningCycles(onEnd: () => void): RunningCycles {
   let queries = 0;
   let last = Promise.resolve();
   let error: Error | undefined;
+  let term = 0;
   const toEnd = async (running: Promise<void>, own: number): Promise<void> => {
+    const startedIn = term;
     try {
       await running;
     } catch (thrown) {
-      error = thrown instanceof Error ? thrown : new Error("a cycle failed", { cause: thrown });
+      if (startedIn === term)
+        error = thrown instanceof Error ? thrown : new Error("a cycle failed", { cause: thrown });
     }
     count -= 1;
     queries -= own;
@@ -317,6 +322,10 @@ export function createRunningCycles(onEnd: () => void): RunningCycles {
       const taken = error;
       error = undefined;
       return taken;
+    },
+    forgetErrors: () => {
+      term += 1;
+      error = undefined;
     },
     ended: () => last,
   };

@@ -11,6 +11,7 @@ import { benchParser } from "./parser.ts";
 import { benchProofs } from "./proofs.ts";
 import { benchRelayer } from "./relayer.ts";
 import { benchReport } from "./report.ts";
+import { benchRestart } from "./restart.ts";
 import { benchStaking } from "./staking.ts";
 import { benchStartUp } from "./start-up.ts";
 import { benchSystem } from "./system.ts";
@@ -34,6 +35,7 @@ export const BENCH_GROUPS: Readonly<Record<string, BenchGroup>> = {
   node: benchNode,
   "ibc-relayer": benchIbcRelayer,
   "start-up": benchStartUp,
+  restart: benchRestart,
   system: benchSystem,
   relayer: benchRelayer,
   attack: benchAttack,

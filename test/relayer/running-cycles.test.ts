@@ -57,6 +57,22 @@ describe("cycles that run at the same time", () => {
     expect(cycles.takeError()).toBeUndefined();
   });
 
+  it("that have started before their errors were forgotten give none, whenever they end", async () => {
+    const { cycles, start } = setUp();
+    const [early, late] = [start("early", 1), start("late", 1)];
+    early.reject(new Error("x is down"));
+    await settle();
+    cycles.forgetErrors();
+    expect(cycles.takeError()).toBeUndefined();
+    late.reject(new Error("x is down"));
+    await settle();
+    expect([cycles.takeError(), cycles.count()]).toEqual([undefined, 0]);
+    const error = new Error("y is down");
+    start("next", 1).reject(error);
+    await settle();
+    expect(cycles.takeError()).toBe(error);
+  });
+
   it("are over when the last one has ended, whether or not it failed", async () => {
     const { cycles, start } = setUp();
     let over = false;

@@ -139,8 +139,8 @@ const BACKLOG_START_PERCENT = 150n;
 const BACKLOG_END_PERCENT = 110n;
 /** Blocks of a burst besides those that its backlog fills: its first results have to be read, proven and simulated. */
 const BURST_START_BLOCKS = 3;
-/** A burst leaves this part of a block to others who may begin to use blocks. */
-const SUDDEN_SHARE = 4n;
+/** A burst leaves these percent of a block to others who may begin to use blocks: recorded ones added up to 8 of 30 million gas. */
+const SUDDEN_PERCENT = 30n;
 /** A burst ends with the second block of which less than this many percent of its budget were used. */
 const UNFILLED_PERCENT = 75n;
 const MAX_UNFILLED = 2;
@@ -171,7 +171,7 @@ function step(before: Memory, input: BudgetInput): { readonly budget: MarketBudg
     maxInt((gasUpToPrice(state, most, params) ?? 0n) - reserve, 0n);
   const steady = gasUpTo(maxInt(steadyPrice, mulDec18(price, FALL)), others.mean);
   // What others add to one block must have room in it: what exceeds the block fails there, and pays.
-  const room = maxInt(input.othersPeak, params.maxBlockUtilization / SUDDEN_SHARE);
+  const room = maxInt(input.othersPeak, (params.maxBlockUtilization * SUDDEN_PERCENT) / 100n);
   const most = minInt(
     gasUpTo(ceiling, others.mean + 2n * others.deviation),
     maxInt(params.maxBlockUtilization - room, 0n),

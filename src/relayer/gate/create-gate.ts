@@ -21,8 +21,8 @@ import {
   type Leadership,
   type LeadershipDeps,
   type LeadershipStatus,
-  resolvePredecessor,
 } from "./leadership.ts";
+import { resolvePredecessor } from "./predecessor.ts";
 import {
   createReserve,
   createSpending,

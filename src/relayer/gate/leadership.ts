@@ -1,18 +1,13 @@
 import { retry } from "../../platform/base/retry.ts";
-import type { ChainClient } from "../../cosmos/client/chain-client.ts";
-import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
-import { MsgSubmitQueryResult } from "../../cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { pause, raceAbort, untilAborted } from "../../platform/base/abort.ts";
-import { sha256, toHex } from "../../platform/base/bytes.ts";
+import { pause, untilAborted } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { createWakeSignal, type WakeSignal } from "../../platform/base/waits.ts";
-import { counted, formatDuration } from "../../platform/base/text.ts";
+import { formatDuration } from "../../platform/base/text.ts";
 import type { Lease, LeaseAttempt } from "../../platform/storage/lease.ts";
 import { errorBackoff } from "../chain/relay-error.ts";
-import type { Journal } from "../state/journal.ts";
 
 /** Values of {@link LeadershipStatus.role}, as in JSON and metrics. */
 export const ROLES = ["leader", "starting", "standby", "unknown"] as const;
@@ -277,117 +272,4 @@ async function prepareTerms(
     });
   };
   await retry(prepareNext, { ...deps, backoff: errorBackoff, signal, tries, onError });
-}
-
-/** One page of a transaction search. */
-interface FoundTransactions {
-  readonly txs: readonly { readonly tx: Uint8Array; readonly result: { readonly code: number } }[];
-  readonly totalCount: number;
-}
-
-export interface PredecessorDeps {
-  /** Returns the number of the account's transactions in the mempool. */
-  readonly countPending: (signal: AbortSignal) => Promise<bigint>;
-  readonly comet: {
-    readonly txSearch: (
-      search: Parameters<ChainClient["comet"]["txSearch"]>[0],
-    ) => Promise<FoundTransactions>;
-  };
-  /** Bech32 address of the account. */
-  readonly address: string;
-  /** Type URL of `MsgSubmitQueryResult`. */
-  readonly submitTypeUrl: string;
-  readonly journal: Pick<Journal, "sending" | "recordIncluded">;
-  /** Called with what is waited for, for people; undefined: nothing. */
-  readonly onProgress: (text: string | undefined) => void;
-  readonly clock: Clock;
-  readonly logger: Logger;
-}
-
-/** Maximum wait for the previous process's transactions. A block takes a few seconds. */
-const MAX_WAIT_MS = 20_000;
-const POLL_MS = 250;
-const PAGE_SIZE = 10;
-/** Maximum number of pages, newest first. The previous process had only a few transactions in flight. */
-const MAX_PAGES = 10;
-
-/**
- * Waits until the transactions of the previous process are in blocks, and records the remote transactions that they
- * delivered. Without the wait, results in flight would be sent twice. Rejects with `ClientError` when the chain cannot be
- * read. Logs a warning when the node has no transaction index.
- */
-export async function resolvePredecessor(deps: PredecessorDeps, signal: AbortSignal): Promise<void> {
-  await waitForPending(deps, signal);
-  const { journal, logger } = deps;
-  const sending = journal.sending();
-  if (sending.length === 0) return;
-  try {
-    const since = sending.reduce(
-      (least, tx) => (tx.localHeight < least ? tx.localHeight : least),
-      sending[0]?.localHeight ?? 0n,
-    );
-    const delivered = await readDelivered(deps, since, signal);
-    const found = sending.filter(({ queryId, hash }) => delivered.has(`${queryId} ${hash}`));
-    for (const { queryId, hash, remoteHeight } of found) journal.recordIncluded(queryId, hash, remoteHeight);
-    logger.info("transactions of the previous process", {
-      sending: sending.length,
-      included: found.length,
-    });
-  } catch (error) {
-    signal.throwIfAborted();
-    logger.warn("transactions of the previous process are unknown and may be sent twice", {
-      reason: errorText(error),
-    });
-  }
-}
-
-async function waitForPending(
-  { countPending, onProgress, clock, logger }: PredecessorDeps,
-  signal: AbortSignal,
-): Promise<void> {
-  const untilMs = clock.monotonicMs() + MAX_WAIT_MS;
-  let pending = await countPending(signal);
-  if (pending > 0n) logger.info("waiting for transactions of the previous process", { pending });
-  while (pending > 0n && clock.monotonicMs() < untilMs) {
-    const left = formatDuration(untilMs - clock.monotonicMs());
-    onProgress(
-      `waiting for the block of ${counted(Number(pending), "transaction")} of the previous process, at most ${left} more`,
-    );
-    await clock.sleep(POLL_MS, signal);
-    pending = await countPending(signal);
-  }
-  onProgress(undefined);
-}
-
-/** Returns `<query id> <hash>` of each remote transaction that the account's transactions have delivered since a height. */
-async function readDelivered(
-  { comet, address, submitTypeUrl, onProgress }: PredecessorDeps,
-  since: bigint,
-  signal: AbortSignal,
-): Promise<ReadonlySet<string>> {
-  const delivered = new Set<string>();
-  const query = `message.sender='${address}' AND tx.height>=${since}`;
-  for (let page = 1; page <= MAX_PAGES; page++) {
-    const search = comet.txSearch({ query, page, per_page: PAGE_SIZE, order_by: "desc" });
-    const { txs, totalCount } = await raceAbort(search, signal);
-    const total = Math.min(totalCount, MAX_PAGES * PAGE_SIZE);
-    onProgress(
-      `reading what the previous process delivered: ${Math.min(page * PAGE_SIZE, total)} of ${counted(total, "transaction")}`,
-    );
-    for (const { tx, result } of txs)
-      if (result.code === 0) for (const key of deliveredBy(tx, submitTypeUrl)) delivered.add(key);
-    if (page * PAGE_SIZE >= totalCount || txs.length === 0) break;
-  }
-  return delivered;
-}
-
-function deliveredBy(tx: Uint8Array, submitTypeUrl: string): readonly string[] {
-  const { messages } = TxBody.decode(TxRaw.decode(tx).bodyBytes);
-  return messages
-    .filter(({ typeUrl }) => typeUrl === submitTypeUrl)
-    .flatMap(({ value }) => {
-      const { queryId, result } = MsgSubmitQueryResult.decode(value);
-      const data = result?.block?.tx?.data;
-      return data === undefined ? [] : [`${queryId} ${toHex(sha256(data))}`];
-    });
 }

@@ -56,11 +56,12 @@ export interface KvCycle {
 
 /** What a cycle may read. */
 export interface KvDemand {
-  readonly due: readonly QueryState[];
+  /** Called when the height is known. */
+  readonly due: () => readonly QueryState[];
   /** Blocks by which results are read early. */
   readonly lookAhead: bigint;
-  /** Number of queries of the cycles that run already. */
-  readonly running: number;
+  /** Returns the number of queries of the cycles that run already. */
+  readonly running: () => number;
 }
 
 /**
@@ -79,13 +80,13 @@ export async function planKvCycle(
   const started = startAttempt(worker.clock);
   const view = await viewConnection(worker, signal);
   if (view === undefined) return undefined;
-  const newer = candidatesAt(due, view.stateAt, {
+  const newer = candidatesAt(due(), view.stateAt, {
     minBlocks: worker.settings.minKvUpdatePeriod,
     // That of the block for which the results are read.
     height: worker.localHeight() + lookAhead + 1n,
   });
   // A few beside many that are being read wait for the end of that cycle: each cycle has its own header and round trips.
-  if (newer.length * 10 < running) return undefined;
+  if (newer.length * 10 < running()) return undefined;
   const states = new Map(newer.map((state) => [state.query.id, state]));
   const reservation = worker.submitter.reserve(
     worker.connectionId,

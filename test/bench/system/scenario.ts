@@ -58,7 +58,7 @@ export interface PriceAt {
   readonly price: number;
 }
 
-const SET_UP_DEADLINE_MS = 180_000;
+export const SET_UP_DEADLINE_MS = 180_000;
 const INCLUSION_DEADLINE_MS = 150_000;
 /** Of each block of `afterBlocks`. */
 const BLOCK_DEADLINE_MS = 3_000;
@@ -67,7 +67,7 @@ const BLOCK_DEADLINE_MS = 3_000;
  * processes compile their code.
  */
 const WARM_UP_RESULTS = 6;
-const MNEMONIC_VARIABLE = "BENCH_RELAYER_MNEMONIC";
+export const MNEMONIC_VARIABLE = "BENCH_RELAYER_MNEMONIC";
 
 /**
  * Runs localnet and relayer as processes of their own, with queries that are due every `updatePeriod` blocks, and reads the
@@ -112,9 +112,9 @@ export async function runScenario(scenario: Scenario, signal: AbortSignal): Prom
   }
 }
 
-function localnetArguments(
+export function localnetArguments(
   parts: readonly string[],
-  { blockTimeMs, traffic }: Scenario,
+  { blockTimeMs, traffic }: Pick<Scenario, "blockTimeMs" | "traffic">,
   offset: number,
 ): readonly string[] {
   const options = {
@@ -131,7 +131,7 @@ function localnetArguments(
   ];
 }
 
-function urlsOf(ports: Pick<Ports, "localRpc" | "remoteRpc">): ChainUrls {
+export function urlsOf(ports: Pick<Ports, "localRpc" | "remoteRpc">): ChainUrls {
   return { local: `http://127.0.0.1:${ports.localRpc}`, remote: `http://127.0.0.1:${ports.remoteRpc}` };
 }
 
@@ -144,7 +144,10 @@ async function delay(ports: Ports, { roundTripMs }: Scenario, proxies: DelayProx
 }
 
 /** Serves the queries of the bench and not the one that the localnet has from the start, which is due less often. */
-function relayerConfig(urls: ChainUrls, { queries, callbacks, ceiling }: Scenario): string {
+export function relayerConfig(
+  urls: ChainUrls,
+  { queries, callbacks, ceiling }: Pick<Scenario, "queries" | "callbacks" | "ceiling">,
+): string {
   const ids = Array.from({ length: queries }, (_, index) => JSON.stringify(String(index + 2)));
   return `
 chain: { id: ${CHAINS.local.chainId}, rpc: ["${urls.local}"] }

@@ -40,12 +40,19 @@ describe("a cycle that fails while the next one reads", () => {
     expect(await world.stop()).toEqual([]);
   });
 
-  it("counts once when the next one fails for the same reason", async () => {
+  it("counts once when the next one fails for the same reason, after the pause too", async () => {
     const { world, remote } = await distantWorld();
-    // As long as two cycles have started.
-    const untilMs = world.clock.nowMs() + 1_500;
-    remote.beforeLightBlock = async () => {
-      if (world.clock.nowMs() < untilMs) throw down();
+    const starts: number[] = [];
+    // Each cycle reads a block and a trusted one at the same time.
+    remote.beforeLightBlock = async (signal) => {
+      const nowMs = world.clock.nowMs();
+      if (starts.at(-1) !== nowMs) starts.push(nowMs);
+      const cycle = starts.length;
+      if (cycle > 2) return;
+      // The first one fails when the second one has started, and that one after the longest first pause.
+      while (starts.length < 2) await world.clock.sleep(50, signal);
+      if (cycle === 2) await world.clock.sleep(600, signal);
+      throw down();
     };
     await world.run(20);
     const recovered = world.log.filter(({ message }) => message === "connection has recovered");

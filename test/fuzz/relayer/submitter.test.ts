@@ -171,6 +171,19 @@ describe("a distant node", () => {
     expect(heights.at(-1)).toBeGreaterThanOrEqual(29);
     expect(await world.stop()).toEqual([]);
   });
+
+  it.each([23, 25, 30, 31, 33, 38])("costs none once its pace is known, seed %i", async (seed) => {
+    const world = await startWorld(seed, 1, { callMs: { local: 220, remote: 600 } });
+    world.setTraffic(false);
+    await world.run(30);
+    const heights = world.attempts
+      .filter(({ queryId, outcome }) => queryId === 1n && outcome === "included")
+      .map(({ localHeight }) => Number(localHeight))
+      .filter((height) => height > 11);
+    expect(heights).toEqual(heights.map((_height, index) => (heights[0] ?? 0) + index));
+    expect(heights.length).toBeGreaterThanOrEqual(17);
+    expect(await world.stop()).toEqual([]);
+  });
 });
 
 describe("a few queries that become due while many are read", () => {

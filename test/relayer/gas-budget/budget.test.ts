@@ -114,7 +114,7 @@ describe("a backlog", () => {
     const atStart = (index: number): bigint => (index === 0 ? 143_000_000n : 5_000_000n);
     const start = (isOld: boolean) =>
       runMarket({ blocks: 60, demand: atStart, others: () => 0n, isOld, average: 5_000_000n }).blocks;
-    expect(highest(start(true))).toBeGreaterThan(1.5);
+    expect(highest(start(true))).toBeGreaterThan(1.4);
     expect(highest(start(false))).toBeLessThan(1.03);
   });
 
@@ -151,13 +151,14 @@ describe("what a burst leaves", () => {
       backlog: { gas: 200_000_000n, oldGas: 200_000_000n, demandGas: 0n },
       sentGas: 0n,
     };
+    const few = { ...input, othersPeak: 0n, others: { mean: 6_000_000n, deviation: 2_000_000n } };
     // The whole block keeps the price below the ceiling.
-    expect(createBudgetController().plan(1n, input)).toMatchObject({ phase: "burst", gas: 22_000_000n });
-    // And the room for what they have used of one block already, or a quarter of it.
+    expect(createBudgetController().plan(1n, few)).toMatchObject({ phase: "burst", gas: 20_000_000n });
+    // And the room for what they have used of one block already, or three tenths of it.
     const room = (othersPeak: bigint) => createBudgetController().plan(1n, { ...input, othersPeak }).gas;
-    expect([room(12_000_000n), room(0n)]).toEqual([18_000_000n, 22_000_000n]);
+    expect([room(12_000_000n), room(0n)]).toEqual([18_000_000n, 21_000_000n]);
     const alone = { ...input, others: { mean: 0n, deviation: 0n }, othersPeak: 0n };
-    expect(createBudgetController().plan(1n, alone).gas).toBe(22_500_000n);
+    expect(createBudgetController().plan(1n, alone).gas).toBe(21_000_000n);
   });
 
   it("has no tolerance: its price ends at the ceiling. The steady budget has one of a 25th", () => {
@@ -167,6 +168,21 @@ describe("what a burst leaves", () => {
     expect(new Set(blocks.map(({ budget }) => budget.phase))).toEqual(
       new Set(["burst", "recovering", "steady"]),
     );
+  });
+});
+
+describe("others who begin to use 8 million gas of each block", () => {
+  it.each([
+    { when: "in the steady state", load: { demand: always, average: 40_000_000n } },
+    { when: "in a burst", load: { demand: (index: number) => (index === 100 ? 200_000_000n : 5_000_000n) } },
+  ])("find room in each block, and none is without a result: $when", ({ load }) => {
+    for (const delay of [0, 1]) {
+      const others = (index: number): bigint => gas(index < 102 ? 0 : 8);
+      const { blocks } = runMarket({ blocks: 200, others, delay, ...load });
+      const after = blocks.slice(102);
+      expect(after.filter((block) => block.others < gas(8))).toEqual([]);
+      expect(after.filter(({ own }) => own === 0n)).toEqual([]);
+    }
   });
 });
 

@@ -3,7 +3,7 @@ import { toHex, utf8, sha256 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { MsgSubmitQueryResult } from "../../../src/cosmos/proto/gen/neutron/interchainqueries/tx.ts";
-import { type PredecessorDeps, resolvePredecessor } from "../../../src/relayer/gate/leadership.ts";
+import { type PredecessorDeps, resolvePredecessor } from "../../../src/relayer/gate/predecessor.ts";
 import type { SendingTx } from "../../../src/relayer/state/journal.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
@@ -40,7 +40,7 @@ interface Scene {
   /** Transactions of the account in the mempool, at each read in turn; 0 afterwards. */
   readonly pending?: readonly bigint[];
   readonly sending?: readonly SendingTx[];
-  /** Transactions in blocks, the newest first, with their codes. */
+  /** Transactions in blocks, the oldest first, with their codes. */
   readonly blocks?: readonly (readonly [tx: Uint8Array, code: number])[];
   readonly searchError?: Error;
 }
@@ -55,10 +55,10 @@ function setUp({ pending = [], sending = [], blocks = [], searchError }: Scene) 
   const deps: PredecessorDeps = {
     countPending: async () => waiting.shift() ?? 0n,
     comet: {
-      txSearch: async ({ query, page = 1, per_page: size = 30 }) => {
+      txSearch: async ({ query, page = 1, per_page: size = 30, order_by: order }) => {
         searches.push(`${page}: ${query}`);
         if (searchError !== undefined) throw searchError;
-        const txs = blocks
+        const txs = (order === "desc" ? blocks.toReversed() : blocks)
           .slice((page - 1) * size, page * size)
           .map(([tx, code]) => ({ tx, result: { code } }));
         return { txs, totalCount: blocks.length };
@@ -130,24 +130,27 @@ describe("the transactions of the previous process", () => {
     });
     await resolvePredecessor(deps, signal);
     expect(included).toEqual([`1 ${hashOf("a")} 9`, `1 ${hashOf("b")} 9`]);
-    expect(searches).toEqual(["1: message.sender='neutron1me' AND tx.height>=40"]);
+    expect(searches).toEqual(["1: message.sender='neutron1me' AND tx.height>=40 AND tx.height<=80"]);
   });
 
-  it("is searched page by page, ten pages at most", async () => {
-    const of = (count: number) =>
+  it("is searched page by page until all are found, twenty pages at most", async () => {
+    /** The one that is looked for is at this place. */
+    const at = (place: number, count = place) =>
       setUp({
         sending: [sendingOf(1n, "a")],
         blocks: Array.from({ length: count }, (_, index) => [
-          delivery(1n, index === count - 1 ? "a" : `${index}`),
+          delivery(1n, index === place - 1 ? "a" : `${index}`),
           0,
         ]),
       });
-    const few = of(20);
-    await resolvePredecessor(few.deps, signal);
-    expect([few.searches.length, few.included.length]).toEqual([2, 1]);
-    const many = of(101);
-    await resolvePredecessor(many.deps, signal);
-    expect([many.searches.length, many.included.length]).toEqual([10, 0]);
+    for (const [scene, pages, found] of [
+      [at(20), 2, 1],
+      [at(15, 5_000), 2, 1],
+      [at(201), 20, 0],
+    ] as const) {
+      await resolvePredecessor(scene.deps, signal);
+      expect([scene.searches.length, scene.included.length]).toEqual([pages, found]);
+    }
   });
 
   it("is left as it is when the node cannot search, and the process begins nevertheless", async () => {
