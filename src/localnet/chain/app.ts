@@ -29,6 +29,8 @@ import {
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
+import { createOracleModule, type OracleModule } from "./modules/oracle/module.ts";
+import { createRevenueModule } from "./modules/revenue/module.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { port as transferPort } from "./modules/transfer/keeper.ts";
@@ -287,6 +289,15 @@ function localChain(
   });
   const harpoon = createHarpoonModule(names, { contracts });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
+  const oracle: OracleModule = createOracleModule({
+    staking: staking.keeper,
+    countVotes: (context, votes) => revenue.countVotes(context, votes),
+  });
+  const revenue = createRevenueModule(names, {
+    bank: bank.keeper,
+    staking: staking.keeper,
+    priceOf: oracle.priceOf,
+  });
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
   const all: readonly ChainModule[] = [
@@ -306,6 +317,8 @@ function localChain(
     harpoon,
     staking,
     slashing,
+    oracle,
+    revenue,
     createGenutilModule(names, staking.keeper),
     ...added.modules,
   ];
