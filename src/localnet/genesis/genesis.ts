@@ -361,6 +361,15 @@ function validatorOf(
   };
 }
 
+/** Addresses of a chain's first validator, which the sidecar is that of, bech32. */
+export function firstValidatorOf(chain: ChainProfile): Readonly<Record<"consensus" | "operator", string>> {
+  const { address } = validatorKey(testValidatorSeed(chain.chainId, 0));
+  return {
+    consensus: encodeBech32(`${chain.bech32Prefix}valcons`, address),
+    operator: operatorText(chain, 0),
+  };
+}
+
 function operatorText(chain: ChainProfile, index: number): string {
   return encodeBech32(`${chain.bech32Prefix}valoper`, operatorOf(chain, index));
 }

@@ -142,10 +142,11 @@ describe("the month's payment", () => {
     const of = (key: string): string =>
       event.attributes.find((one: { key: string }) => one.key === key).value;
     const inActiveSet = BigInt(of("in_active_valset_for_blocks_in_period"));
-    const { base_revenue_amount: base } = await fetch(
+    const atPayment = await fetch(
       `http://127.0.0.1:${portsAt(lease.offset).localRest}/neutron/revenue/payment_info`,
       { headers: { "x-cosmos-block-height": paid[0].height } },
-    ).then((reply) => reply.json());
+    );
+    const { base_revenue_amount: base } = JSON.parse(await atPayment.text());
     const requirement = {
       allowed: parseDec18("0.005"),
       votes: parseDec18("0.02"),
