@@ -29,8 +29,6 @@ import {
 } from "./modules/interchainqueries/module.ts";
 import type { InterchainqueriesDeps } from "./modules/interchainqueries/types.ts";
 import { createSlashingModule, type SlashingModule } from "./modules/slashing/module.ts";
-import { createOracleModule, type OracleModule } from "./modules/oracle/module.ts";
-import { createRevenueModule } from "./modules/revenue/module.ts";
 import { createStakingModule, type StakingModule } from "./modules/staking/module.ts";
 import { joinHooks } from "./modules/staking/types.ts";
 import { port as transferPort } from "./modules/transfer/keeper.ts";
@@ -54,6 +52,7 @@ import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
+import { createPriceModules } from "./price-modules.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
 /** Identity and size of a chain. */
@@ -289,15 +288,6 @@ function localChain(
   });
   const harpoon = createHarpoonModule(names, { contracts });
   const slashing: SlashingModule = createSlashingModule(names, { staking: staking.keeper, evidenceAge });
-  const oracle: OracleModule = createOracleModule({
-    staking: staking.keeper,
-    countVotes: (context, votes) => revenue.countVotes(context, votes),
-  });
-  const revenue = createRevenueModule(names, {
-    bank: bank.keeper,
-    staking: staking.keeper,
-    priceOf: oracle.priceOf,
-  });
   const admin = createAdminModule(names, { findMessage });
   const dex = createDex(names, bank.keeper);
   const all: readonly ChainModule[] = [
@@ -317,8 +307,7 @@ function localChain(
     harpoon,
     staking,
     slashing,
-    oracle,
-    revenue,
+    ...createPriceModules(names, { bank: bank.keeper, staking: staking.keeper }),
     createGenutilModule(names, staking.keeper),
     ...added.modules,
   ];
