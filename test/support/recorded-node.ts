@@ -93,7 +93,8 @@ function recordedOracle(): JsonObject {
   const priceOf = (base: string): JsonObject =>
     recordedBody(`/slinky/oracle/v1/get_price?currency_pair.Base=${base}&currency_pair.Quote=USD`);
   const stored = (Array.isArray(pairs) ? pairs : []).map((pair) => {
-    const base = String(record(pair)["Base"]);
+    const { Base: base } = record(pair);
+    if (typeof base !== "string") throw new Error("a pair without a base");
     const { price = null, ...state } = ["BTC", "DOGE"].includes(base)
       ? priceOf(base)
       : { nonce: "0", decimals: "8", id: String(ids.indexOf(base)) };

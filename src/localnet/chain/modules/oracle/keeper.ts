@@ -1,4 +1,4 @@
-import { CurrencyPairState, QuotePrice } from "../../../../cosmos/proto/gen/slinky/oracle/v1/genesis.ts";
+import { CurrencyPairState, type QuotePrice } from "../../../../cosmos/proto/gen/slinky/oracle/v1/genesis.ts";
 import type { CurrencyPair } from "../../../../cosmos/proto/gen/slinky/types/v1/currency_pair.ts";
 import { nsToTimestamp } from "../../../../cosmos/comet/timestamp.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -52,7 +52,7 @@ export function storePrices(
     deltas,
     tokens: deltas.size === 0 ? 0n : (byConsensus(context, consensus)?.tokens ?? 0n),
   }));
-  for (const [pair, state] of [...pairs.entries(context)]) {
+  for (const [pair, state] of pairs.entries(context)) {
     const current = BigInt(state.price?.price ?? "0");
     const reports = weighed.flatMap(({ deltas, tokens }) => {
       const delta = deltas.get(state.id);

@@ -101,15 +101,16 @@ function exportGenesis(context: Context): JsonValue {
   return printGenesis(SCHEMA, { currencyPairGenesis, nextId: nextId.get(context) ?? 0n });
 }
 
+const all = (context: Context) => ({ currencyPairs: [...tracked(context)].map(({ pair }) => pair) });
+const prices = (context: Context, { currencyPairIds }: slinky.GetPricesRequest) => ({
+  prices: currencyPairIds.map((text) => priceOf(context, requirePair(text))),
+});
+const mapping = (context: Context) => ({
+  currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
+});
+
 /** The queries in both forms, that of the deployed chain first. */
 function createQueries(): readonly QueryHandler[] {
-  const all = (context: Context) => ({ currencyPairs: [...tracked(context)].map(({ pair }) => pair) });
-  const prices = (context: Context, { currencyPairIds }: slinky.GetPricesRequest) => ({
-    prices: currencyPairIds.map((text) => priceOf(context, requirePair(text))),
-  });
-  const mapping = (context: Context) => ({
-    currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
-  });
   return [
     ...queryHandlers(slinky.Query, {
       GetAllCurrencyPairs: all,

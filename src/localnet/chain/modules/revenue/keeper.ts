@@ -102,7 +102,7 @@ export function countVotes(context: Context, votes: readonly OracleVote[], keepe
   const type = scheduleTypeOf(params);
   if (isOfType(schedule, type) && !hasEnded(schedule, block)) return;
   payPeriod(context, params, schedule, keepers);
-  for (const [operator] of [...infos.entries(context)]) infos.delete(context, operator);
+  for (const [operator] of infos.entries(context)) infos.delete(context, operator);
   setSchedule(context, startPeriod(type, block));
 }
 
@@ -158,7 +158,7 @@ function payPeriod(context: Context, params: Params, schedule: Schedule, keepers
     );
     return;
   }
-  for (const [operator, info] of [...infos.entries(context)]) {
+  for (const [operator, info] of infos.entries(context)) {
     const rating = rate(params, info);
     const { inActiveSet, blocks, votes } = performanceOf(info);
     const amount = compensationOf(rating, period, { inActiveSet, blocks: total });
@@ -253,7 +253,7 @@ function savePrice(
   store.set(concat(PRICES, uint64BigEndian(seconds)), priceCodec.encode(record));
   const since = seconds - twapWindow;
   if (since <= 0n) return;
-  for (const [key] of [...store.iterate(PRICES, concat(PRICES, uint64BigEndian(since)))]) store.delete(key);
+  for (const [key] of store.iterate(PRICES, concat(PRICES, uint64BigEndian(since)))) store.delete(key);
 }
 
 function priceAt(context: Context, end: "first" | "last"): RewardAssetPrice | undefined {
