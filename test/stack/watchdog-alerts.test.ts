@@ -46,7 +46,7 @@ const ONLY_FED: Readonly<Record<string, string>> = {
   "upgrade-imminent": "the same",
   "payment-missing": "it needs a closed month; test/watchdog/chain-watch.test.ts has one",
   "prices-differ-from-chain":
-    "the localnet stores no prices; test/watchdog/chain-watch.test.ts has a chain that does",
+    "these watchdogs read no prices of the chain; test/watchdog/chain-watch.test.ts has a chain that does",
   "prices-differ-from-sidecars": "both localnets have one sidecar each, on different chains for the watchdog",
 };
 

@@ -75,6 +75,7 @@ function recordedState(): JsonObject {
     transfer: { denom_traces: recordedBody("/ibc/apps/transfer/v1/denom_traces")["denom_traces"] ?? [] },
     "rate-limited-ibc": recordedBody("/neutron/ibc-rate-limit/v1beta1/params"),
     interchainqueries: recordedQueriesGenesis(RECORDED_CONTRACT),
+    oracle: recordedOracle(),
     wasm: {
       codes: [
         { name: "icq-consumer", creator: RECORDED_ACCOUNT },
@@ -83,6 +84,23 @@ function recordedState(): JsonObject {
       contracts: [contract(RECORDED_CONTRACT), contract(OTHER_CONTRACT)],
     },
   };
+}
+
+/** The tracked pairs, in the order of their ids, and the two recorded prices. */
+function recordedOracle(): JsonObject {
+  const { currency_pairs: pairs } = recordedBody("/slinky/oracle/v1/get_all_tickers");
+  const ids = ["ATOM", "BTC", "DYDX", "ETH", "NTRN", "SOL", "TIA", "USDT", "", "DOGE"];
+  const priceOf = (base: string): JsonObject =>
+    recordedBody(`/slinky/oracle/v1/get_price?currency_pair.Base=${base}&currency_pair.Quote=USD`);
+  const stored = (Array.isArray(pairs) ? pairs : []).map((pair) => {
+    const { Base: base } = record(pair);
+    if (typeof base !== "string") throw new Error("a pair without a base");
+    const { price = null, ...state } = ["BTC", "DOGE"].includes(base)
+      ? priceOf(base)
+      : { nonce: "0", decimals: "8", id: String(ids.indexOf(base)) };
+    return { ...state, currency_pair: pair, currency_pair_price: base === "BTC" ? price : null };
+  });
+  return { currency_pair_genesis: stored, next_id: "10" };
 }
 
 function channelGenesis(): JsonObject {

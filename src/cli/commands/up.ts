@@ -8,7 +8,6 @@ import { LOCALNET_PARTS } from "../../localnet/network/localnet-options.ts";
 import { onAbort, pause, raceAbort, withTimeout } from "../../platform/base/abort.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
-import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -40,6 +39,7 @@ import {
   watchedContracts,
 } from "./contract-options.ts";
 import { chainConfigOptions, chosenLocalnet, type ChosenLocalnet } from "./chain-options.ts";
+import { watchedLocalnet } from "./watched-localnet.ts";
 import { tryNext, upBlock } from "./up-block.ts";
 import { hasFirstResults, summaryLine, type UpParts, whatIsMissing } from "./up-summary.ts";
 
@@ -195,12 +195,11 @@ function createParts(
     const context = await follower(signal);
     const clock = withItsDurations(context.clock, daemon.clock);
     const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
-    const localnetOfWatchdog = { chainId: chainIds.local, ports };
     const { config } = localnetWatchdogConfig(
       options.portOffset,
       stateDir("watchdog"),
+      watchedLocalnet(chains.local, ports),
       access.hosts,
-      localnetOfWatchdog,
     );
     await runOracleWatchdog(
       { ...config, notify: { ...config.notify, links } },
@@ -234,7 +233,7 @@ async function firstResult(now: () => UpParts, signal: AbortSignal): Promise<voi
 
 /** Output for the state of `up`. */
 interface StateOutput {
-  readonly net: Pick<ChosenLocalnet, "ports">;
+  readonly net: Pick<ChosenLocalnet, "ports" | "chains">;
   readonly portOffset: number;
   /** Prints a line above the block. */
   readonly print: (line: string) => void;
@@ -251,7 +250,7 @@ const BLOCK_EVERY_MS = 1_000;
 async function showState(now: () => UpParts, output: StateOutput, signal: AbortSignal): Promise<void> {
   const { context, portOffset, print } = output;
   const { ports } = output.net;
-  const show = context.screen === undefined ? lines(output) : block(context.screen, ports, portOffset);
+  const show = context.screen === undefined ? lines(output) : block(context.screen, output);
   const everyMs = context.screen === undefined ? LINE_EVERY_MS : BLOCK_EVERY_MS;
   let hasHinted = false;
   while (!signal.aborted) {
@@ -274,9 +273,11 @@ function lines({ print, context }: StateOutput): (parts: UpParts) => void {
   };
 }
 
-function block(screen: LiveScreen, ports: Ports, portOffset: number): (parts: UpParts) => void {
+function block(screen: LiveScreen, { net, portOffset }: StateOutput): (parts: UpParts) => void {
+  const { ports, chains = CHAINS } = net;
   const startedAtMs = systemClock.nowMs();
-  const pollMs = longestPollMs(localnetWatchdogConfig(portOffset, undefined).config);
+  const watched = watchedLocalnet(chains.local, ports);
+  const pollMs = longestPollMs(localnetWatchdogConfig(portOffset, undefined, watched).config);
   return (parts) => {
     const pages = {
       relayer: parts.relayer && addressOf(ports.relayer),

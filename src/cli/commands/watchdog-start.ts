@@ -24,6 +24,9 @@ import {
 import { stringifyJson } from "../../platform/base/json.ts";
 import { askWatchdog, type OracleOptions, placeOptions } from "../../watchdog/cli/oracle-source.ts";
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
+import { CHAINS } from "../../localnet/accounts/chains.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import { watchedLocalnet } from "./watched-localnet.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { lossOf, type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
 
@@ -107,7 +110,11 @@ interface SelectedConfig extends ReadConfig<WatchdogDaemonConfig> {
 function selectConfig(options: Options): SelectedConfig {
   const kind = watchdogConfigKind;
   if (options.config === undefined && !givesVariables(kind, options)) {
-    const parsed = localnetWatchdogConfig(options.portOffset, options.stateDir);
+    const parsed = localnetWatchdogConfig(
+      options.portOffset,
+      options.stateDir,
+      watchedLocalnet(CHAINS.local, portsAt(options.portOffset)),
+    );
     return { kind, parsed, names: { portOption: "--port-offset" } };
   }
   const source = options.config === undefined ? undefined : readConfigText(options.config);

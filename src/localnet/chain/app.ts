@@ -52,6 +52,7 @@ import { createApplication } from "./runtime/application.ts";
 import type { ChainModule, MessageHandler, QueryHandler } from "./runtime/module.ts";
 import { collectQueries } from "./runtime/query-router.ts";
 import { collectHandlers } from "./runtime/tx-runner.ts";
+import { createPriceModules } from "./price-modules.ts";
 import { DEFAULT_KEEP_RECENT, type StateStorage } from "./store/multi-store.ts";
 
 /** Identity and size of a chain. */
@@ -306,6 +307,7 @@ function localChain(
     harpoon,
     staking,
     slashing,
+    ...createPriceModules(names, { bank: bank.keeper, staking: staking.keeper }),
     createGenutilModule(names, staking.keeper),
     ...added.modules,
   ];

@@ -19,6 +19,7 @@ import {
   type LocalnetChains,
 } from "../accounts/chains.ts";
 import { TOKENS } from "./chain-files.ts";
+import { withOracle } from "./oracle-genesis.ts";
 import { addContracts, type GenesisContract, type PlacedContract } from "./contract-genesis.ts";
 import { seedDexDemo, seedHooksDemo, type WasmState } from "./scenario-genesis.ts";
 
@@ -32,6 +33,8 @@ export interface LocalnetGenesisOptions {
   readonly genesisTxs?: readonly JsonValue[];
   /** Default: `specification`. */
   readonly profile?: ProfileName | undefined;
+  /** The local chain stores the sidecar's prices, and pays its validators by the month. */
+  readonly hasOracle?: boolean;
   readonly scenario?: LocalnetScenario | undefined;
   /** The local chain's contracts, after the scenario's. */
   readonly contracts?: readonly GenesisContract[];
@@ -141,7 +144,8 @@ export function localGenesis(
   });
   const adminmodule = { admins: chain.settings.admins.map((admin) => addressOf(chain, admin)) };
   const state = { ...accountState(chain), adminmodule, ibc, wasm: consumerState(chains) };
-  return genesis(chain, options, withScenario(chain, state, options));
+  const doc = genesis(chain, options, withScenario(chain, state, options));
+  return options.hasOracle ? withOracle(chain, doc) : doc;
 }
 
 /** Returns the address of the chain's account, or the text if it is an address. */
@@ -354,6 +358,15 @@ function validatorOf(
       update_time: formatRfc3339Ns(timeNs),
     },
     min_self_delegation: "1",
+  };
+}
+
+/** Addresses of a chain's first validator, which the sidecar is that of, bech32. */
+export function firstValidatorOf(chain: ChainProfile): Readonly<Record<"consensus" | "operator", string>> {
+  const { address } = validatorKey(testValidatorSeed(chain.chainId, 0));
+  return {
+    consensus: encodeBech32(`${chain.bech32Prefix}valcons`, address),
+    operator: operatorText(chain, 0),
   };
 }
 

@@ -255,7 +255,8 @@ function createLocal(
         };
         const validators = await validatorsOf(chains.local, chain);
         const timeNs = genesisTimeNs;
-        const given = { chains, timeNs, ...validators, profile, scenario, contracts, onContract };
+        const hasOracle = options.oracle !== undefined;
+        const given = { chains, timeNs, ...validators, profile, hasOracle, scenario, contracts, onContract };
         const made = localGenesis(given, header);
         return withModules(chains.local, made, () => emptyApp(chains.local, made, deps));
       },

@@ -23,6 +23,7 @@ import { createBlockListeners, createView } from "./create-view.ts";
 import { type CallRouter, createCallRouter, type ServerFactory } from "./grpc/call-router.ts";
 import { createMetricsServer, createNodeMetrics, type NodeMetrics } from "./node-metrics.ts";
 import { createOracleClient, type OracleOptions } from "./oracle/oracle-client.ts";
+import { createExtendedCommits, type ExtendedCommits } from "./oracle/extended-commits.ts";
 import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
 import { createRpcServer, type RpcServerOptions } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
@@ -186,8 +187,13 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   });
   const mempool = countedMempool(createMempool(options.mempool ?? DEFAULT_MEMPOOL, app.checkTx), metrics);
   const listeners = createBlockListeners(deps.logger);
+  const { oracle } = options;
+  const own = state.validators.validators[0]?.address;
+  const commits =
+    oracle === undefined || own === undefined ? undefined : createExtendedCommits({ app, own, ...oracle });
   const engine = createEngine(state, {
     app,
+    votes: commits?.next,
     store,
     mempool,
     validators,
@@ -200,7 +206,8 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     listeners.notify(produced.block, produced.results);
   };
   const beforeBlock = createOracleVote(options, deps, metrics, {
-    own: state.validators.validators[0]?.address,
+    own,
+    commits,
     set: () => engine.state().validators.validators.map(({ address }) => address),
     isAbsent: (address) => validators.absent().includes(toHex(address)),
   });
@@ -244,6 +251,7 @@ function countedMempool(mempool: Mempool, metrics: NodeMetrics): Mempool {
 interface Voters {
   /** The first validator; undefined on a chain without one. */
   readonly own: Uint8Array | undefined;
+  readonly commits: ExtendedCommits | undefined;
   readonly set: () => readonly Uint8Array[];
   readonly isAbsent: (address: Uint8Array) => boolean;
 }
@@ -256,7 +264,7 @@ function createOracleVote(
   options: NodeOptions,
   deps: NodeDeps,
   metrics: NodeMetrics,
-  { own, set, isAbsent }: Voters,
+  { own, commits, set, isAbsent }: Voters,
 ): (signal: AbortSignal) => Promise<void> {
   const { oracle } = options;
   if (oracle === undefined || own === undefined) return () => Promise.resolve();
@@ -273,12 +281,10 @@ function createOracleVote(
       ),
   });
   return async (signal) => {
-    if (oracle.faults?.has("pre-block-error")) counts.observePreBlockError();
-    else
-      counts.observe(
-        await client.vote(signal),
-        !isAbsent(own) && oracle.faults?.has("vote-extensions-missing") !== true,
-      );
+    if (oracle.faults?.has("pre-block-error")) return counts.observePreBlockError();
+    const vote = await client.vote(signal);
+    commits?.extend(vote.prices);
+    counts.observe(vote, !isAbsent(own) && oracle.faults?.has("vote-extensions-missing") !== true);
   };
 }
 

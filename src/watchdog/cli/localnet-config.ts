@@ -1,4 +1,4 @@
-import { type Ports, portsAt } from "../../platform/base/localnet-defaults.ts";
+import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
@@ -7,14 +7,18 @@ import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/confi
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
+  /** First part of the paths of the chain's own modules. */
+  readonly chainName: string;
+  /** Addresses of the validator with the sidecar, bech32. */
+  readonly validator: Readonly<Record<"consensus" | "operator", string>>;
 }
 
 /** Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes. */
 export function localnetWatchdogConfig(
   portOffset: number,
   stateDir: string | undefined,
+  { chainId, ports, chainName, validator }: LocalnetOfWatchdog,
   hosts: readonly string[] = [],
-  { chainId, ports }: LocalnetOfWatchdog = { chainId: "local-1", ports: portsAt(portOffset) },
 ): ParsedConfig<WatchdogDaemonConfig> {
   // Creates the file, which the configuration refers to.
   controlToken(portOffset);
@@ -22,12 +26,19 @@ export function localnetWatchdogConfig(
   const text = `
 http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)}, token: { file: ${token} } }
 chain_id: ${JSON.stringify(chainId)}
+consensus_address: ${JSON.stringify(validator.consensus)}
+operator_address: ${JSON.stringify(validator.operator)}
 interval: 1s
 sources:
   node: "http://127.0.0.1:${ports.localMetrics}/metrics"
   prices: "http://127.0.0.1:${ports.prices}/"
   oracle_metrics: "http://127.0.0.1:${ports.oracleMetrics}/metrics"
   sidecar_metrics: "http://127.0.0.1:${ports.sidecarMetrics}/metrics"
+chain:
+  rest: "http://127.0.0.1:${ports.localRest}"
+  rpc: "http://127.0.0.1:${ports.localRpc}"
+  module: ${JSON.stringify(chainName)}
+policy: { from_chain: true }
 ${stateDir === undefined ? "" : `state_dir: ${JSON.stringify(stateDir)}`}
 `;
   return readConfig({ file: "localnet watchdog", text }, watchdogConfigSchema);

@@ -200,7 +200,7 @@ export const NODE_DEVIATIONS = {
     subject: "first entry in a block's transactions",
     specification: "not stated",
     deployed: "the proposer's extended commit when vote extensions are on",
-    here: "a transaction: vote extensions are disabled (`vote_extensions_enable_height` is 0)",
+    here: "the extended commit where the chain has a sidecar (unsigned extensions, a zstd frame of stored blocks); otherwise a transaction",
     isSwitch: false,
   },
 } as const satisfies Readonly<Record<string, Deviation>>;

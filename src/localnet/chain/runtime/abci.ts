@@ -67,7 +67,9 @@ export interface FinalizeBlockRequest {
 /** Outcome of one block. */
 export interface FinalizeBlockResult {
   readonly txResults: readonly TxResult[];
-  /** Events of the begin and end hooks. Each has the attribute `mode` (BeginBlock or EndBlock), which the SDK adds. */
+  /**
+   * Events of the hooks. Those of begin and end hooks have the attribute `mode` (BeginBlock or EndBlock), which the SDK adds.
+   */
   readonly events: readonly ChainEvent[];
   readonly validatorUpdates: readonly ValidatorPower[];
   /** State root after this block. The header of the next height contains it. */

@@ -183,6 +183,7 @@ function blockRulesOf(options: ApplicationOptions, profile: Profile, tracer: Gas
     ),
     run: runTx,
     profile,
+    pre: modules.flatMap(({ preBlock }) => preBlock ?? []),
     begin: inOrder(modules, beginBlockOrder).flatMap(({ beginBlock }) => beginBlock ?? []),
     end: inOrder(modules, endBlockOrder).flatMap(({ endBlock }) => endBlock ?? []),
     validatorUpdates: options.validatorUpdates ?? (() => []),

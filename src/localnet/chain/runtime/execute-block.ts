@@ -9,6 +9,7 @@ import { createGasMeter } from "./gas.ts";
 import type { BlockInput } from "./module.ts";
 import type { runTx, TxRules } from "./tx-runner.ts";
 
+type PreHook = (context: Context, txs: readonly Uint8Array[]) => void;
 type BeginHook = (context: Context, block: BlockInput) => void;
 type EndHook = (context: Context) => void;
 
@@ -19,6 +20,7 @@ export interface BlockRules {
   readonly tx: TxRules;
   readonly run: RunTx;
   readonly profile: Profile;
+  readonly pre: readonly PreHook[];
   readonly begin: readonly BeginHook[];
   readonly end: readonly EndHook[];
   /** Returns the changes to the validator set. Called after the end hooks. */
@@ -45,6 +47,8 @@ export function executeBlock(
   const events: ChainEvent[] = [];
   // Written before the hooks, so that the record is part of the state that this height commits to.
   writeBlockRecord(branch.store(BLOCK_RECORD_STORE), { ...block, proposerAddress: request.proposerAddress });
+  const preContext = blockContext(block, branch, (event) => events.push(event));
+  for (const hook of rules.pre) hook(preContext, request.txs);
   const beginContext = blockContext(block, branch, appendWithMode("BeginBlock", events));
   for (const hook of rules.begin) hook(beginContext, request);
   const txResults = runTransactions(request, block, branch, rules);

@@ -55,6 +55,8 @@ export interface ChainModule {
   readonly stores: readonly string[];
   readonly messages: readonly MessageHandler[];
   readonly queries: readonly QueryHandler[];
+  /** Runs before the begin hooks, with the block's transactions. */
+  readonly preBlock?: (context: Context, txs: readonly Uint8Array[]) => void;
   readonly beginBlock?: (context: Context, block: BlockInput) => void;
   readonly endBlock?: (context: Context) => void;
   /** Reads the module's part of the genesis document (proto JSON, snake_case). Throws with the path of an invalid field. */

@@ -46,6 +46,8 @@ export interface EngineDeps {
   readonly mempool: Mempool;
   readonly validators: Validators;
   readonly params: ConsensusParams;
+  /** Returns the transaction that carries the votes on the last block. Needed with vote extensions. */
+  readonly votes?: ((state: ChainState) => Uint8Array) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
 }
@@ -138,7 +140,10 @@ function decide(state: ChainState, deps: EngineDeps): DecidedBlock {
     deps.params.maxBytes -
     BLOCK_OVERHEAD -
     SIGNATURE_OVERHEAD * BigInt(state.lastValidators.validators.length);
-  const txs = deps.mempool.reap(maxTxBytes, deps.params.maxGas);
+  const enabledAt = deps.params.voteExtensionsEnableHeight;
+  const votes = enabledAt > 0n && state.height >= enabledAt ? deps.votes?.(state) : undefined;
+  const reaped = deps.mempool.reap(maxTxBytes - BigInt(votes?.length ?? 0), deps.params.maxGas);
+  const txs = votes === undefined ? reaped : [votes, ...reaped];
   const { appVersion } = deps.app.info();
   const block = makeBlock(state, { txs, turn, params: deps.params, appVersion });
   return { block, commit: signCommit(state, block, turn.round, { keyOf, nowNs: deps.nowNs() }) };

@@ -12,6 +12,9 @@ import type { OracleVote } from "./oracle-metrics.ts";
 export const ORACLE_FAULTS = {
   "vote-extensions-missing":
     "the node counts Success, but its vote extension arrives late: the chain counts the validator as absent",
+  "payment-differs":
+    "the chain gets the validator's votes without prices, which the node counts with them: the month's payment is lower than its counts say",
+  "price-deviation": "all votes have prices 10 % above the sidecar's: so has the chain",
   "pre-block-error": "extending the vote fails before the sidecar is asked: neither Success nor Failure",
 } as const;
 

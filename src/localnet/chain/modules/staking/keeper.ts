@@ -47,6 +47,8 @@ import {
 
 /** Facts about a validator for the slashing module. */
 interface ValidatorFacts {
+  readonly operator: Uint8Array;
+  readonly tokens: bigint;
   readonly consensus: Uint8Array;
   readonly publicKey: Uint8Array;
   readonly jailed: boolean;
@@ -96,7 +98,7 @@ export function createStakingKeeper(keepers: Keepers): StakingKeeper {
   return {
     byConsensus: (context, consensus) => {
       const validator = validatorByConsensus(context, consensus);
-      return validator === undefined ? undefined : factsOf(validator);
+      return validator === undefined ? undefined : factsOf(validator, keepers);
     },
     operators: (context) => [...validators.entries(context)].map(([operator]) => operator),
     byOperator: (context, operator) => {
@@ -105,7 +107,7 @@ export function createStakingKeeper(keepers: Keepers): StakingKeeper {
         const own = delegations.get(context, { delegator: operator, validator: operator });
         return own === undefined ? undefined : truncateDec18(tokensFromShares(validator, own.shares));
       };
-      return { ...factsOf(validator), ownTokens };
+      return { ...factsOf(validator, keepers), ownTokens };
     },
     slash: (context, infraction) => slash(context, keepers, infraction),
     jail: (context, consensus) => {
@@ -137,10 +139,12 @@ function* bondedValidators(context: Context): IterableIterator<ValidatorStake> {
   }
 }
 
-function factsOf(validator: Validator): ValidatorFacts {
-  const { jailed, status, minSelfDelegation } = validator;
+function factsOf(validator: Validator, { operators }: Keepers): ValidatorFacts {
+  const { jailed, status, minSelfDelegation, tokens } = validator;
   const publicKey = consensusKeyOf(validator);
-  return { consensus: consensusAddressOf(validator), publicKey, jailed, status, minSelfDelegation };
+  const operator = operators.parse(validator.operatorAddress);
+  const consensus = consensusAddressOf(validator);
+  return { operator, tokens, consensus, publicKey, jailed, status, minSelfDelegation };
 }
 
 /** An infraction of a validator. */

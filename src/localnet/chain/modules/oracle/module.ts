@@ -1,0 +1,158 @@
+import * as connect from "../../../../cosmos/proto/gen/connect/oracle/v2/query.ts";
+import {
+  type CurrencyPairState,
+  GenesisState,
+} from "../../../../cosmos/proto/gen/slinky/oracle/v1/genesis.ts";
+import * as slinky from "../../../../cosmos/proto/gen/slinky/oracle/v1/query.ts";
+import type { CurrencyPair } from "../../../../cosmos/proto/gen/slinky/types/v1/currency_pair.ts";
+import type { JsonValue } from "../../../../platform/base/json.ts";
+import type { Context } from "../../runtime/context.ts";
+import { GrpcCode, QueryError } from "../../runtime/errors.ts";
+import { atPath, type GenesisSchema, printGenesis, readGenesis } from "../../runtime/genesis.ts";
+import { queryHandlers } from "../../runtime/handlers.ts";
+import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
+import { type OracleVote, readVotes } from "./extended-commit.ts";
+import {
+  MODULE_NAME,
+  nextId,
+  type OracleStaking,
+  pairs,
+  pairText,
+  parsePair,
+  storePrices,
+} from "./keeper.ts";
+
+/** Keepers of other modules. */
+export interface OracleDeps {
+  readonly staking: OracleStaking;
+  /** Counts the votes of a block, after their prices are stored. */
+  readonly countVotes: (context: Context, votes: readonly OracleVote[]) => void;
+}
+
+/** A price on the chain. */
+export interface StoredPrice {
+  /** Whole number in the unit of the decimals; 0 without a price. */
+  readonly price: bigint;
+  readonly decimals: number;
+}
+
+/** The module with what the revenue module reads. */
+export interface OracleModule extends ChainModule {
+  /** Undefined for a pair that is not tracked. */
+  readonly priceOf: (context: Context, pair: string) => StoredPrice | undefined;
+}
+
+/** Creates the module `oracle`: the prices that a block's votes carry. */
+export function createOracleModule({ staking, countVotes }: OracleDeps): OracleModule {
+  return {
+    name: MODULE_NAME,
+    stores: [MODULE_NAME],
+    messages: [],
+    queries: createQueries(),
+    preBlock: (context, txs) => {
+      const votes = readVotes(txs);
+      if (votes === undefined) return;
+      storePrices(context, votes, staking);
+      countVotes(context, votes);
+    },
+    initGenesis,
+    exportGenesis,
+    priceOf: (context, pair) => {
+      const state = pairs.get(context, pair);
+      return state && { price: BigInt(state.price?.price ?? "0"), decimals: Number(state.decimals) };
+    },
+  };
+}
+
+const SCHEMA: GenesisSchema<GenesisState> = {
+  module: MODULE_NAME,
+  typeName: "slinky.oracle.v1.GenesisState",
+  type: GenesisState,
+};
+
+/** Most decimals of a pair. */
+const MAX_DECIMALS = 36n;
+
+/** Stores the pairs. Throws `GenesisError` for one that is invalid or there twice. */
+function initGenesis(context: Context, json: JsonValue | undefined): void {
+  const given = readGenesis(SCHEMA, json) ?? { currencyPairGenesis: [], nextId: 0n };
+  const ids = new Set<bigint>();
+  given.currencyPairGenesis.forEach((one, index) =>
+    atPath(`app_state.${MODULE_NAME}.currency_pair_genesis[${index}]`, () => {
+      const { currencyPair = { Base: "", Quote: "" }, currencyPairPrice: price, nonce, id, decimals } = one;
+      const pair = pairText(currencyPair);
+      if (parsePair(pair) === undefined) throw new Error(`invalid currency pair: ${pair}`);
+      if (pairs.has(context, pair) || ids.has(id)) throw new Error(`duplicate pair or id: ${pair}, ${id}`);
+      if (id >= given.nextId) throw new Error(`the id ${id} is not below next_id ${given.nextId}`);
+      if (decimals > MAX_DECIMALS) throw new Error(`more than ${MAX_DECIMALS} decimals`);
+      ids.add(id);
+      pairs.set(context, pair, { price, nonce, id, decimals });
+    }),
+  );
+  nextId.set(context, given.nextId);
+}
+
+function exportGenesis(context: Context): JsonValue {
+  const currencyPairGenesis = [...pairs.entries(context)].map(([pair, { price, ...state }]) => ({
+    ...state,
+    currencyPair: parsePair(pair),
+    currencyPairPrice: price,
+  }));
+  return printGenesis(SCHEMA, { currencyPairGenesis, nextId: nextId.get(context) ?? 0n });
+}
+
+const all = (context: Context) => ({ currencyPairs: [...tracked(context)].map(({ pair }) => pair) });
+const prices = (context: Context, { currencyPairIds }: slinky.GetPricesRequest) => ({
+  prices: currencyPairIds.map((text) => priceOf(context, requirePair(text))),
+});
+const mapping = (context: Context) => ({
+  currencyPairMapping: new Map([...tracked(context)].map(({ id, pair }) => [id, pair])),
+});
+
+/** The queries in both forms, that of the deployed chain first. */
+function createQueries(): readonly QueryHandler[] {
+  return [
+    ...queryHandlers(slinky.Query, {
+      GetAllCurrencyPairs: all,
+      GetPrice: (context, { currencyPair = { Base: "", Quote: "" } }) =>
+        priceOf(context, requirePair(pairText(currencyPair))),
+      GetPrices: prices,
+      GetCurrencyPairMapping: mapping,
+    }),
+    ...queryHandlers(connect.Query, {
+      GetAllCurrencyPairs: all,
+      GetPrice: (context, { currencyPair }) => priceOf(context, requirePair(currencyPair)),
+      GetPrices: prices,
+      GetCurrencyPairMapping: mapping,
+      GetCurrencyPairMappingList: (context) => ({
+        mappings: [...tracked(context)].map(({ id, pair }) => ({ id, currencyPair: pair })),
+      }),
+    }),
+  ];
+}
+
+function* tracked(context: Context): IterableIterator<{ readonly id: bigint; readonly pair: CurrencyPair }> {
+  for (const [text, { id }] of pairs.entries(context)) {
+    const pair = parsePair(text);
+    if (pair !== undefined) yield { id, pair };
+  }
+}
+
+function requirePair(text: string): string {
+  if (parsePair(text) === undefined) throw new QueryError(GrpcCode.Unknown, `invalid currency pair: ${text}`);
+  return text;
+}
+
+const NO_PRICE: CurrencyPairState["price"] = { price: "0", blockTimestamp: undefined, blockHeight: 0n };
+
+/** A pair without a price has a zero one. Throws code 2 for a pair that is not tracked. */
+function priceOf(context: Context, pair: string): slinky.GetPriceResponse {
+  const state = pairs.get(context, pair);
+  if (state === undefined)
+    throw new QueryError(
+      GrpcCode.Unknown,
+      `no price / nonce reported for CurrencyPair: ${pair}, the module is not tracking this CurrencyPair`,
+    );
+  const { price = NO_PRICE, nonce, decimals, id } = state;
+  return { price, nonce, decimals, id };
+}

@@ -1,0 +1,273 @@
+import {
+  PaymentSchedule,
+  RewardAssetPrice,
+  ValidatorInfo,
+} from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
+import type { Params } from "../../../../cosmos/proto/gen/neutron/revenue/params.ts";
+import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
+import { concat, prefixEnd, uint64BigEndian } from "../../../../platform/base/bytes.ts";
+import { type Dec18, DEC18_ONE, formatDec18, quoDec18 } from "../../../../platform/base/decimal.ts";
+import { NS_PER_SECOND } from "../../../../platform/base/time.ts";
+import { formatAddress } from "../../runtime/address.ts";
+import { type Coin, formatCoin } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import { ModuleError, unregisteredError } from "../../runtime/errors.ts";
+import { event } from "../../runtime/events.ts";
+import { bytesCodec, createItem, createMap, messageCodec } from "../../store/collections.ts";
+import type { OracleVote } from "../oracle/extended-commit.ts";
+import type { OracleStaking } from "../oracle/keeper.ts";
+import type { StoredPrice } from "../oracle/module.ts";
+import { MODULE_NAME, moduleParams, requirementOf, scheduleTypeOf } from "./params.ts";
+import { compensationOf, type Performance, ratingOf } from "./rating.ts";
+import {
+  blocksOf,
+  hasEnded,
+  isOfType,
+  type PeriodBlock,
+  progressOf,
+  type Schedule,
+  startPeriod,
+} from "./schedule.ts";
+
+export interface RevenueOptions {
+  readonly chainName: string;
+  readonly bech32Prefix: string;
+  /** The account that may change the params, bech32. */
+  readonly authority: string;
+}
+
+/** Functions of other modules. */
+export interface RevenueDeps {
+  readonly bank: {
+    readonly metadata: (context: Context, denom: string) => Metadata | undefined;
+    readonly sendFromModule: (
+      context: Context,
+      module: string,
+      to: Uint8Array,
+      coins: readonly Coin[],
+    ) => void;
+    readonly sendToModule: (
+      context: Context,
+      from: Uint8Array,
+      module: string,
+      coins: readonly Coin[],
+    ) => void;
+  };
+  readonly staking: Pick<OracleStaking, "byConsensus">;
+  readonly priceOf: (context: Context, pair: string) => StoredPrice | undefined;
+}
+
+export type Keepers = RevenueOptions & RevenueDeps;
+
+/** The module account that pays. */
+export const TREASURY = "revenue-treasury";
+
+const PRICES = Uint8Array.of(4);
+
+const scheduleItem = createItem(
+  MODULE_NAME,
+  Uint8Array.of(2),
+  messageCodec<PaymentSchedule>(PaymentSchedule),
+);
+/** Counts of the period by operator. */
+export const infos = createMap(
+  MODULE_NAME,
+  Uint8Array.of(3),
+  bytesCodec,
+  messageCodec<ValidatorInfo>(ValidatorInfo),
+);
+const priceCodec = messageCodec<RewardAssetPrice>(RewardAssetPrice);
+
+/** The present block. */
+export function presentBlock({ height, timeNs }: Context): PeriodBlock {
+  return { height, seconds: timeNs / NS_PER_SECOND };
+}
+
+/** The present period. */
+export function scheduleOf(context: Context): Schedule {
+  return scheduleItem.get(context)?.paymentSchedule ?? { $case: "emptyPaymentSchedule", value: {} };
+}
+
+export function setSchedule(context: Context, paymentSchedule: Schedule): void {
+  scheduleItem.set(context, { paymentSchedule });
+}
+
+/** Counts the votes of a block, and pays when they end a period. */
+export function countVotes(context: Context, votes: readonly OracleVote[], keepers: Keepers): void {
+  const params = moduleParams.get(context);
+  savePrice(context, params, keepers);
+  for (const vote of votes) countVote(context, vote, keepers);
+  const block = presentBlock(context);
+  const schedule = scheduleOf(context);
+  const type = scheduleTypeOf(params);
+  if (isOfType(schedule, type) && !hasEnded(schedule, block)) return;
+  payPeriod(context, params, schedule, keepers);
+  for (const [operator] of infos.entries(context)) infos.delete(context, operator);
+  setSchedule(context, startPeriod(type, block));
+}
+
+/** Validators that staking does not know are not counted: genesis or the control API made them. */
+function countVote(context: Context, { consensus, isAbsent, deltas }: OracleVote, keepers: Keepers): void {
+  const operator = keepers.staking.byConsensus(context, consensus)?.operator;
+  if (operator === undefined) return;
+  const info = infos.get(context, operator) ?? {
+    valOperAddress: formatAddress(`${keepers.bech32Prefix}valoper`, operator),
+    commitedBlocksInPeriod: 0n,
+    commitedOracleVotesInPeriod: 0n,
+    inActiveValsetForBlocksInPeriod: 0n,
+  };
+  infos.set(context, operator, {
+    ...info,
+    commitedBlocksInPeriod: info.commitedBlocksInPeriod + (isAbsent ? 0n : 1n),
+    commitedOracleVotesInPeriod: info.commitedOracleVotesInPeriod + (deltas.size > 0 ? 1n : 0n),
+    inActiveValsetForBlocksInPeriod: info.inActiveValsetForBlocksInPeriod + 1n,
+  });
+}
+
+export function performanceOf(info: ValidatorInfo): Performance {
+  return {
+    inActiveSet: info.inActiveValsetForBlocksInPeriod,
+    blocks: info.commitedBlocksInPeriod,
+    votes: info.commitedOracleVotesInPeriod,
+  };
+}
+
+/** Rating of a validator's counts. */
+export function rate(params: Params, info: ValidatorInfo): Dec18 {
+  const ofBlocks = requirementOf(params.blocksPerformanceRequirement);
+  const ofVotes = requirementOf(params.oracleVotesPerformanceRequirement);
+  return ratingOf(performanceOf(info), ofBlocks, ofVotes);
+}
+
+/**
+ * Pays the validators in the order of their operators. What the treasury cannot pay is an event, and not paid later. The deployed chain
+ * halts when it has never had a price; this one pays nobody.
+ */
+function payPeriod(context: Context, params: Params, schedule: Schedule, keepers: Keepers): void {
+  const block = presentBlock(context);
+  const progress = progressOf(schedule, block);
+  const base = orNothing(() => baseAmount(context, params, keepers));
+  const period = (progress * base) / DEC18_ONE;
+  const total = blocksOf(schedule, block);
+  if (period === 0n) {
+    context.emit(
+      event("revenue_distribution_none", [
+        ["revenue_amount", "0"],
+        ["effective_period_progress", formatDec18(progress)],
+      ]),
+    );
+    return;
+  }
+  for (const [operator, info] of infos.entries(context)) {
+    const rating = rate(params, info);
+    const { inActiveSet, blocks, votes } = performanceOf(info);
+    const amount = compensationOf(rating, period, { inActiveSet, blocks: total });
+    const coin: Coin = { denom: params.rewardAsset, amount };
+    const failure = pay(context, operator, coin, keepers);
+    context.emit(
+      failure === undefined
+        ? event("revenue_distribution", [
+            ["validator", info.valOperAddress],
+            ["revenue_amount", formatCoin(coin)],
+            ["performance_rating", formatDec18(rating)],
+            ["in_active_valset_for_blocks_in_period", String(inActiveSet)],
+            ["committed_blocks_in_period", String(blocks)],
+            ["committed_oracle_votes_in_period", String(votes)],
+            ["total_block_in_period", String(total)],
+            ["effective_period_progress", formatDec18(progress)],
+          ])
+        : event("revenue_distribution_error", [
+            ["validator", info.valOperAddress],
+            ["payment_failure", failure],
+            ["revenue_amount", formatCoin(coin)],
+          ]),
+    );
+  }
+}
+
+/** Returns the reason when the bank refuses. */
+function pay(context: Context, operator: Uint8Array, coin: Coin, { bank }: Keepers): string | undefined {
+  if (coin.amount === 0n) return undefined;
+  try {
+    bank.sendFromModule(context, TREASURY, operator, [coin]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof ModuleError) return error.message;
+    throw error;
+  }
+}
+
+function orNothing(read: () => bigint): bigint {
+  try {
+    return read();
+  } catch (error) {
+    if (error instanceof ModuleError) return 0n;
+    throw error;
+  }
+}
+
+/** Amount of a full period in the reward asset. Throws an unregistered error without a price or metadata. */
+export function baseAmount(context: Context, params: Params, keepers: Keepers): bigint {
+  const { rewardAsset, rewardQuote } = params;
+  const price = twapOf(context);
+  if (price === 0n) throw unregisteredError("invalid TWAP: price must be greater than zero");
+  const { symbol, denomUnits } = requireMetadata(context, rewardAsset, keepers);
+  const unit = denomUnits.find(({ aliases }) => aliases.includes(symbol));
+  if (unit === undefined)
+    throw unregisteredError(
+      `couldn't find exponent for reward asset alias ${symbol} in reward denom metadata`,
+    );
+  const amount = quoDec18((rewardQuote?.amount ?? 0n) * DEC18_ONE, price);
+  return (amount * 10n ** BigInt(unit.exponent)) / DEC18_ONE;
+}
+
+function requireMetadata(context: Context, denom: string, { bank }: Keepers): Metadata {
+  const metadata = bank.metadata(context, denom);
+  if (metadata === undefined) throw unregisteredError(`reward asset ${denom} metadata doesn't exist`);
+  return metadata;
+}
+
+/** Stores the reward asset's price at this second, and forgets those before the window. Without a usable price nothing changes. */
+function savePrice(
+  context: Context,
+  { rewardAsset, rewardQuote, twapWindow }: Params,
+  keepers: Keepers,
+): void {
+  const symbol = keepers.bank.metadata(context, rewardAsset)?.symbol;
+  const stored =
+    symbol === undefined ? undefined : keepers.priceOf(context, `${symbol}/${rewardQuote?.asset ?? ""}`);
+  if (stored === undefined || stored.price <= 0n) return;
+  const { seconds } = presentBlock(context);
+  const before = priceAt(context, "last");
+  const absolute = (stored.price * DEC18_ONE) / 10n ** BigInt(stored.decimals);
+  const cumulative =
+    before === undefined
+      ? 0n
+      : BigInt(before.cumulativePrice) + BigInt(before.absolutePrice) * (seconds - before.timestamp);
+  const store = context.store(MODULE_NAME);
+  const record: RewardAssetPrice = {
+    cumulativePrice: cumulative.toString(),
+    absolutePrice: absolute.toString(),
+    timestamp: seconds,
+  };
+  store.set(concat(PRICES, uint64BigEndian(seconds)), priceCodec.encode(record));
+  const since = seconds - twapWindow;
+  if (since <= 0n) return;
+  for (const [key] of store.iterate(PRICES, concat(PRICES, uint64BigEndian(since)))) store.delete(key);
+}
+
+function priceAt(context: Context, end: "first" | "last"): RewardAssetPrice | undefined {
+  const store = context.store(MODULE_NAME);
+  const range = [PRICES, prefixEnd(PRICES)] as const;
+  for (const [, value] of end === "first" ? store.iterate(...range) : store.iterateReverse(...range))
+    return priceCodec.decode(value);
+  return undefined;
+}
+
+/** Mean price of the reward asset over the window; 0 without any. */
+export function twapOf(context: Context): Dec18 {
+  const [first, last] = [priceAt(context, "first"), priceAt(context, "last")];
+  if (first === undefined || last === undefined) return 0n;
+  if (first.timestamp === last.timestamp) return BigInt(last.absolutePrice);
+  return (BigInt(last.cumulativePrice) - BigInt(first.cumulativePrice)) / (last.timestamp - first.timestamp);
+}

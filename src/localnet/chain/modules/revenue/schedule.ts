@@ -1,0 +1,97 @@
+import type { PaymentSchedule } from "../../../../cosmos/proto/gen/neutron/revenue/genesis.ts";
+import type { PaymentScheduleType } from "../../../../cosmos/proto/gen/neutron/revenue/params.ts";
+import { type Dec18, DEC18_ONE, quoDec18 } from "../../../../platform/base/decimal.ts";
+import { monthOf, monthStartMs, nextMonthMs } from "../../../../platform/base/month.ts";
+
+/** Present period of the payments. */
+export type Schedule = NonNullable<PaymentSchedule["paymentSchedule"]>;
+
+/** Kind of period, as the parameters have it. */
+export type ScheduleType = NonNullable<PaymentScheduleType["paymentScheduleType"]>;
+
+/** The block at which a period is looked at. */
+export interface PeriodBlock {
+  readonly height: bigint;
+  /** Seconds since the Unix epoch. */
+  readonly seconds: bigint;
+}
+
+/** Returns a period that begins with a block. */
+export function startPeriod(type: ScheduleType, { height, seconds }: PeriodBlock): Schedule {
+  switch (type.$case) {
+    case "monthlyPaymentScheduleType":
+      return {
+        $case: "monthlyPaymentSchedule",
+        value: { currentMonthStartBlock: height, currentMonthStartBlockTs: seconds },
+      };
+    case "blockBasedPaymentScheduleType":
+      return {
+        $case: "blockBasedPaymentSchedule",
+        value: { blocksPerPeriod: type.value.blocksPerPeriod, currentPeriodStartBlock: height },
+      };
+    case "emptyPaymentScheduleType":
+      return { $case: "emptyPaymentSchedule", value: {} };
+  }
+}
+
+/** Returns whether a period is of the kind that the parameters ask for. */
+export function isOfType(schedule: Schedule, type: ScheduleType): boolean {
+  if (schedule.$case === "blockBasedPaymentSchedule")
+    return (
+      type.$case === "blockBasedPaymentScheduleType" &&
+      type.value.blocksPerPeriod === schedule.value.blocksPerPeriod
+    );
+  return type.$case === `${schedule.$case}Type`;
+}
+
+/** Returns whether the period is over at a block. Of a monthly one the year is not compared, as in Go. */
+export function hasEnded(schedule: Schedule, { height, seconds }: PeriodBlock): boolean {
+  switch (schedule.$case) {
+    case "monthlyPaymentSchedule":
+      return monthNumber(seconds) !== monthNumber(schedule.value.currentMonthStartBlockTs);
+    case "blockBasedPaymentSchedule":
+      return height - schedule.value.currentPeriodStartBlock >= schedule.value.blocksPerPeriod;
+    case "emptyPaymentSchedule":
+      return false;
+  }
+}
+
+function monthNumber(seconds: bigint): string {
+  return monthOf(toMs(seconds)).slice(-2);
+}
+
+function toMs(seconds: bigint): number {
+  return Number(seconds) * 1000;
+}
+
+/** Part of the period that is over: 0 to 1. A month that began after its first second never reaches 1. */
+export function progressOf(schedule: Schedule, block: PeriodBlock): Dec18 {
+  const { height, seconds } = block;
+  switch (schedule.$case) {
+    case "monthlyPaymentSchedule": {
+      const start = schedule.value.currentMonthStartBlockTs;
+      const startMs = toMs(start);
+      const length = BigInt((nextMonthMs(startMs) - monthStartMs(monthOf(startMs))) / 1000);
+      const progress = quoDec18((seconds - start) * DEC18_ONE, length * DEC18_ONE);
+      return progress < 0n ? 0n : progress > DEC18_ONE ? DEC18_ONE : progress;
+    }
+    case "blockBasedPaymentSchedule":
+      return hasEnded(schedule, block)
+        ? DEC18_ONE
+        : ((height - schedule.value.currentPeriodStartBlock) * DEC18_ONE) / schedule.value.blocksPerPeriod;
+    case "emptyPaymentSchedule":
+      return 0n;
+  }
+}
+
+/** Blocks of the period before a block. */
+export function blocksOf(schedule: Schedule, { height }: PeriodBlock): bigint {
+  switch (schedule.$case) {
+    case "monthlyPaymentSchedule":
+      return height - schedule.value.currentMonthStartBlock;
+    case "blockBasedPaymentSchedule":
+      return height - schedule.value.currentPeriodStartBlock;
+    case "emptyPaymentSchedule":
+      return 0n;
+  }
+}
