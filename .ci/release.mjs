@@ -1,8 +1,7 @@
 // Writes what a release consists of to a folder: the package, its bill of materials, the notes from CHANGELOG.md, and their
 // checksums. Publishes nothing.
 //
-//   npm run release -- FOLDER                 the section of CHANGELOG.md for the version in package.json
-//   npm run release -- FOLDER --unreleased    a rehearsal: the section "Unreleased"
+//   npm run release -- FOLDER    with the section of CHANGELOG.md for the version in package.json
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -17,9 +16,7 @@ export function releaseNotes(changelog, version) {
   const section = sections.find((one) => /^\[?([^\]\s]+)/.exec(one)?.[1] === version);
   if (section === undefined) {
     const known = sections.map((one) => one.split("\n", 1)[0]).join(", ");
-    throw new Error(
-      `CHANGELOG.md has no section "## ${version}"; its sections are ${known}. Rename Unreleased`,
-    );
+    throw new Error(`CHANGELOG.md has no section "## ${version}"; its sections are ${known}`);
   }
   const text = section.slice(section.indexOf("\n")).trim();
   if (!/^[-*] /m.test(text)) throw new Error(`the section "## ${version}" of CHANGELOG.md has no entry`);
@@ -83,10 +80,10 @@ function npm(...args) {
   return execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
 }
 
-function release(folder, isRehearsal) {
+function release(folder) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
-  const notes = releaseNotes(changelog, isRehearsal ? "Unreleased" : version);
+  const notes = releaseNotes(changelog, version);
   mkdirSync(folder, { recursive: true });
   if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
   if (!existsSync(join(root, "dist/build.json"))) throw new Error("run npm run build first");
@@ -106,11 +103,10 @@ function release(folder, isRehearsal) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [folder, flag] = process.argv.slice(2);
+  const [folder, ...others] = process.argv.slice(2);
   try {
-    if (folder === undefined || (flag !== undefined && flag !== "--unreleased"))
-      throw new Error("usage: npm run release -- FOLDER [--unreleased]");
-    release(resolve(folder), flag !== undefined);
+    if (folder === undefined || others.length > 0) throw new Error("usage: npm run release -- FOLDER");
+    release(resolve(folder));
   } catch (error) {
     process.stderr.write(`release: ${error.message}\n`);
     process.exitCode = 1;
