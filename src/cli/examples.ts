@@ -69,6 +69,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "localnet scenario": [["over-quota"]],
   "localnet export": [["--home", "./data", "--chain", "local"]],
   "localnet import": [["genesis.json", "--home", "./data"]],
+  "link-go-name": [["/usr/local/bin"]],
   "relayer start": [[], ["--config", "relayer.yaml"]],
   "relayer once": [["--config", "relayer.yaml"]],
   "relayer dry-run": [["--config", "relayer.yaml"]],

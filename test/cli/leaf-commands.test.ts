@@ -53,6 +53,7 @@ const ONE_FORMAT: Readonly<Record<string, string>> = {
   "config from-env": "its document is YAML with comments",
   "report status-page": "it writes files; --out names their folder",
   "keys mnemonic": "prints words to a terminal only",
+  "link-go-name": "prints the path of the link",
   completion: "prints a shell's script",
   __complete: "prints a shell's words",
   man: "prints a manual page",
