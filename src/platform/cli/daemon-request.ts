@@ -33,7 +33,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`: exit code 3 if the daemon
- * does not respond, 1 for any other status.
+ * does not respond, 2 for a name that it does not know, 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -55,6 +55,8 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
+  // A name on the command line that the daemon does not know.
+  if (isRecord(value) && value["error"] === "unknown-fault") throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
 }
 

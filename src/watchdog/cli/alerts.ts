@@ -1,6 +1,7 @@
 import { hostname, userInfo } from "node:os";
 import { Command, Option } from "commander";
 import { z } from "zod";
+import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
@@ -11,7 +12,7 @@ import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
 import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { CheckExit } from "../../platform/cli/cli-error.ts";
+import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
@@ -250,6 +251,7 @@ function ackCommand(context: CliContext): Command {
     .requiredOption("--note <text>", "what is being done, for the others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
+      await checkAlertNames(names);
       const body = { ...selected(names, options), author: options.author, note: options.note };
       printAcknowledged(
         await askWatchdog({ path: "/api/alerts/ack", method: "POST", body }, options, context),
@@ -263,6 +265,7 @@ function unackCommand(context: CliContext): Command {
   return alertCommand("unack", "withdraw acknowledgements: reminders and escalation go on")
     .argument("[name...]", "alert names; without one, all that fire")
     .action(async (names: readonly string[], options: Options) => {
+      await checkAlertNames(names);
       const body = selected(names, options);
       printAcknowledged(
         await askWatchdog({ path: "/api/alerts/unack", method: "POST", body }, options, context),
@@ -270,6 +273,17 @@ function unackCommand(context: CliContext): Command {
         context,
       );
     });
+}
+
+/** Throws for a name that no watchdog knows, before a request is sent. */
+async function checkAlertNames(names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const { CONDITIONS } = await import("../conditions/conditions.ts");
+  const known = CONDITIONS.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const hint = didYouMean(unknown, known) || "; relaywatch alerts list --all prints the names";
+  throw new CliError(EXIT.usage, `there is no alert ${JSON.stringify(unknown.slice(0, 80))}${hint}`);
 }
 
 function selected(names: readonly string[], { validator }: Options) {
@@ -303,9 +317,9 @@ function silenceCommand(context: CliContext): Command {
     .requiredOption("--reason <text>", "why, for the others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: SilenceOptions) => {
+      await checkAlertNames(names);
       const body = {
-        alerts: names,
-        validators: options.validator === undefined ? [] : [options.validator],
+        ...selected(names, options),
         author: options.author,
         reason: options.reason,
         ends_at: new Date(systemClock.nowMs() + options.for).toISOString(),
