@@ -86,7 +86,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "alerts silence": [["sidecar-down", "--for", "2h", "--reason", "upgrade"]],
   "alerts unsilence": [["1"]],
   "alerts backtest": [["--month", "2026-10"]],
-  "report oracle": [["--month", "2026-10", "--format", "markdown"]],
+  "report oracle": [["--month", "2026-10", "-o", "markdown"]],
   "report month-close": [["--month", "2026-10"]],
   "report handover": [["--since", "12h"]],
   "report status-page": [["--out", "public"]],

@@ -26,6 +26,7 @@ import { askWatchdog, type OracleOptions, placeOptions } from "../../watchdog/cl
 import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { lossOf, type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends ChainClockOptions {
   readonly config?: string;
@@ -54,7 +55,7 @@ interface ControlOptions extends OracleOptions {
 }
 
 function controlCommand(name: string, description: string): Command {
-  const command = new Command(name).description(description).option("--json", "print JSON");
+  const command = new Command(name).description(description).addOption(jsonOption());
   for (const option of placeOptions()) command.addOption(option);
   return command;
 }

@@ -10,23 +10,40 @@ export interface OutputOptions {
   readonly output?: "json" | "text" | "yaml";
 }
 
-/** Adds `--json` and `-o, --output`. */
+/** Adds `-o, --output`, and `--json` of earlier versions. */
 export function addOutputOptions(command: Command): Command {
-  return addOutputOption(command.option("--json", "print JSON")).hook("preAction", (_program, own) => {
+  return addOutputOption(command.addOption(jsonOption())).hook("preAction", (_program, own) => {
     if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
   });
 }
 
+/** `--json` of earlier versions. Help does not show it, and {@link addOutputOption} warns. */
+export function jsonOption(): Option {
+  return new Option("--json", "as -o json").hideHelp();
+}
+
+/** Adds `-o, --output` with the formats of a `--format` that the command has, and warns of options that it replaces. */
 function addOutputOption(command: Command): Command {
-  return command.addOption(
-    new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
-      .choices(["text", "json", "yaml"])
-      .conflicts(["json", "format"]),
-  );
+  const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
+  return command
+    .addOption(
+      new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
+        .choices([...new Set(["text", "json", "yaml", ...own])])
+        .conflicts(["json", "format"]),
+    )
+    .hook("preAction", (_program, given) => {
+      for (const name of ["json", "format"])
+        if (given.getOptionValueSource(name) === "cli")
+          given
+            .configureOutput()
+            .writeErr?.(
+              `warning: --${name} goes in version 2; write -o ${name === "json" ? name : given.getOptionValue(name)}\n`,
+            );
+    });
 }
 
 /**
- * Adds `-o, --output` to every command below this one that has `--json` only. Returns the context that their actions must have: with
+ * Adds `-o, --output` to every command below this one that has {@link jsonOption} only. Returns the context that their actions must have: with
  * `-o yaml`, they print JSON, and it is converted.
  */
 export function formattedContext(context: CliContext): {
@@ -42,7 +59,8 @@ export function formattedContext(context: CliContext): {
     addOutputOption(command).hook("preAction", (_program, own) => {
       const format: unknown = own.getOptionValue("output");
       isYaml = format === "yaml";
-      if (format !== undefined && format !== "text") own.setOptionValue("json", true);
+      if (format === "json" || isYaml) own.setOptionValue("json", true);
+      else if (format !== undefined && names.includes("--format")) own.setOptionValue("format", format);
     });
   };
   return { context: { ...context, print }, offerFormats };

@@ -18,6 +18,7 @@ import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./or
 import { parseDuration } from "../../platform/cli/options.ts";
 import { lastMonth, monthOption } from "./month-option.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends OracleOptions {
   readonly json?: true;
@@ -37,7 +38,7 @@ export function alertsCommand(context: CliContext): Command {
 }
 
 function alertCommand(name: string, description: string): Command {
-  const command = new Command(name).description(description).option("--json", "print JSON");
+  const command = new Command(name).description(description).addOption(jsonOption());
   for (const option of oracleOptions()) command.addOption(option);
   return command;
 }
