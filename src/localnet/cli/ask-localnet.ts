@@ -1,4 +1,4 @@
-import { Option } from "commander";
+import type { Option } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";

@@ -1,4 +1,4 @@
-import { request } from "undici";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { withDeadline } from "../base/abort.ts";
 import { EXIT } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json.ts";
@@ -65,14 +65,30 @@ function send(
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return withDeadline(daemon, deadlineMs, signal, async (inner) => {
-    const response = await request(`${url}${path}`, {
-      method: method ?? (body === undefined ? "GET" : "POST"),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
-      signal: inner,
-      // Commands send requests rarely. The daemon can close an idle connection just before the next request.
-      reset: true,
-    });
-    return { status: response.statusCode, text: await readTextBody(response.body, MAX_BODY_BYTES) };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const response = await openRequest(
+      `${url}${path}`,
+      {
+        method: method ?? (text === undefined ? "GET" : "POST"),
+        headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
+        signal: inner,
+        // Commands send requests rarely. The daemon can close an idle connection just before the next request.
+        agent: false,
+      },
+      text,
+    );
+    return { status: response.statusCode ?? 0, text: await readTextBody(response, MAX_BODY_BYTES) };
+  });
+}
+
+/** Sends a request. Node's client: loading a library takes longer than most commands. */
+async function openRequest(
+  url: string,
+  options: RequestOptions,
+  body: string | undefined,
+): Promise<IncomingMessage> {
+  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  return new Promise((resolve, reject) => {
+    request(url, options, resolve).on("error", reject).end(body);
   });
 }

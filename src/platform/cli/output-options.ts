@@ -1,7 +1,5 @@
 import { type Command, Option } from "commander";
-import { type JsonValue, parseJson } from "../base/json.ts";
 import type { CliContext } from "./cli-context.ts";
-import { printResponse, toYaml } from "./print-response.ts";
 
 /** Options of a command that prints data. */
 export interface OutputOptions {
@@ -50,38 +48,19 @@ export function formattedContext(context: CliContext): {
   readonly context: CliContext;
   readonly offerFormats: (command: Command) => void;
 } {
-  let isYaml = false;
-  const print = (line: string): void => context.print(isYaml ? jsonToYaml(line) : line);
+  let convert: ((line: string) => string) | undefined;
+  const print = (line: string): void => context.print(convert?.(line) ?? line);
   const offerFormats = (command: Command): void => {
     for (const inner of command.commands) offerFormats(inner);
     const names = command.options.map(({ long }) => long);
     if (!names.includes("--json") || names.includes("--output")) return;
-    addOutputOption(command).hook("preAction", (_program, own) => {
+    addOutputOption(command).hook("preAction", async (_program, own) => {
       const format: unknown = own.getOptionValue("output");
-      isYaml = format === "yaml";
-      if (format === "json" || isYaml) own.setOptionValue("json", true);
+      // Loading YAML takes longer than a short command.
+      if (format === "yaml") convert = (await import("./print-response.ts")).jsonToYaml;
+      if (format === "json" || format === "yaml") own.setOptionValue("json", true);
       else if (format !== undefined && names.includes("--format")) own.setOptionValue("format", format);
     });
   };
   return { context: { ...context, print }, offerFormats };
-}
-
-/** Lines that are not JSON, such as the address of a daemon, stay as they are. */
-function jsonToYaml(text: string): string {
-  const value = parseJson(text);
-  return isJsonValue(value) ? toYaml(value) : text;
-}
-
-function isJsonValue(value: unknown): value is JsonValue {
-  return value !== undefined;
-}
-
-/** Prints a result: its text for people, or with the options its JSON or YAML. */
-export function printResult(
-  { value, text }: { readonly value: JsonValue; readonly text: string },
-  options: OutputOptions,
-  context: CliContext,
-): void {
-  if (options.json || options.output === "yaml") return printResponse(value, options, context);
-  context.print(text);
 }

@@ -158,8 +158,11 @@ export function readConfigText(file: string): ConfigText {
   try {
     return { file, text: readTextFile(file, MAX_SETTINGS_BYTES) };
   } catch (cause) {
-    const text = `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
-    throw new ConfigError([{ file, line: 1, column: 1, path: "", text }], { cause });
+    const isMissing = isRecord(cause) && cause["code"] === "ENOENT";
+    const text = isMissing
+      ? "there is no such file"
+      : `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
+    throw new ConfigError([{ file, line: 0, column: 0, path: "", text }], { cause });
   }
 }
 

@@ -6,11 +6,9 @@ import { DAY_MS } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
-import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
+import type { BacktestOptions } from "../report/backtest.ts";
 import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
-import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -353,12 +351,15 @@ function backtestCommand(context: CliContext): Command {
     // The rules reach back three days, the forecast for 28.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
-    printReport(backtestReport(validators, month, backtestOptions(options)), options, context);
+    const { backtestReport } = await import("../report/backtest.ts");
+    printReport(backtestReport(validators, month, await backtestOptions(options)), options, context);
   });
 }
 
 /** A configuration's rules, grace and interval; without one, the defaults. */
-function backtestOptions({ config }: BacktestCommand): BacktestOptions {
+async function backtestOptions({ config }: BacktestCommand): Promise<BacktestOptions> {
+  const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
+  const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
   const { alerts, intervalMs } =
     config === undefined
       ? watchdogConfigSchema.parse({})
