@@ -56,7 +56,8 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
   // A name on the command line that the daemon does not know.
-  if (isRecord(value) && String(value["error"]).startsWith("unknown-")) throw new CliError(EXIT.usage, reason);
+  if (isRecord(value) && String(value["error"]).startsWith("unknown-"))
+    throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
 }
 
