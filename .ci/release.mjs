@@ -1,11 +1,20 @@
 // Writes what a release consists of to a folder: the package, its bill of materials, the notes from CHANGELOG.md, and their
 // checksums. Publishes nothing.
 //
-//   npm run release -- FOLDER                 the section of CHANGELOG.md for the version in package.json
-//   npm run release -- FOLDER --unreleased    a rehearsal: the section "Unreleased"
-import { execFileSync } from "node:child_process";
+//   npm run release -- FOLDER    with the section of CHANGELOG.md for the version in package.json
+//   npm run audit                asks the registry for vulnerabilities of what is in the bill of materials
+import { execFileSync, spawnSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -17,9 +26,7 @@ export function releaseNotes(changelog, version) {
   const section = sections.find((one) => /^\[?([^\]\s]+)/.exec(one)?.[1] === version);
   if (section === undefined) {
     const known = sections.map((one) => one.split("\n", 1)[0]).join(", ");
-    throw new Error(
-      `CHANGELOG.md has no section "## ${version}"; its sections are ${known}. Rename Unreleased`,
-    );
+    throw new Error(`CHANGELOG.md has no section "## ${version}"; its sections are ${known}`);
   }
   const text = section.slice(section.indexOf("\n")).trim();
   if (!/^[-*] /m.test(text)) throw new Error(`the section "## ${version}" of CHANGELOG.md has no entry`);
@@ -54,11 +61,25 @@ function componentOf(path, { version, license, integrity, resolved: url }) {
 }
 
 /**
- * The dependencies of the package in a lock file (version 3), as CycloneDX 1.5. `npm sbom --omit=dev` leaves out those that
- * packages for development need too.
+ * The lock file (version 3) of what a user runs: the packages that the programs contain (`bundled`, paths in the lock file), and
+ * those that are installed with them.
  */
+export function lockOfProgram(lock, bundled) {
+  const { dependencies, devDependencies, ...root } = lock.packages[""];
+  const names = new Set(bundled);
+  const packages = Object.fromEntries(
+    Object.entries(lock.packages)
+      .filter(([path, { dev }]) => path !== "" && (names.has(path) || dev !== true))
+      .map(([path, { dev, ...rest }]) => [path, rest]),
+  );
+  const isThere = ([name]) => packages[`node_modules/${name}`] !== undefined;
+  const needed = Object.entries({ ...dependencies, ...devDependencies }).filter(isThere);
+  return { ...lock, packages: { "": { ...root, dependencies: Object.fromEntries(needed) }, ...packages } };
+}
+
+/** The packages of {@link lockOfProgram} as CycloneDX 1.5. */
 export function billOfMaterials({ name, version, packages }) {
-  const paths = Object.keys(packages).filter((path) => path !== "" && packages[path].dev !== true);
+  const paths = Object.keys(packages).filter((path) => path !== "");
   const edges = (path) => {
     const { dependencies, optionalDependencies } = packages[path];
     const names = Object.keys({ ...dependencies, ...optionalDependencies });
@@ -79,20 +100,40 @@ export function billOfMaterials({ name, version, packages }) {
   };
 }
 
+function readLock() {
+  const build = join(root, "dist/build.json");
+  if (!existsSync(build)) throw new Error("run npm run build first");
+  const { packages } = JSON.parse(readFileSync(build, "utf8"));
+  return lockOfProgram(JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")), packages);
+}
+
+/** Asks the registry for known vulnerabilities of what a user runs. npm's own audit omits packages that are in the programs. */
+function audit() {
+  const folder = mkdtempSync(join(tmpdir(), "relaywatch-audit-"));
+  try {
+    const lock = readLock();
+    writeFileSync(join(folder, "package-lock.json"), JSON.stringify(lock));
+    writeFileSync(join(folder, "package.json"), JSON.stringify(lock.packages[""]));
+    const { status } = spawnSync("npm", ["audit", "--package-lock-only"], { cwd: folder, stdio: "inherit" });
+    process.exitCode = status ?? 1;
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
 function npm(...args) {
   return execFileSync("npm", args, { cwd: root, encoding: "utf8", maxBuffer: 64 * 1024 * 1024 });
 }
 
-function release(folder, isRehearsal) {
+function release(folder) {
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
   const changelog = readFileSync(join(root, "CHANGELOG.md"), "utf8");
-  const notes = releaseNotes(changelog, isRehearsal ? "Unreleased" : version);
+  const notes = releaseNotes(changelog, version);
   mkdirSync(folder, { recursive: true });
   if (readdirSync(folder).length > 0) throw new Error(`${folder} is not empty`);
-  if (!existsSync(join(root, "dist/build.json"))) throw new Error("run npm run build first");
+  const lock = readLock();
   writeFileSync(join(folder, "release-notes.md"), notes);
   const [packed] = JSON.parse(npm("pack", "--ignore-scripts", "--json", "--pack-destination", folder));
-  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8"));
   const file = packed.filename.replace(/\.tgz$/, ".sbom.json");
   writeFileSync(join(folder, file), `${JSON.stringify(billOfMaterials(lock), null, 2)}\n`);
   const sums = readdirSync(folder).map((name) => {
@@ -106,11 +147,11 @@ function release(folder, isRehearsal) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const [folder, flag] = process.argv.slice(2);
+  const [folder, ...others] = process.argv.slice(2);
   try {
-    if (folder === undefined || (flag !== undefined && flag !== "--unreleased"))
-      throw new Error("usage: npm run release -- FOLDER [--unreleased]");
-    release(resolve(folder), flag !== undefined);
+    if (folder === undefined || others.length > 0) throw new Error("usage: npm run release -- FOLDER");
+    if (folder === "--audit") audit();
+    else release(resolve(folder));
   } catch (error) {
     process.stderr.write(`release: ${error.message}\n`);
     process.exitCode = 1;

@@ -97,6 +97,11 @@ const COMMANDS: readonly LazyCommand[] = [
     },
   },
   {
+    name: "link-go-name",
+    description: "install the Go relayer's command name, neutron_query_relayer, for its scripts and services",
+    load: async () => (await import("./commands/link-go-name.ts")).linkGoNameCommand,
+  },
+  {
     name: "__complete",
     description: "print the words that may follow",
     isHidden: true,

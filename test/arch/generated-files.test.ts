@@ -6,16 +6,16 @@ import { generatedFiles, staleFiles, writeGeneratedFiles } from "../../src/cli/g
 import { withSection } from "../../src/cli/generate/marked-sections.ts";
 import { ROOT } from "./source-files.ts";
 
-const files = generatedFiles(ROOT);
+const files = await generatedFiles(ROOT);
 
 describe("the generated files", () => {
   it.each([...files])("%s is the output of npm run generate", (path, text) => {
     expect(readFileSync(join(ROOT, path), "utf8")).toBe(text);
   });
 
-  it("have a source: no other file stands in their folders", () => {
+  it("have a source: no other file stands in their folders", async () => {
     expect(files.size).toBeGreaterThan(80);
-    expect(staleFiles(ROOT)).toEqual([]);
+    expect(await staleFiles(ROOT)).toEqual([]);
   });
 });
 
@@ -23,9 +23,9 @@ describe("npm run generate", () => {
   const root = mkdtempSync(join(tmpdir(), "relaywatch-generate-"));
   afterEach(() => rmSync(root, { recursive: true, force: true }));
 
-  it("names and repairs files that differ, are missing, or have no source", () => {
+  it("names and repairs files that differ, are missing, or have no source", async () => {
     for (const path of files.keys()) cpSync(join(ROOT, path), join(root, path));
-    expect(staleFiles(root)).toEqual([]);
+    expect(await staleFiles(root)).toEqual([]);
     const runbook = "alerts/runbooks/sidecar-down.md";
     const rules = "alerts/prometheus/relaywatch.rules.yaml";
     const metrics = "docs/metrics.md";
@@ -40,19 +40,19 @@ describe("npm run generate", () => {
     ] as const)
       writeFileSync(join(root, path), readFileSync(join(root, path), "utf8").replace(from, "| |"));
     const stale = [rules, removed, runbook, metrics, readme];
-    expect(staleFiles(root)).toEqual(stale);
-    expect(writeGeneratedFiles(root)).toEqual(stale);
-    expect(staleFiles(root)).toEqual([]);
+    expect(await staleFiles(root)).toEqual(stale);
+    expect(await writeGeneratedFiles(root)).toEqual(stale);
+    expect(await staleFiles(root)).toEqual([]);
   });
 
-  it("keeps what people wrote in a runbook, and begins one that is missing", () => {
+  it("keeps what people wrote in a runbook, and begins one that is missing", async () => {
     for (const path of files.keys()) cpSync(join(ROOT, path), join(root, path));
     const [written, missing] = ["sidecar-down", "clock-skew"].map((name) => `alerts/runbooks/${name}.md`);
     const path = join(root, written ?? "");
     const changed = readFileSync(path, "utf8").replace("## Afterwards\n\n", "## Afterwards\n\n- Sleep.\n");
     writeFileSync(path, changed);
     rmSync(join(root, missing ?? ""));
-    expect(writeGeneratedFiles(root)).toEqual([missing]);
+    expect(await writeGeneratedFiles(root)).toEqual([missing]);
     expect(readFileSync(path, "utf8")).toBe(changed);
     expect(readFileSync(join(root, missing ?? ""), "utf8")).toMatch(
       /^---\nalert: OracleClockSkew\n[\s\S]*\n# Clocks differ\n[\s\S]*\n## Diagnosis\n\n## Mitigation\n\n## Afterwards\n[\s\S]*\n## Rule\n/,

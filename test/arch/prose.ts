@@ -10,7 +10,7 @@ export interface Prose {
 }
 
 /** Folders without prose of ours. */
-const SKIPPED: readonly string[] = ["node_modules", "dist", "coverage", ".git"];
+const SKIPPED: readonly string[] = ["dist", "coverage", ".git"];
 
 /** All files of the repository that are neither installed nor generated, as paths from its root. */
 export function repositoryFiles(): readonly string[] {
@@ -20,7 +20,7 @@ export function repositoryFiles(): readonly string[] {
 function filesBelow(folder: string): readonly string[] {
   return readdirSync(join(ROOT, folder), { withFileTypes: true }).flatMap((entry) => {
     const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
-    if (SKIPPED.includes(path)) return [];
+    if (SKIPPED.includes(path) || entry.name === "node_modules") return [];
     return entry.isDirectory() ? filesBelow(path) : [path];
   });
 }

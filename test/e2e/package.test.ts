@@ -1,8 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fixtureFile } from "../support/fixture-file.ts";
 
 let folder = "";
 let program = "";
@@ -15,22 +27,40 @@ beforeAll(() => {
   );
   execFileSync("tar", ["-xzf", join(folder, packed?.filename ?? ""), "-C", folder]);
   program = join(folder, "package");
-  symlinkSync(resolve("node_modules"), join(program, "node_modules"));
+  // Only what an installation has: the other packages are in the programs.
+  for (const path of installedPackages()) {
+    mkdirSync(dirname(join(program, path)), { recursive: true });
+    symlinkSync(resolve(path), join(program, path));
+  }
   mkdirSync(join(folder, "empty"));
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
+/** The folders of the packages that are installed with this one on this machine. */
+function installedPackages(): readonly string[] {
+  const { packages }: { readonly packages: Readonly<Record<string, { readonly dev?: true }>> } = JSON.parse(
+    readFileSync("package-lock.json", "utf8"),
+  );
+  return Object.entries(packages).flatMap(([path, { dev }]) =>
+    path === "" || dev || !existsSync(path) ? [] : [path],
+  );
+}
+
 /** Runs a program of the package in a folder without a repository and without a path to any other program. */
 function run(name: string, ...args: readonly string[]): string {
-  const manifest: { readonly bin: Readonly<Record<string, string>> } = JSON.parse(
-    readFileSync(join(program, "package.json"), "utf8"),
-  );
-  const file = join(program, manifest.bin[name] ?? "");
+  const file = join(program, "dist/program", `${name}.js`);
   return execFileSync(process.execPath, [file, ...args], {
     cwd: join(folder, "empty"),
     env: {},
     encoding: "utf8",
   });
+}
+
+/** Bytes in the files of a folder, also those behind links. */
+function sizeOf(path: string): number {
+  const stat = statSync(path);
+  if (!stat.isDirectory()) return stat.size;
+  return readdirSync(path).reduce((sum, name) => sum + sizeOf(join(path, name)), 0);
 }
 
 describe("the packed program", () => {
@@ -53,6 +83,48 @@ describe("the packed program", () => {
       'echo "${COMPREPLY[@]}"',
     ].join("\n");
     expect(execFileSync("bash", ["-c", script], { encoding: "utf8" })).toBe("block sync\n");
+  });
+
+  it("asks for nothing: one command, few packages to install, no script", () => {
+    const manifest: {
+      readonly bin: Readonly<Record<string, string>>;
+      readonly dependencies: Readonly<Record<string, string>>;
+      readonly scripts: Readonly<Record<string, string>>;
+    } = JSON.parse(readFileSync(join(program, "package.json"), "utf8"));
+    expect(Object.keys(manifest.bin)).toEqual(["relaywatch"]);
+    expect(Object.keys(manifest.dependencies)).toEqual(["libsql"]);
+    const atInstallation = ["preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare"];
+    expect(Object.keys(manifest.scripts).filter((name) => atInstallation.includes(name))).toEqual([]);
+    expect(sizeOf(program)).toBeLessThan(45e6);
+  });
+
+  it("reads the Go relayer's storage, with the native library of the package", () => {
+    const config = join(folder, "relayer.yaml");
+    writeFileSync(
+      config,
+      `chain: { id: local-1, rpc: ["http://127.0.0.1:1"] }
+signer: { mnemonic: { file: ${config} } }
+queries: { tx: true }
+connections: [{ id: connection-0, chain_id: remote-1, rpc: ["http://127.0.0.1:1"] }]
+state_dir: ${join(folder, "state")}
+`,
+    );
+    const storage = fixtureFile("go-relayer/leveldb");
+    const text = run("relaywatch", "relayer", "import-leveldb", fileURLToPath(storage), "--config", config);
+    expect(text).toMatch(/^7 +6999997 +200 /m);
+  });
+
+  it("installs the Go relayer's name on demand, and never over another program", () => {
+    const bin = join(folder, "bin");
+    mkdirSync(bin);
+    for (let time = 0; time < 2; time += 1)
+      expect(run("relaywatch", "link-go-name", bin)).toBe(`${join(bin, "neutron_query_relayer")}\n`);
+    const link = join(bin, "neutron_query_relayer");
+    expect(execFileSync(link, ["version"], { encoding: "utf8" })).toContain("Version: ");
+    rmSync(link);
+    writeFileSync(link, "the Go program");
+    expect(() => run("relaywatch", "link-go-name", bin)).toThrow("is another program");
+    expect(readFileSync(link, "utf8")).toBe("the Go program");
   });
 
   it("has the commands of the Go relayer", () => {

@@ -87,7 +87,7 @@ connections: [{ id: connection-0, chain_id: b-1, rpc: ["http://127.0.0.1:2"] }]`
       .replace("127.0.0.1:9999", "9999");
     const found = errors(text);
     expect(found).toHaveLength(5);
-    expect(found.join("\n")).toMatch(/relayer\.yaml:\d+:\d+: chain\.idd: unknown key/);
+    expect(found.join("\n")).toMatch(/relayer\.yaml:\d+:\d+: chain\.idd: unknown key; did you mean id\?/);
     expect(found.join("\n")).toMatch(/chain\.id: is missing/);
     expect(found.join("\n")).toMatch(/gas\.adjustment: is a number/);
     expect(found.join("\n")).toMatch(/retry\.first/);

@@ -7,13 +7,12 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootSystemd, type SystemdMachine } from "../support/stack/systemd-machine.ts";
 
 const TIMEOUT_MS = 120_000;
-const HEADING = "## An operator's afternoon";
 
-/** The commands of the section by the word in italics that begins the text before them. */
+/** The commands of the page by the word in italics that begins the text before them. */
 function afternoon(): ReadonlyMap<string, string> {
-  const readme = readFileSync("README.md", "utf8");
-  const section = readme.slice(readme.indexOf(HEADING)).split(/\n## (?!An operator)/)[0] ?? "";
-  const parts = section.matchAll(/^\*([^*]+?)\.?\*[\s\S]*?```sh\n([\s\S]*?)```/gm);
+  const parts = readFileSync("docs/afternoon.md", "utf8").matchAll(
+    /^\*([^*]+?)\.?\*[\s\S]*?```sh\n([\s\S]*?)```/gm,
+  );
   return new Map(Array.from(parts, ([, title = "", commands = ""]) => [title, commands]));
 }
 
@@ -21,7 +20,7 @@ const commands = afternoon();
 let machine: SystemdMachine;
 let work: string;
 
-/** Runs a part of the section as it stands: in bash, which ends at the first command that fails. */
+/** Runs a part of the page as it stands: in bash, which ends at the first command that fails. */
 function run(title: string): Promise<string> {
   const text = commands.get(title) ?? "";
   return machine.must(
@@ -29,7 +28,7 @@ function run(title: string): Promise<string> {
   );
 }
 
-/** A fresh clone with what `npm ci` makes, as folders of the machine: the packages, and the programs of this folder. */
+/** A fresh clone with what `npm ci && npm run build` makes, as folders of the machine: the packages, and the programs of this folder. */
 function cloneOf(name: string, version: string): Readonly<Record<string, string>> {
   const folder = join(work, name);
   execFileSync("git", ["clone", "--quiet", resolve("."), folder]);
@@ -77,8 +76,8 @@ async function runWatched(
 beforeAll(async () => {
   work = mkdtempSync(join(tmpdir(), "afternoon-"));
   machine = await bootSystemd({
-    ...cloneOf("relaywatch", "0.1.0"),
-    ...cloneOf("relaywatch-next", "0.2.0"),
+    ...cloneOf("relaywatch", "1.0.0"),
+    ...cloneOf("relaywatch-next", "1.1.0"),
   });
   await machine.must("mkdir /var/tmp/home");
 }, TIMEOUT_MS);
@@ -87,7 +86,7 @@ afterAll(async () => {
   rmSync(work, { recursive: true });
 });
 
-describe("the operator's afternoon of the README", { timeout: TIMEOUT_MS }, () => {
+describe("docs/afternoon.md", { timeout: TIMEOUT_MS }, () => {
   it("has these parts", () => {
     expect([...commands.keys()]).toEqual([
       "Install",
@@ -102,7 +101,7 @@ describe("the operator's afternoon of the README", { timeout: TIMEOUT_MS }, () =
 
   it("Install: the command is that of the clone", async () => {
     await run("Install");
-    expect(await machine.must("relaywatch version")).toContain("0.1.0");
+    expect(await machine.must("relaywatch version")).toContain("1.0.0");
   });
 
   it("Configure: the doctor accepts what config init writes", async () => {
@@ -132,10 +131,10 @@ describe("the operator's afternoon of the README", { timeout: TIMEOUT_MS }, () =
   });
 
   it("Upgrade: both daemons run the new version", async () => {
-    expect(await run("Upgrade")).toContain("0.2.0");
+    expect(await run("Upgrade")).toContain("1.1.0");
     for (const port of [9999, 9998])
       expect(await machine.must(`curl -sf http://127.0.0.1:${port}/metrics | grep build_info`)).toContain(
-        'version="0.2.0"',
+        'version="1.1.0"',
       );
   });
 

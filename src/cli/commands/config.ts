@@ -13,6 +13,7 @@ import {
 } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import { type DaemonName, kindOption, readBest } from "./config-kind.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 const COMMANDS: readonly LazyCommand[] = [
   {
@@ -54,7 +55,7 @@ function validateCommand(context: CliContext): Command {
     .argument("<file...>", "YAML files")
     .addOption(kindOption())
     .option("--no-secrets", "do not read the files and variables with secrets, which need not exist: for CI")
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `

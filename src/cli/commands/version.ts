@@ -2,10 +2,11 @@ import { Command } from "commander";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { readBuildInfo } from "../../platform/process/build-info.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** `relaywatch version`. */
 export function versionCommand(context: CliContext): Command {
-  return new Command().option("--json", "print JSON").action((options: { readonly json?: true }) => {
+  return new Command().addOption(jsonOption()).action((options: { readonly json?: true }) => {
     const { name, version, commit, nodeVersion } = readBuildInfo();
     context.print(
       options.json

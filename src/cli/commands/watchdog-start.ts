@@ -29,6 +29,7 @@ import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { watchedLocalnet } from "./watched-localnet.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { lossOf, type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends ChainClockOptions {
   readonly config?: string;
@@ -57,7 +58,7 @@ interface ControlOptions extends OracleOptions {
 }
 
 function controlCommand(name: string, description: string): Command {
-  const command = new Command(name).description(description).option("--json", "print JSON");
+  const command = new Command(name).description(description).addOption(jsonOption());
   for (const option of placeOptions()) command.addOption(option);
   return command;
 }

@@ -16,6 +16,7 @@ import {
   prometheusLocalnet,
 } from "./alert-config-examples.ts";
 import { caseFiles } from "./case-files.ts";
+import { commandTables } from "./command-tables.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { withSection } from "./marked-sections.ts";
@@ -34,21 +35,22 @@ const FOLDERS = [
 ];
 
 /** Returns all generated files' contents, by path in the repository `root`. */
-export function generatedFiles(root: string): ReadonlyMap<string, string> {
+export async function generatedFiles(root: string): Promise<ReadonlyMap<string, string>> {
   return new Map([
     ...alertFiles(),
     ...runbookFiles(root),
     ...dashboardFiles(),
     ...configFiles(),
     ["docs/metrics.md", metricsPage()],
-    ...sections(root),
+    ...(await sections(root)),
   ]);
 }
 
 /** Returns handwritten files with generated marked sections, by path. */
-function sections(root: string): readonly (readonly [string, string])[] {
+async function sections(root: string): Promise<readonly (readonly [string, string])[]> {
   const texts: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "alerts/README.md": { runbooks: runbookIndex() },
+    "docs/commands.md": { commands: await commandTables() },
     "docs/conformance.md": Object.fromEntries(
       DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
@@ -67,16 +69,19 @@ function sections(root: string): readonly (readonly [string, string])[] {
 }
 
 /** Returns the sorted paths of generated files that are missing, stale or without a source. */
-export function staleFiles(root: string): readonly string[] {
-  const files = generatedFiles(root);
-  const differing = [...files].filter(([path, text]) => textOf(join(root, path)) !== text);
-  return [...differing.map(([path]) => path), ...withoutSource(root, files)].toSorted();
+export async function staleFiles(root: string): Promise<readonly string[]> {
+  return differing(root, await generatedFiles(root));
+}
+
+function differing(root: string, files: ReadonlyMap<string, string>): readonly string[] {
+  const changed = [...files].filter(([path, text]) => textOf(join(root, path)) !== text);
+  return [...changed.map(([path]) => path), ...withoutSource(root, files)].toSorted();
 }
 
 /** Writes the stale files and deletes those without a source. Returns their paths. */
-export function writeGeneratedFiles(root: string): readonly string[] {
-  const files = generatedFiles(root);
-  const stale = staleFiles(root);
+export async function writeGeneratedFiles(root: string): Promise<readonly string[]> {
+  const files = await generatedFiles(root);
+  const stale = differing(root, files);
   for (const path of stale) {
     const text = files.get(path);
     if (text === undefined) rmSync(join(root, path));

@@ -5,9 +5,9 @@ import { runbookErrors } from "./runbook-errors.ts";
 const root = process.cwd();
 const isCheck = process.argv.includes("--check");
 
-const stale = isCheck ? staleFiles(root) : [];
+const stale = isCheck ? await staleFiles(root) : [];
 for (const path of stale) process.stderr.write(`${path} is stale: run npm run generate\n`);
-for (const path of isCheck ? [] : writeGeneratedFiles(root)) process.stdout.write(`${path}\n`);
+for (const path of isCheck ? [] : await writeGeneratedFiles(root)) process.stdout.write(`${path}\n`);
 const errors = await runbookErrors(root);
 for (const error of errors) process.stderr.write(`${error}\n`);
 process.exitCode = stale.length + errors.length === 0 ? 0 : 1;

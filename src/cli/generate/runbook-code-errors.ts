@@ -1,5 +1,6 @@
 import { parser } from "@prometheus-io/lezer-promql";
 import { CommanderError, type Command } from "commander";
+import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { TRAFFIC_FAULTS } from "../../localnet/network/traffic.ts";
 import { ORACLE_FAULTS } from "../../localnet/node/oracle/oracle-client.ts";
 import { SIDECAR_FAULTS } from "../../localnet/sidecar/faults.ts";
@@ -21,7 +22,7 @@ export function metricErrors(runbook: RunbookText, metrics: ReadonlySet<string>)
   const unknown = ({ line, text }: Located, isKnown: (name: string) => boolean): readonly Located[] =>
     (text.match(METRIC) ?? [])
       .filter((name) => !isKnown(name))
-      .map((name) => ({ line, text: `there is no metric ${name}${suggestion(name, metrics)}` }));
+      .map((name) => ({ line, text: `there is no metric ${name}${didYouMean(name, metrics)}` }));
   const isMetric = (name: string): boolean => metrics.has(name);
   const unlisted = codes.filter(
     ({ text }) => !isCommand(text) && text.search(METRIC) >= 0 && !queries.has(text),
@@ -41,7 +42,7 @@ function queryErrors({ line, text }: Located, metrics: ReadonlySet<string>): rea
       .filter(({ name }) => ![...metrics].some((metric) => name.test(metric)))
       .map((selector) => ({
         line,
-        text: `there is no metric ${selector.text}${suggestion(selector.text, metrics)}`,
+        text: `there is no metric ${selector.text}${didYouMean(selector.text, metrics)}`,
       }));
   } catch (error) {
     return [{ line, text: error instanceof Error ? error.message : String(error) }];
@@ -84,15 +85,6 @@ function notInText(listed: readonly Located[], used: readonly Located[], kind: s
     .map(({ line, text }) => ({ line, text: `the text does not have this ${kind}: ${text}` }));
 }
 
-/** Returns "; did you mean …?" with the names that begin as the wrong one does, at most three. */
-export function suggestion(wrong: string, names: ReadonlySet<string>): string {
-  for (let length = wrong.length - 1; length > wrong.length / 2; length--) {
-    const found = [...names].filter((name) => name.startsWith(wrong.slice(0, length)));
-    if (found.length > 0) return `; did you mean ${found.slice(0, 3).join(" or ")}?`;
-  }
-  return "";
-}
-
 /**
  * Returns what is wrong with a line "relaywatch …": an unknown command, option, value or fault. Undefined when the command line
  * accepts it. `ID` stands for a number. Runs nothing.
@@ -101,7 +93,7 @@ export async function commandError(line: string): Promise<string | undefined> {
   const words = wordsOf(line).slice(1);
   const [group, command, fault] = words;
   if (group === "localnet" && command === "fault" && fault !== undefined && !isFault(fault))
-    return `there is no fault ${fault}; a localnet has ${FAULTS.join(", ")}`;
+    return `there is no fault ${fault}${didYouMean(fault, FAULTS)}`;
   const program = await createProgram({
     words,
     print: () => {},

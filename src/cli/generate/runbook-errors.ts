@@ -5,7 +5,8 @@ import { RUNBOOK_FOLDER, writtenPart } from "../../platform/monitoring/alerts/ru
 import { usableMetrics } from "./metrics-page.ts";
 import { ALERTS } from "./rules.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
-import { commandError, commandErrors, metricErrors, suggestion } from "./runbook-code-errors.ts";
+import { commandError, commandErrors, metricErrors } from "./runbook-code-errors.ts";
+import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { type Located, readRunbook, type RunbookText } from "./runbook-text.ts";
 
 /** The sections that people write, with what each of them has. */
@@ -98,7 +99,7 @@ function alertErrors({ frontMatter, codes }: RunbookText, { alert }: AlertSpec):
       : [{ line: named.line, text: `alert is ${named.text}, but this is the runbook of ${alert}` }]),
     ...unknown.map(({ line, text }) => ({
       line,
-      text: `there is no alert ${text}${suggestion(text, NAMES)}`,
+      text: `there is no alert ${text}${didYouMean(text, NAMES)}`,
     })),
   ];
 }

@@ -4,8 +4,8 @@ import { EXIT } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { addOutputOptions, type OutputOptions, printResult } from "../../platform/cli/output-options.ts";
-import { printResponse } from "../../platform/cli/print-response.ts";
+import { addOutputOptions, type OutputOptions } from "../../platform/cli/output-options.ts";
+import { printResult, printResponse } from "../../platform/cli/print-response.ts";
 import { badKeyring } from "../client/errors.ts";
 import type { KeyRecord } from "../keyring/key-record.ts";
 import {

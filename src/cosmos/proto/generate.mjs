@@ -10,7 +10,7 @@ import { retainUsed } from "./used-declarations.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const root = join(here, "../../..");
-const bin = join(root, "node_modules/.bin");
+const bin = join(root, "tools/proto/node_modules/.bin");
 const definitions = join(here, "definitions");
 const gen = join(here, "gen");
 const target = resolve(process.argv[2] ?? gen);

@@ -1,10 +1,11 @@
-import { Option } from "commander";
+import type { Option } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { portOffsetOption } from "../../platform/cli/options.ts";
 import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** Options of each command to a running localnet. */
 export interface LocalnetOptions {
@@ -14,7 +15,7 @@ export interface LocalnetOptions {
 
 /** The options of each command to a running localnet. */
 export function localnetOptions(): readonly Option[] {
-  return [new Option("--json", "print JSON"), portOffsetOption()];
+  return [jsonOption(), portOffsetOption()];
 }
 
 /** The blocks of one request may take this long. */

@@ -3,12 +3,13 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { type LocalnetAccount, localnetAccounts } from "../accounts/chains.ts";
 import { chainsOf } from "./load-chain-config.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** `relaywatch localnet accounts`. */
 export function accountsCommand(context: CliContext): Command {
   const command = new Command()
     .option("--chain-config <file>", "configuration with which the localnet starts")
-    .option("--json", "print JSON");
+    .addOption(jsonOption());
   return command.action(async (options: { readonly json?: true; readonly chainConfig?: string }) => {
     const accounts = localnetAccounts(await chainsOf(options.chainConfig));
     if (options.json) context.print(stringifyJson(accounts.map(toJson), 2));

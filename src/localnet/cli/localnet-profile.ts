@@ -3,6 +3,7 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { column, formatTable } from "../../platform/cli/table.ts";
 import { listDeviations, PROFILE_NAMES } from "../chain/deviations/deviations.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** `--profile NAME` of the commands that start chains. */
 export function profileOption(): Option {
@@ -26,7 +27,7 @@ const COLUMNS = [
 /** `relaywatch localnet profile`: lists the differences between specification and deployed chain. */
 export function profileCommand(context: CliContext): Command {
   return new Command()
-    .option("--json", "print JSON, with the whole texts")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `

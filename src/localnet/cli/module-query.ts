@@ -43,7 +43,7 @@ export function query(rpc: string, description: string, more: QueryMore | string
   return { rpc, description, ...(typeof more === "string" ? { columns: more } : more) };
 }
 
-/** Returns what creates one command for each query. It prints a table, or with `--json` the REST API's JSON. */
+/** Returns what creates one command for each query. It prints a table, or with `-o json` the REST API's JSON. */
 export function queryCommands(group: QueryGroup): (context: CliContext) => Command {
   return (context) => {
     const parent = new Command();

@@ -39,7 +39,7 @@ export interface FaultSet {
 /** All names, in the order of the table. */
 export const SIDECAR_FAULT_NAMES: readonly FaultName[] = Object.keys(SIDECAR_FAULTS).filter(isFaultName);
 
-/** Checks a fault name. Throws `UnknownFaultError`, whose message lists all names. */
+/** Checks a fault name. Throws `UnknownFaultError`, whose message has similar names. */
 export function parseFaultName(name: string): FaultName {
   if (isFaultName(name)) return name;
   throw unknownFault(name, SIDECAR_FAULT_NAMES);

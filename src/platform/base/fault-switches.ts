@@ -1,3 +1,4 @@
+import { didYouMean } from "./did-you-mean.ts";
 import type { Clock } from "./clock.ts";
 import { CodedError } from "./errors.ts";
 
@@ -54,6 +55,6 @@ export function createFaultSwitches<Name extends string>(
 
 /** Returns the error for a name that is not in `names`. */
 export function unknownFault(name: string, names: readonly string[]): UnknownFaultError {
-  const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}; choose one of ${names.join(", ")}`;
+  const text = `there is no fault ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names) || "; relaywatch localnet fault lists them"}`;
   return new UnknownFaultError({ code: "unknown-fault", name }, text);
 }

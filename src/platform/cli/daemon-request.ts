@@ -1,4 +1,4 @@
-import { request } from "undici";
+import type { IncomingMessage, RequestOptions } from "node:http";
 import { withDeadline } from "../base/abort.ts";
 import { EXIT } from "../base/errors.ts";
 import { isRecord, parseJson } from "../base/json.ts";
@@ -33,7 +33,7 @@ const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
  * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`: exit code 3 if the daemon
- * does not respond, 1 for any other status.
+ * does not respond, 2 for a name that it does not know, 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -55,6 +55,9 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   }
   const reason =
     isRecord(value) && typeof value["message"] === "string" ? value["message"] : `HTTP ${status}`;
+  // A name on the command line that the daemon does not know.
+  if (isRecord(value) && String(value["error"]).startsWith("unknown-"))
+    throw new CliError(EXIT.usage, reason);
   throw new CliError(EXIT.fatal, `${daemon} at ${new URL(url).host} refused ${asked.path}: ${reason}`);
 }
 
@@ -63,14 +66,30 @@ function send(
   signal: AbortSignal,
 ): Promise<{ readonly status: number; readonly text: string }> {
   return withDeadline(daemon, deadlineMs, signal, async (inner) => {
-    const response = await request(`${url}${path}`, {
-      method: method ?? (body === undefined ? "GET" : "POST"),
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
-      signal: inner,
-      // Commands send requests rarely. The daemon can close an idle connection just before the next request.
-      reset: true,
-    });
-    return { status: response.statusCode, text: await readTextBody(response.body, MAX_BODY_BYTES) };
+    const text = body === undefined ? undefined : JSON.stringify(body);
+    const response = await openRequest(
+      `${url}${path}`,
+      {
+        method: method ?? (text === undefined ? "GET" : "POST"),
+        headers: token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` },
+        signal: inner,
+        // Commands send requests rarely. The daemon can close an idle connection just before the next request.
+        agent: false,
+      },
+      text,
+    );
+    return { status: response.statusCode ?? 0, text: await readTextBody(response, MAX_BODY_BYTES) };
+  });
+}
+
+/** Sends a request. Node's client: loading a library takes longer than most commands. */
+async function openRequest(
+  url: string,
+  options: RequestOptions,
+  body: string | undefined,
+): Promise<IncomingMessage> {
+  const { request } = url.startsWith("https:") ? await import("node:https") : await import("node:http");
+  return new Promise((resolve, reject) => {
+    request(url, options, resolve).on("error", reject).end(body);
   });
 }

@@ -1,7 +1,5 @@
 import { type Command, Option } from "commander";
-import { type JsonValue, parseJson } from "../base/json.ts";
 import type { CliContext } from "./cli-context.ts";
-import { printResponse, toYaml } from "./print-response.ts";
 
 /** Options of a command that prints data. */
 export interface OutputOptions {
@@ -10,60 +8,59 @@ export interface OutputOptions {
   readonly output?: "json" | "text" | "yaml";
 }
 
-/** Adds `--json` and `-o, --output`. */
+/** Adds `-o, --output`, and `--json` of earlier versions. */
 export function addOutputOptions(command: Command): Command {
-  return addOutputOption(command.option("--json", "print JSON")).hook("preAction", (_program, own) => {
+  return addOutputOption(command.addOption(jsonOption())).hook("preAction", (_program, own) => {
     if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
   });
 }
 
+/** `--json` of earlier versions. Help does not show it, and {@link addOutputOption} warns. */
+export function jsonOption(): Option {
+  return new Option("--json", "as -o json").hideHelp();
+}
+
+/** Adds `-o, --output` with the formats of a `--format` that the command has, and warns of options that it replaces. */
 function addOutputOption(command: Command): Command {
-  return command.addOption(
-    new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
-      .choices(["text", "json", "yaml"])
-      .conflicts(["json", "format"]),
-  );
+  const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
+  return command
+    .addOption(
+      new Option("-o, --output <format>", "text, the default: for people, tables if there are any")
+        .choices([...new Set(["text", "json", "yaml", ...own])])
+        .conflicts(["json", "format"]),
+    )
+    .hook("preAction", (_program, given) => {
+      for (const name of ["json", "format"])
+        if (given.getOptionValueSource(name) === "cli")
+          given
+            .configureOutput()
+            .writeErr?.(
+              `warning: --${name} goes in version 2; write -o ${name === "json" ? name : given.getOptionValue(name)}\n`,
+            );
+    });
 }
 
 /**
- * Adds `-o, --output` to every command below this one that has `--json` only. Returns the context that their actions must have: with
+ * Adds `-o, --output` to every command below this one that has {@link jsonOption} only. Returns the context that their actions must have: with
  * `-o yaml`, they print JSON, and it is converted.
  */
 export function formattedContext(context: CliContext): {
   readonly context: CliContext;
   readonly offerFormats: (command: Command) => void;
 } {
-  let isYaml = false;
-  const print = (line: string): void => context.print(isYaml ? jsonToYaml(line) : line);
+  let convert: ((line: string) => string) | undefined;
+  const print = (line: string): void => context.print(convert?.(line) ?? line);
   const offerFormats = (command: Command): void => {
     for (const inner of command.commands) offerFormats(inner);
     const names = command.options.map(({ long }) => long);
     if (!names.includes("--json") || names.includes("--output")) return;
-    addOutputOption(command).hook("preAction", (_program, own) => {
+    addOutputOption(command).hook("preAction", async (_program, own) => {
       const format: unknown = own.getOptionValue("output");
-      isYaml = format === "yaml";
-      if (format !== undefined && format !== "text") own.setOptionValue("json", true);
+      // Loading YAML takes longer than a short command.
+      if (format === "yaml") convert = (await import("./print-response.ts")).jsonToYaml;
+      if (format === "json" || format === "yaml") own.setOptionValue("json", true);
+      else if (format !== undefined && names.includes("--format")) own.setOptionValue("format", format);
     });
   };
   return { context: { ...context, print }, offerFormats };
-}
-
-/** Lines that are not JSON, such as the address of a daemon, stay as they are. */
-function jsonToYaml(text: string): string {
-  const value = parseJson(text);
-  return isJsonValue(value) ? toYaml(value) : text;
-}
-
-function isJsonValue(value: unknown): value is JsonValue {
-  return value !== undefined;
-}
-
-/** Prints a result: its text for people, or with the options its JSON or YAML. */
-export function printResult(
-  { value, text }: { readonly value: JsonValue; readonly text: string },
-  options: OutputOptions,
-  context: CliContext,
-): void {
-  if (options.json || options.output === "yaml") return printResponse(value, options, context);
-  context.print(text);
 }

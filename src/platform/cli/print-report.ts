@@ -2,6 +2,7 @@ import { Option } from "commander";
 import { EXIT, type ExitCode } from "../base/errors.ts";
 import { REPORT_FORMATS, type Report, type ReportFormat, type ReportOutcome } from "../report/document.ts";
 import { renderReport } from "../report/render/render-report.ts";
+import { jsonOption } from "./output-options.ts";
 import { CheckExit } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 
@@ -11,11 +12,11 @@ export interface ReportFormatOptions {
   readonly json?: true;
 }
 
-/** The options of {@link ReportFormatOptions}. */
+/** The options of {@link ReportFormatOptions}, which `-o` sets: `formattedContext` adds it. */
 export function formatOptions(): readonly Option[] {
   return [
-    new Option("--format <format>", "output format").choices(REPORT_FORMATS).default("text"),
-    new Option("--json", "short for --format json").conflicts("format"),
+    new Option("--format <format>", "as -o").choices(REPORT_FORMATS).default("text").hideHelp(),
+    jsonOption().conflicts("format"),
   ];
 }
 

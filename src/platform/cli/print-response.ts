@@ -1,5 +1,5 @@
 import { stringify } from "yaml";
-import { type JsonValue, stringifyJson } from "../base/json.ts";
+import { type JsonValue, parseJson, stringifyJson } from "../base/json.ts";
 import type { CliContext } from "./cli-context.ts";
 
 /** Prints a response as REST API JSON, or as YAML with sorted keys, as a Cosmos SDK binary does. */
@@ -14,4 +14,24 @@ export function printResponse(
 /** Formats JSON as YAML with sorted keys. */
 export function toYaml(response: JsonValue): string {
   return stringify(response, { sortMapEntries: true, indentSeq: false, lineWidth: 0 }).trimEnd();
+}
+
+/** Converts a line of JSON. Lines that are not JSON, such as the address of a daemon, stay as they are. */
+export function jsonToYaml(text: string): string {
+  const value = parseJson(text);
+  return isJsonValue(value) ? toYaml(value) : text;
+}
+
+function isJsonValue(value: unknown): value is JsonValue {
+  return value !== undefined;
+}
+
+/** Prints a result: its text for people, or with the options its JSON or YAML. */
+export function printResult(
+  { value, text }: { readonly value: JsonValue; readonly text: string },
+  options: { readonly json?: true; readonly output?: string },
+  context: CliContext,
+): void {
+  if (options.json || options.output === "yaml") return printResponse(value, options, context);
+  context.print(text);
 }

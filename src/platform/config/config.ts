@@ -12,6 +12,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { z } from "zod";
+import { didYouMean } from "../base/did-you-mean.ts";
 import { CodedError, errorText } from "../base/errors.ts";
 import { isRecord } from "../base/json.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
@@ -157,8 +158,11 @@ export function readConfigText(file: string): ConfigText {
   try {
     return { file, text: readTextFile(file, MAX_SETTINGS_BYTES) };
   } catch (cause) {
-    const text = `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
-    throw new ConfigError([{ file, line: 1, column: 1, path: "", text }], { cause });
+    const isMissing = isRecord(cause) && cause["code"] === "ENOENT";
+    const text = isMissing
+      ? "there is no such file"
+      : `cannot be read: ${errorText(cause)} (expected a readable YAML file)`;
+    throw new ConfigError([{ file, line: 0, column: 0, path: "", text }], { cause });
   }
 }
 
@@ -288,7 +292,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     case "invalid_type":
       return issueText(receivedText(issue.input), typeName(String(issue["expected"])));
     case "unrecognized_keys":
-      return issueText("unknown key", "one of the documented keys");
+      return issueText(`unknown key${similarKey(issue)}`, "one of the documented keys");
     case "too_small":
       return issueText("is too small", `${limitText(issue, "minimum")} or more`);
     case "too_big":
@@ -305,6 +309,13 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
     default:
       return issueText("is not valid", "a value as documented");
   }
+}
+
+/** A section's unknown keys share this text, so only a single one gets a suggestion. */
+function similarKey({ inst, keys }: z.core.$ZodRawIssue): string {
+  const shape = isRecord(inst) ? inst["shape"] : undefined;
+  const [wrong, ...others]: readonly unknown[] = Array.isArray(keys) ? keys : [];
+  return isRecord(shape) && others.length === 0 ? didYouMean(String(wrong), Object.keys(shape)) : "";
 }
 
 const TYPE_NAMES: Readonly<Record<string, string>> = {

@@ -1,9 +1,18 @@
-// The end of `npm run build`, after the compiler: writes the programs into dist/program, and the commit of the sources into
-// dist/build.json. Nothing asks git while a program runs. RELAYWATCH_COMMIT names the commit where the sources are without their
-// repository, for instance in the build of an image.
+// The end of `npm run build`, after the compiler: writes the programs into dist/program, and into dist/build.json the commit of the
+// sources and the packages that the programs contain. Nothing asks git while a program runs. RELAYWATCH_COMMIT names the commit
+// where the sources are without their repository, for instance in the build of an image.
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { rolldown } from "rolldown";
 
@@ -30,11 +39,32 @@ function commitOf() {
 }
 
 mkdirSync(join(root, "dist"), { recursive: true });
-writeFileSync(join(root, "dist/build.json"), `${JSON.stringify({ commit: commitOf() })}\n`);
+/** LevelDB's native libraries, for the platforms that libsql has too. The package chooses one when it loads. */
+const LEVELDB_PLATFORMS = ["darwin-x64+arm64", "linux-arm", "linux-arm64", "linux-x64", "win32-x64"];
+
+/** Makes classic-level find its native libraries beside the programs. */
+const bundledLevelDb = {
+  name: "bundled-leveldb",
+  load: (id) =>
+    id.replaceAll("\\", "/").endsWith("node_modules/classic-level/binding.js")
+      ? `const { fileURLToPath } = require("node:url");
+module.exports = require("node-gyp-build")(fileURLToPath(new URL(".", PROGRAM_URL)));`
+      : undefined,
+};
+
+/** Folders of the packages in node_modules from which modules come, as the lock file names them. */
+function packagesOf(modules) {
+  const folders = modules.flatMap((id) => {
+    const path = relative(root, id.replace(/^\0/, "").replace(/\?.*$/, "")).replaceAll("\\", "/");
+    return /^(?:.*\/)?node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(path)?.[0] ?? [];
+  });
+  return [...new Set(folders)].toSorted((one, other) => (one < other ? -1 : 1));
+}
 
 /**
  * Joins the compiled modules and the packages that they import into about 200 files: loading all of them one by one takes half of
- * the time until a program does its work. Packages with a native library stay in node_modules.
+ * the time until a program does its work. libsql stays in node_modules: its native library is a package for each platform.
+ * Returns the joined packages.
  */
 async function writePrograms(folder) {
   const input = {
@@ -45,23 +75,30 @@ async function writePrograms(folder) {
     cwd: root,
     input,
     platform: "node",
-    external: ["classic-level", "libsql", "pg-native"],
+    external: ["libsql", "pg-native"],
+    plugins: [bundledLevelDb],
+    transform: { define: { PROGRAM_URL: "import.meta.url" } },
   });
   // Replaced as a whole: a program that starts now finds the files of one build.
   const written = `${folder}.${process.pid}`;
   const replaced = `${written}.old`;
-  await bundle.write({
+  const { output } = await bundle.write({
     dir: written,
     format: "esm",
     entryFileNames: "[name].js",
     chunkFileNames: "[name]-[hash].js",
   });
   await bundle.close();
+  const leveldb = join(root, "node_modules/classic-level/prebuilds");
+  for (const platform of LEVELDB_PLATFORMS)
+    cpSync(join(leveldb, platform), join(written, "prebuilds", platform), { recursive: true });
   // npm does the same when it installs the package. In a clone, a link to the file is the command.
   for (const name of Object.keys(input)) chmodSync(join(written, `${name}.js`), 0o755);
   if (existsSync(folder)) renameSync(folder, replaced);
   renameSync(written, folder);
   rmSync(replaced, { recursive: true, force: true });
+  return packagesOf(output.flatMap((chunk) => chunk.moduleIds ?? []));
 }
 
-await writePrograms(join(root, "dist/program"));
+const packages = await writePrograms(join(root, "dist/program"));
+writeFileSync(join(root, "dist/build.json"), `${JSON.stringify({ commit: commitOf(), packages })}\n`);

@@ -14,6 +14,7 @@ import {
   selectRelayerConfig,
   yamlFromEnv,
 } from "./relayer-config-options.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface ImportOptions extends RelayerConfigOptions {
   readonly json?: true;
@@ -23,7 +24,7 @@ interface ImportOptions extends RelayerConfigOptions {
 export function importLevelDbCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .argument("<dir>", "directory of RELAYER_STORAGE_PATH")
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `

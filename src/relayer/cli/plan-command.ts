@@ -29,6 +29,7 @@ import {
 } from "../report/forecast-text.ts";
 import { readRelayer, urlOption } from "./relayer-api-options.ts";
 import { localnetRelayerConfig, relayerContext, selectRelayerConfig } from "./relayer-config-options.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface PlanOptions {
   readonly config?: string;
@@ -97,7 +98,7 @@ export function planCommand(context: CliContext): Command {
         parsePrice,
       ),
     )
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `

@@ -22,6 +22,7 @@ import {
   relayerContext,
   selectRelayerConfig,
 } from "./relayer-config-options.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface DryRunOptions extends RelayerConfigOptions {
   readonly query?: readonly bigint[];
@@ -32,7 +33,7 @@ interface DryRunOptions extends RelayerConfigOptions {
 export function dryRunCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(queryIdsOption())
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `
@@ -106,7 +107,7 @@ interface InspectOptions extends Omit<RelayerApiOptions, "portOffset">, RelayerC
 export function inspectCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
     .addOption(urlOption("--url <url>"))
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addArgument(queryIdArgument())
     .option("--verbose", "print everything: the query's keys, ten attempts, the proven values")
     .addHelpText(
@@ -287,7 +288,7 @@ interface DoctorOptions extends RelayerConfigOptions {
 /** `relaywatch relayer doctor`. */
 export function doctorCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       "\nSends nothing. Exits 0 without a problem, 1 with one, 3 when something cannot be read.",

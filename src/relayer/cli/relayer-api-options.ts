@@ -11,6 +11,7 @@ import { controlToken, controlTokenFile, readTokenFile } from "../../platform/cl
 import { valueAt } from "../../platform/config/effective-config.ts";
 import { tokenFileIn } from "../../platform/process/private-file.ts";
 import { relayerConfigKind } from "../config/relayer-config.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** Options that select a running relayer's HTTP API. */
 export interface RelayerApiOptions {
@@ -22,10 +23,7 @@ export interface RelayerApiOptions {
 
 /** Adds the options of {@link RelayerApiOptions} to a command. */
 export function addRelayerApiOptions(command: Command): Command {
-  return command
-    .addOption(urlOption("--url <url>"))
-    .addOption(portOffsetOption())
-    .option("--json", "print JSON");
+  return command.addOption(urlOption("--url <url>")).addOption(portOffsetOption()).addOption(jsonOption());
 }
 
 /** An option with the API's base URL. */

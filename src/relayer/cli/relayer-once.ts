@@ -6,7 +6,8 @@ import { supervise, throwFirst } from "../../platform/base/service.ts";
 import { counted } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { printResult } from "../../platform/cli/output-options.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
+import { printResult } from "../../platform/cli/print-response.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
@@ -40,7 +41,7 @@ export function onceCommand(context: CliContext): Command {
       }),
     )
     .addOption(logLevelOption("warn"))
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .addHelpText(
       "after",
       `

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { oneLine } from "./acknowledge.ts";
 
@@ -81,9 +82,9 @@ export function parseSilence(
 
 function unknownNames(what: string, names: readonly string[], known: readonly string[]): string | undefined {
   const unknown = names.find((name) => !known.includes(name));
-  return unknown === undefined
-    ? undefined
-    : `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}; known: ${known.join(", ")}`;
+  if (unknown === undefined) return undefined;
+  const few = known.length > 5 ? "" : `; known: ${known.join(", ")}`;
+  return `there is no ${what} ${JSON.stringify(unknown.slice(0, 80))}${didYouMean(unknown, known) || few}`;
 }
 
 /** Whether a silence covers an alert at a time. */

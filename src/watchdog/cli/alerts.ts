@@ -1,22 +1,22 @@
 import { hostname, userInfo } from "node:os";
 import { Command, Option } from "commander";
 import { z } from "zod";
+import { didYouMean } from "../../platform/base/did-you-mean.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
-import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
-import { type BacktestOptions, backtestReport } from "../report/backtest.ts";
+import type { BacktestOptions } from "../report/backtest.ts";
 import { counted, formatMinute } from "../../platform/base/text.ts";
 import { type CauseGroup, consequencesText, underCauses } from "../alerts/under-causes.ts";
-import { watchdogConfigKind, watchdogConfigSchema } from "../config/config.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { CheckExit } from "../../platform/cli/cli-error.ts";
+import { CheckExit, CliError } from "../../platform/cli/cli-error.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { lastMonth, monthOption } from "./month-option.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 interface Options extends OracleOptions {
   readonly json?: true;
@@ -36,7 +36,7 @@ export function alertsCommand(context: CliContext): Command {
 }
 
 function alertCommand(name: string, description: string): Command {
-  const command = new Command(name).description(description).option("--json", "print JSON");
+  const command = new Command(name).description(description).addOption(jsonOption());
   for (const option of oracleOptions()) command.addOption(option);
   return command;
 }
@@ -250,6 +250,7 @@ function ackCommand(context: CliContext): Command {
     .requiredOption("--note <text>", "what is being done, for the others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: AckOptions) => {
+      await checkAlertNames(names);
       const body = { ...selected(names, options), author: options.author, note: options.note };
       printAcknowledged(
         await askWatchdog({ path: "/api/alerts/ack", method: "POST", body }, options, context),
@@ -263,6 +264,7 @@ function unackCommand(context: CliContext): Command {
   return alertCommand("unack", "withdraw acknowledgements: reminders and escalation go on")
     .argument("[name...]", "alert names; without one, all that fire")
     .action(async (names: readonly string[], options: Options) => {
+      await checkAlertNames(names);
       const body = selected(names, options);
       printAcknowledged(
         await askWatchdog({ path: "/api/alerts/unack", method: "POST", body }, options, context),
@@ -270,6 +272,17 @@ function unackCommand(context: CliContext): Command {
         context,
       );
     });
+}
+
+/** Throws for a name that no watchdog knows, before a request is sent. */
+async function checkAlertNames(names: readonly string[]): Promise<void> {
+  if (names.length === 0) return;
+  const { CONDITIONS } = await import("../conditions/conditions.ts");
+  const known = CONDITIONS.map(({ name }) => name);
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const hint = didYouMean(unknown, known) || "; relaywatch alerts list --all prints the names";
+  throw new CliError(EXIT.usage, `there is no alert ${JSON.stringify(unknown.slice(0, 80))}${hint}`);
 }
 
 function selected(names: readonly string[], { validator }: Options) {
@@ -303,9 +316,9 @@ function silenceCommand(context: CliContext): Command {
     .requiredOption("--reason <text>", "why, for the others on call")
     .option("--author <name>", "who", `${userInfo().username}@${hostname()}`)
     .action(async (names: readonly string[], options: SilenceOptions) => {
+      await checkAlertNames(names);
       const body = {
-        alerts: names,
-        validators: options.validator === undefined ? [] : [options.validator],
+        ...selected(names, options),
         author: options.author,
         reason: options.reason,
         ends_at: new Date(systemClock.nowMs() + options.for).toISOString(),
@@ -338,12 +351,15 @@ function backtestCommand(context: CliContext): Command {
     // The rules reach back three days, the forecast for 28.
     const range = { fromMs: fromMs - 28 * DAY_MS, toMs: nextMonthMs(fromMs) };
     const { validators } = await readOracle(options, context, range);
-    printReport(backtestReport(validators, month, backtestOptions(options)), options, context);
+    const { backtestReport } = await import("../report/backtest.ts");
+    printReport(backtestReport(validators, month, await backtestOptions(options)), options, context);
   });
 }
 
 /** A configuration's rules, grace and interval; without one, the defaults. */
-function backtestOptions({ config }: BacktestCommand): BacktestOptions {
+async function backtestOptions({ config }: BacktestCommand): Promise<BacktestOptions> {
+  const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
+  const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");
   const { alerts, intervalMs } =
     config === undefined
       ? watchdogConfigSchema.parse({})

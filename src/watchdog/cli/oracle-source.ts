@@ -3,10 +3,8 @@ import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
-import { loadDaemonConfig } from "../../platform/config/daemon-config.ts";
 import { type DataRange, parseValidatorData } from "../report/report-data.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
-import { watchdogConfigKind } from "../config/config.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
@@ -46,7 +44,7 @@ interface WatchdogPlace {
   readonly hint: string;
 }
 
-function placeOf({ config, portOffset }: OracleOptions): WatchdogPlace {
+async function placeOf({ config, portOffset }: OracleOptions): Promise<WatchdogPlace> {
   if (config === undefined)
     return {
       url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,
@@ -54,6 +52,9 @@ function placeOf({ config, portOffset }: OracleOptions): WatchdogPlace {
       tokenHint: `that of ${controlTokenFile(portOffset)} is for the localnet; name the configuration with --config`,
       hint: "start relaywatch up or relaywatch watchdog start, or name another one with --config or --port-offset",
     };
+  // Loading the schema takes longer than the rest of a command.
+  const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
+  const { watchdogConfigKind } = await import("../config/config.ts");
   const { listen, token, stateDir } = loadDaemonConfig(watchdogConfigKind, config).config;
   const host = listen.host.includes(":") ? `[${listen.host}]` : listen.host;
   return {
@@ -83,12 +84,12 @@ export interface WatchdogCall {
 }
 
 /** Asks the watchdog. Sends the token with a method that changes something. Throws `CliError`. */
-export function askWatchdog(
+export async function askWatchdog(
   call: WatchdogCall,
   options: OracleOptions,
   context: CliContext,
 ): Promise<unknown> {
-  const { url, token, tokenHint, hint } = placeOf(options);
+  const { url, token, tokenHint, hint } = await placeOf(options);
   const secret = call.method === undefined ? undefined : token();
   return askDaemon(
     {

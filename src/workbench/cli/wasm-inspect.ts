@@ -7,13 +7,14 @@ import { EXIT } from "../../platform/base/errors.ts";
 import { stringifyJson } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CheckExit } from "../../platform/cli/cli-error.ts";
+import { jsonOption } from "../../platform/cli/output-options.ts";
 
 /** `relaywatch wasm`. */
 export function wasmCommand(context: CliContext): Command {
   const inspect = new Command("inspect")
     .description("check a contract's code as the deployed chain does; exits 1 if the chain would refuse it")
     .argument("<file>", "WebAssembly, plain or compressed with gzip")
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .action((file: string, { json }: { readonly json?: true }) => {
       const inspection = inspectCode(readCode(file));
       context.print(json ? stringifyJson(toJson(inspection), 2) : toText(inspection));

@@ -120,7 +120,7 @@ describe("the check of a runbook", () => {
     ["relaywatch whi", "unknown command 'whi'\n(Did you mean why?)"],
     ["relaywatch why --validater a", "unknown option '--validater'\n(Did you mean --validator?)"],
     ["relaywatch what-if --outage", "option '--outage <duration>' argument missing"],
-    ["relaywatch localnet fault nothing", /^there is no fault nothing; a localnet has .*sidecar-killed/],
+    ["relaywatch localnet fault oracle-down", /^there is no fault oracle-down; did you mean sidecar-down/],
   ])("names what is wrong with `%s`", async (line, expected) => {
     const errors = await errorsAfter(withSentence(`Run \`${line}\`.`));
     const wrong = errors.filter((error) => !error.includes("add this command"));

@@ -75,8 +75,11 @@ describe("localnet fault", () => {
       ]);
       await expect.poll(pairCount, SOON).toBe(8);
       expect((await cli("--off")).out).toBe("no fault was on");
-      const unknown = await cli("volcano");
-      expect([unknown.exitCode, unknown.message]).toEqual([1, expect.stringContaining('no fault "volcano"')]);
+      expect(await cli("volcano")).toMatchObject({
+        exitCode: 2,
+        message: 'there is no fault "volcano"; relaywatch localnet fault lists them',
+      });
+      expect((await cli("oracle-down")).message).toContain("did you mean sidecar-down");
       expect(JSON.parse((await cli("--json")).out)).toMatchObject({ faults: expect.any(Array) });
     } finally {
       for (const end of stops) await end();

@@ -9,8 +9,9 @@ const proto = fileURLToPath(new URL("../../../src/cosmos/proto", import.meta.url
 const fresh = mkdtempSync(join(tmpdir(), "generated-"));
 
 beforeAll(() => {
+  execFileSync(process.execPath, ["tools/install.mjs", "proto"]);
   execFileSync(process.execPath, [join(proto, "generate.mjs"), fresh], { stdio: "pipe" });
-});
+}, 300_000);
 
 afterAll(() => {
   rmSync(fresh, { recursive: true, force: true });

@@ -303,7 +303,7 @@ describe("silences", () => {
     [
       "an unknown alert",
       { ...SILENCE, alerts: ["sidecar-up"] },
-      /there is no alert "sidecar-up"; known: sidecar-down,/,
+      /there is no alert "sidecar-up"; did you mean sidecar-down/,
     ],
     ["an unknown validator", { ...SILENCE, validators: ["b"] }, /there is no validator "b"; known: default/],
     ["an unknown key", { ...SILENCE, for: "1h" }, /for/],

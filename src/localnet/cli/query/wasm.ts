@@ -15,6 +15,7 @@ import { withChain } from "../chain-connection.ts";
 import { addConnectionOptions, type ConnectionOptions } from "../connection-options.ts";
 import { addProfileOptions, gasReportsOf, type ProfileOptions } from "../gas-reports.ts";
 import { type QueryGroup, query, queryCommand, queryCommands } from "../module-query.ts";
+import { jsonOption } from "../../../platform/cli/output-options.ts";
 
 const CODE = `CODE code_id, CREATOR creator, INSTANTIATE instantiate_permission.permission,
       HASH data_hash`;
@@ -150,7 +151,7 @@ function downloadCommand(context: CliContext): Command {
 function vmVersionCommand(context: CliContext): Command {
   return new Command("libwasmvm-version")
     .description("print the version of the virtual machine that local chains are exact to")
-    .option("--json", "print JSON")
+    .addOption(jsonOption())
     .action(({ json }: { readonly json?: true }) =>
       context.print(json === true ? stringifyJson({ version: DEPLOYED_VM }) : DEPLOYED_VM),
     );

@@ -1,0 +1,29 @@
+import { lstatSync, readlinkSync, symlinkSync } from "node:fs";
+import { dirname, join, resolve } from "node:path";
+import { Command } from "commander";
+import { EXIT } from "../../platform/base/errors.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { packageFolder } from "../../platform/process/build-info.ts";
+
+const NAME = "neutron_query_relayer";
+
+/** `relaywatch link-go-name [FOLDER]`. The name is not installed by default, because it would hide the Go program. */
+export function linkGoNameCommand(context: CliContext): Command {
+  return new Command()
+    .argument("[folder]", "a folder in PATH; default: that of the command relaywatch")
+    .action((folder = dirname(process.argv[1] ?? "")) => {
+      const link = join(resolve(folder), NAME);
+      const program = join(packageFolder(), "dist/program", `${NAME}.js`);
+      if (!isLinkTo(link, program)) symlinkSync(program, link);
+      context.print(link);
+    });
+}
+
+/** Throws when there is another file. */
+function isLinkTo(link: string, program: string): boolean {
+  const stat = lstatSync(link, { throwIfNoEntry: false });
+  if (stat === undefined) return false;
+  if (stat.isSymbolicLink() && readlinkSync(link) === program) return true;
+  throw new CliError(EXIT.fatal, `${link} is another program; remove it first, or name another folder`);
+}

@@ -1,0 +1,55 @@
+/** Returns "; did you mean …?" with the names most like a wrong one, at most three; "" when no name is like it. */
+export function didYouMean(wrong: string, names: Iterable<string>): string {
+  const word = wrong.slice(0, MAX_LENGTH);
+  // Two letters that change places are two changes.
+  const allowed = Math.max(Math.min(2, word.length - 1), word.length * 0.4);
+  const found = [...names]
+    .map((name) => ({
+      name,
+      changes: distance(word, name.slice(0, MAX_LENGTH)),
+      common: commonBeginning(word, name),
+    }))
+    .filter(
+      ({ name, changes, common }) => changes <= allowed || common > word.length / 2 || sharesWord(word, name),
+    )
+    .toSorted((one, other) => other.common - one.common || one.changes - other.changes);
+  return found.length === 0
+    ? ""
+    : `; did you mean ${found
+        .slice(0, 3)
+        .map(({ name }) => name)
+        .join(" or ")}?`;
+}
+
+/** Longer names are compared by their beginning. */
+const MAX_LENGTH = 60;
+
+function commonBeginning(wrong: string, name: string): number {
+  let length = 0;
+  while (length < wrong.length && wrong[length] === name[length]) length += 1;
+  return length;
+}
+
+/** "oracle-down" and "sidecar-down". */
+function sharesWord(wrong: string, name: string): boolean {
+  const words = name.split("-");
+  return wrong.split("-").some((word) => word.length > 3 && words.includes(word));
+}
+
+/** Inserted, removed and replaced characters (Levenshtein). */
+function distance(one: string, other: string): number {
+  let row = Array.from({ length: other.length + 1 }, (_, index) => index);
+  for (const [index, character] of Array.from(one).entries()) {
+    const next = [index + 1];
+    for (let at = 1; at <= other.length; at += 1)
+      next.push(
+        Math.min(
+          (next[at - 1] ?? 0) + 1,
+          (row[at] ?? 0) + 1,
+          (row[at - 1] ?? 0) + (other[at - 1] === character ? 0 : 1),
+        ),
+      );
+    row = next;
+  }
+  return row[other.length] ?? 0;
+}
