@@ -86,7 +86,9 @@ export interface TxSearcher {
 export type CometReads = Omit<Comet38Client, "block" | "blockResults" | "txSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
-    readonly block: (height: number) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } }>;
+    readonly block: (
+      height: number,
+    ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
   };
 
 /**
@@ -118,8 +120,15 @@ export interface ChainClient {
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<Uint8Array>;
-  /** Reads the light block of a height; 0 means the latest height. */
-  readonly lightBlock: (height: bigint, signal: AbortSignal) => Promise<LightBlockBytes>;
+  /**
+   * Reads the light block of a height from one endpoint, and verifies its signatures; 0 means the latest height. `validators` is
+   * the hash of the validator set that it must have; it must not reject. After a wrong block, the next endpoint is asked.
+   */
+  readonly lightBlock: (
+    height: bigint,
+    signal: AbortSignal,
+    validators?: Promise<Uint8Array | undefined>,
+  ) => Promise<LightBlockBytes>;
   /**
    * Reports that a response of this endpoint is proven to be wrong. Reads then prefer other endpoints for some time; when there
    * is no other, they go on with this one. Unknown names have no effect.

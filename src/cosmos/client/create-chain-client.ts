@@ -121,7 +121,15 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
         },
         signal,
       ),
-    lightBlock: (height, signal) => readLightBlock(height, (read) => pool.read(read, signal)),
+    lightBlock: (height, signal, validators) =>
+      pool.run(
+        {
+          method: "commit",
+          params: height === 0n ? {} : { height: height.toString() },
+          run: (call, endpoint) => readLightBlock(height, call, endpoint, validators),
+        },
+        signal,
+      ),
     header: (height, signal) =>
       pool.read(
         {
@@ -162,6 +170,7 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
           params: { height: height.toString() },
           decode: (result, endpoint) => ({
             block: { txs: decodeBlockTxs(resultField(result, `block of ${height}`, endpoint)) },
+            endpoint,
           }),
         },
         signal,

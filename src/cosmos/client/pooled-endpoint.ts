@@ -7,7 +7,7 @@ import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { type Lack, readAnswer, REMEDIES } from "./answers.ts";
 import { ClientError } from "./errors.ts";
-import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
+import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
 /** Current state of an endpoint. */
@@ -35,7 +35,7 @@ export interface EndpointHealth {
 export interface PooledEndpoint {
   readonly name: string;
   /** Calls a method and decodes the result. Verifies the endpoint first unless its state is `good`. */
-  readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
+  readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status and compares the chain id. Parallel callers share one request. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Remaining rest; 0 when the endpoint does not rest. */
@@ -190,7 +190,14 @@ export function createPooledEndpoint(
     return raceAbort(verifying, signal);
   };
 
-  const read = async <T>({ method, params, decode, blocks }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+  const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
+    const { method, params } = request;
+    const blocks = "run" in request ? undefined : request.blocks;
+    const call: CallEndpoint = async (name, given) => {
+      const result = await deps.caller.call(name, given, signal);
+      requireChain(options, name, result);
+      return result;
+    };
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
     // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check. It may also
     // change without a failure, between two calls: then the first response with a chain id shows it.
@@ -200,11 +207,11 @@ export function createPooledEndpoint(
       // responds to both where several are behind one address.
       const [status, result] = await Promise.all([
         blocks === undefined ? undefined : verify(signal),
-        deps.caller.call(method, params, signal),
+        "run" in request ? undefined : call(method, params),
       ]);
       if (blocks !== undefined && status !== undefined) requireBlocks(options.name, status, blocks);
-      requireChain(options, method, result);
-      const value = decode(result, options.name);
+      const value =
+        "run" in request ? await request.run(call, options.name) : request.decode(result, options.name);
       lacks.delete(method);
       if (health.failures > 0 && method !== "status" && restMs() === 0) recordSuccess();
       return value;

@@ -31,7 +31,7 @@ export interface Trust {
 }
 
 export interface TrustDeps {
-  readonly local: Pick<LightClientQueries, "consensusTimeNs" | "consensusHeights">;
+  readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
   readonly clock: Pick<Clock, "nowMs">;
 }
@@ -51,12 +51,17 @@ export function createTrustFinder(
   client: LightClientState,
   signal: AbortSignal,
 ): TrustFinder {
-  const timeOf = memoize(
-    (height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal),
+  const consensusOf = memoize(
+    (height: RemoteHeight) => deps.local.consensusState(client.clientId, height, signal),
     keyOf,
   );
   const trustAt = memoize(async (height: RemoteHeight): Promise<Trust> => {
-    const next = await deps.remote.lightBlock(height.height + 1n, signal);
+    // An error of the local chain is none of the remote endpoint, and is thrown below.
+    const validators = consensusOf(height).then(
+      ({ nextValidatorsHash }) => nextValidatorsHash,
+      () => undefined,
+    );
+    const next = await deps.remote.lightBlock(height.height + 1n, signal, validators);
     return { height, validatorSet: next.validatorSet };
   }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
@@ -77,7 +82,7 @@ export function createTrustFinder(
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
     // Both are read in parallel. The time is almost always good, so the validator set is almost always needed.
-    const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
+    const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.clock.nowMs())) * NS_PER_MS;
     // Block times increase with height: when this height has expired, all lower ones have.
     if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);

@@ -192,7 +192,7 @@ async function scanBlock(
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: BigInt(height), hash: "", events });
   if (!results.some(isCandidate)) return [];
-  const { block } = await raceAbort(comet.block(height), signal);
+  const { block, endpoint } = await raceAbort(comet.block(height), signal);
   const hashes = block.txs.map((tx) => sha256(tx));
   const { root, proofs } = simpleProofs(hashes);
   return results.flatMap((result, index) => {
@@ -207,6 +207,7 @@ async function scanBlock(
       index,
       result,
       proof: { data: tx, rootHash: root, proof: inclusion },
+      ...(endpoint === undefined ? {} : { endpoint }),
     };
     return isWantedHash(one, search) ? [one] : [];
   });

@@ -213,6 +213,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
           "sim",
         );
       },
+      run: () => Promise.reject(new Error("the relayer's account makes one call at a time")),
       check: () => Promise.resolve([]),
       health: () => [],
       order: () => [],

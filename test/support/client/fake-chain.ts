@@ -173,6 +173,7 @@ export function createFakeChain(address: string): FakeChain {
       pool: {
         call: async (method, params) => call(method, params),
         read: async ({ method, params, decode }) => decode(call(method, params), "fake"),
+        run: ({ run }) => run(async (method, params) => call(method, params), "fake"),
         check: async () => [],
         health: () => [],
         order: () => [],

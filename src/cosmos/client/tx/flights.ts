@@ -1,4 +1,4 @@
-import { sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
+import { equalBytes, sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
@@ -8,7 +8,7 @@ import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
 import { ClientError } from "../errors.ts";
-import { resultField } from "../rpc-response.ts";
+import { resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
 
@@ -227,7 +227,7 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 /**
  * Returns undefined while the transaction is in no block, "unknown" when the node cannot be asked now, and "no-index" when no
- * node has an index.
+ * node has an index that can be used.
  */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
@@ -241,12 +241,19 @@ async function findTransaction(
   };
   try {
     const params = { hash: toBase64(hash), prove: false };
-    return await pool.read({ method: "tx", params, decode: decodeFound, onFailed }, signal);
+    const decode = (result: unknown, endpoint: string): FoundTransaction => {
+      const tx = resultField(result, "tx", endpoint).member("tx");
+      if (tx.isPresent() && !equalBytes(sha256(tx.asBase64()), hash))
+        throw wrongResponse(endpoint, "tx", "is another transaction");
+      return decodeFound(result, endpoint);
+    };
+    return await pool.read({ method: "tx", params, decode, onFailed }, signal);
   } catch (error) {
     if (signal.aborted || answerOf(error) === "final") throw error;
     onFailed(error);
     if (isNotFound) return undefined;
-    return readAnswer(error).lack === "index" ? "no-index" : "unknown";
+    const { class: answer, lack } = readAnswer(error);
+    return lack === "index" || answer === "wrong" ? "no-index" : "unknown";
   }
 }
 
