@@ -1,7 +1,7 @@
 import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { NodeStatus } from "./chain-client.ts";
-import { type AnswerClass, answerOf } from "./answers.ts";
+import { type AnswerClass, answerOf, lacksHeight } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
@@ -54,8 +54,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // A second attempt at a lone endpoint makes sense after a broken connection only.
-        if (endpoints.length === 1 && thrown.facts.code !== "unreachable") break;
+        // A lone endpoint is asked again after a broken connection, or for a block that it lacks: several nodes may be behind it.
+        if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
     throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
