@@ -120,6 +120,7 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
           ...settings,
           uri: proxy.origin,
           requestTls: trust,
+          proxyTls: trust,
           ...(token === undefined ? {} : { token }),
         });
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };

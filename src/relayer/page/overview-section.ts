@@ -15,7 +15,7 @@ import type { RelayerStatus } from "../health/relayer-status.ts";
 import { latestOf, lateText } from "../health/lateness.ts";
 import { isDemandAboveMarket, isFresh } from "../forecast/market-view.ts";
 import type { HeadView } from "../watch/head-watch.ts";
-import { deadLetterText } from "../health/problem-hold.ts";
+import { degradations } from "../health/problem-hold.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
@@ -89,9 +89,10 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
 export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
   const { loaded, problems } = status;
   const queryText = loaded ? queriesText(status) : "The list of queries was not read yet.";
+  const left = degradations(status).map(({ code, text }) => html`<li><strong>${code}</strong>: ${text}</li>`);
   const more = html`<p>${queryText}</p>${
     problems.length > 0 && html`<ul class="problems">${problems.map(problemItem)}</ul>`
-  }${status.deadLetters > 0 && html`<ul class="problems"><li><strong>dead-letters</strong>: ${deadLetterText(status.deadLetters) ?? ""}</li></ul>`}${reloadNotice(status.config)}`;
+  }${left.length > 0 && html`<ul class="problems">${left}</ul>`}${reloadNotice(status.config)}`;
   return statusBanner(tone, headline, more);
 }
 

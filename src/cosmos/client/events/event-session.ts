@@ -123,7 +123,12 @@ export function createEventSocketOpener(
         ...(endpoint.ca === undefined ? {} : { ca: [...endpoint.ca] }),
         ...(endpoint.proxy === undefined
           ? {}
-          : { createConnection: tunnelThrough(endpoint.proxy, endpoint.ca) }),
+          : {
+              createConnection: tunnelThrough(endpoint.proxy, {
+                ca: endpoint.ca,
+                timeoutMs: options.connectTimeoutMs,
+              }),
+            }),
       });
       let reason = "closed by the node";
       let redirect: string | undefined;
