@@ -1,4 +1,5 @@
-import { afterEach, describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
+import type { Socket } from "node:net";
 import { stringifyJson } from "../../../../src/platform/base/json.ts";
 import { errorText } from "../../../../src/platform/base/errors.ts";
 import { Secret } from "../../../../src/platform/base/secret.ts";
@@ -94,6 +95,7 @@ async function reach(url: string, network: NetworkOptions, headers: Endpoint["he
       (error: unknown) => errorText(error),
     );
   return {
+    close: client.close,
     http: () => outcome(client.status(signal)),
     socket: () => outcome(open(listener, signal).then((socket) => socket.terminate())),
   };
@@ -142,6 +144,24 @@ describe("an endpoint with a certificate of a private authority", () => {
       expect(await (await reach(url, { ca, environment: exempt }))[kind]()).toContain("ENOTFOUND");
     }
     expect(proxy.seen.filter((line) => line !== proxy.seen[0] && line !== proxy.seen[1])).toEqual([]);
+  });
+});
+
+describe("a client that is closed", () => {
+  it("leaves no connection open", async () => {
+    const rpc = await startRpcServer((exchange) => answerCalls(exchange, () => statusResult("test-1", 7n)));
+    opened.push(rpc);
+    rpc.server.keepAliveTimeout = 60_000;
+    const open = new Set<Socket>();
+    rpc.server.on("connection", (socket) => {
+      open.add(socket);
+      socket.on("close", () => open.delete(socket));
+    });
+    const { http, close } = await reach(rpc.url, {});
+    expect(await http()).toBe("connected");
+    expect(open.size).toBe(1);
+    close();
+    await vi.waitFor(() => expect(open.size).toBe(0), 3_000);
   });
 });
 
@@ -201,7 +221,7 @@ describe("an endpoint that redirects", () => {
     ["by a method that drops the request", 303, "/moved", "redirects to itself"],
     ["to nowhere", 302, "http://[", "redirects to an invalid address"],
   ])("%s is named", async (_what, status, location, reason) => {
-    const { url, seen } = await startRedirect(() => location, status);
+    const { url, seen } = await startRedirect((path) => (path === "/moved" ? undefined : location), status);
     const text = await (await reach(url, {}, headers)).http();
     expect(text).toContain(`${reason} (HTTP status ${status})`);
     expect(text).not.toContain("KEY");
