@@ -2,13 +2,9 @@ import { equalBytes, toHex } from "../../platform/base/bytes.ts";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import type { JsonField, JsonObject } from "../../platform/base/json.ts";
 import { headerHash, validatorsHash } from "../comet/block-hashes.ts";
-import type {
-  Header,
-  SignedHeader as SignedHeaderParts,
-  ValidatorSet as Validators,
-} from "../comet/block-types.ts";
+import type { SignedHeader as SignedHeaderParts, ValidatorSet as Validators } from "../comet/block-types.ts";
 import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.ts";
-import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
+import { MAX_VALIDATORS, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
 import { verifyCommitLight } from "../comet/verify-commit.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
@@ -145,12 +141,6 @@ export async function readLightBlock(
       "does not have the validators that the light client trusts",
     );
   return toLightBlock(signed, set, endpoint);
-}
-
-/** Decodes the result of `header`. */
-export function decodeHeader(result: unknown, endpoint: string): Header {
-  const header = resultField(result, "header", endpoint).member("header");
-  return parsed("header", endpoint, () => parseHeader(header.value));
 }
 
 /** Decodes the result of `commit`. Throws `wrong-answer` when the commit is for another header. */

@@ -54,10 +54,7 @@ function finderOver(sent: readonly Sent[]) {
       const sequence = wantedOf(query);
       calls.push(`block ${sequence}`);
       const found = sent.filter((one) => one.by === "block" && one.sequence === sequence);
-      return {
-        blocks: found.map(({ height }) => ({ block: { header: { height } } })),
-        totalCount: found.length,
-      };
+      return found.map(({ height }) => height);
     },
     blockResults: async (height: number) => ({
       finalizeBlockEvents: sent

@@ -203,7 +203,7 @@ describe("calls", () => {
 
   it("reject with closed when the client is closed", async () => {
     const client = connect([(await serve(() => {})).url]);
-    const calls = [errorOf(client.status(signal)), errorOf(client.comet.status())];
+    const calls = [errorOf(client.status(signal)), errorOf(client.comet.commit(1))];
     client.close();
     expect(await Promise.all(calls)).toEqual(["closed", "closed"]);
     expect(await errorOf(client.status(signal))).toBe("closed");
