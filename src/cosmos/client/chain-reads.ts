@@ -9,6 +9,7 @@ import { verifyCommitLight } from "../comet/verify-commit.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes, ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
+import { isHeightLog } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { CallEndpoint } from "./rpc-caller.ts";
 import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
@@ -32,10 +33,6 @@ export function grpcQueryParams(path: string, request: Uint8Array, height: Query
   return { path, data: toHex(request), height: exact.toString(), prove: false };
 }
 
-/** Logs of nodes that are behind a height or have pruned it. Baseapp and the root multistore have several texts. */
-const UNAVAILABLE =
-  /height has not been pruned|version does not exist|height in the future|failed to load state at height/i;
-
 /**
  * As {@link decodeStoreResponse}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
  * not have the height, so that the pool tries the next endpoint.
@@ -43,7 +40,7 @@ const UNAVAILABLE =
 export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint: string): StoreResponse {
   const response = decodeStoreResponse(result, endpoint);
   const isOther = response.code === 0 && height !== 0n && response.height !== height;
-  if (!isOther && (response.code === 0 || !UNAVAILABLE.test(response.log))) return response;
+  if (!isOther && (response.code === 0 || !isHeightLog(response.log))) return response;
   const reason = isOther ? `it returned height ${response.height}` : response.log;
   throw new ClientError(
     { code: "height-unavailable", endpoint, height },
