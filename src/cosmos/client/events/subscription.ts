@@ -1,16 +1,6 @@
 import type { WaitSignal } from "../../../platform/base/abort.ts";
+import type { TextEvent } from "../../comet/rpc-blocks.ts";
 import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/waits.ts";
-
-interface WireAttribute {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** An ABCI event in the format that the node publishes. */
-export interface WireEvent {
-  readonly type: string;
-  readonly attributes: readonly WireAttribute[];
-}
 
 /**
  * A notice of a subscription. `connected` arrives after each connection, when all queries are subscribed. `missed` means
@@ -25,9 +15,9 @@ export type ChainNotice =
       readonly height: bigint;
       readonly hash: Uint8Array;
       readonly code: number;
-      readonly events: readonly WireEvent[];
+      readonly events: readonly TextEvent[];
     }
-  | { readonly kind: "block-events"; readonly height: bigint; readonly events: readonly WireEvent[] };
+  | { readonly kind: "block-events"; readonly height: bigint; readonly events: readonly TextEvent[] };
 
 /** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {

@@ -2,8 +2,7 @@ import { equalBytes, sha256, toBase64, toHex } from "../../../platform/base/byte
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-
-import { decodeBlockTxs } from "../../comet/rpc-blocks.ts";
+import { decodeBlockTxs, decodeTxResult } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
@@ -263,26 +262,20 @@ type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "fai
 /** Decodes the result of `tx`. */
 export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
   const root = resultField(result, "tx", endpoint);
-  const txResult = root.member("tx_result");
-  const code = txResult.member("code").asUint32();
   const height = root.member("height").asInt64();
-  const gasUsed = txResult.member("gas_used").asInt64();
-  if (code === 0) {
-    const gasWanted = txResult.member("gas_wanted").asInt64();
-    return { kind: "included", height, gasUsed, gasWanted, data: txResult.member("data").asBase64() };
-  }
-  const codespace = txResult.member("codespace").asText();
-  const failed = {
-    kind: "failed",
-    height,
+  const {
     code,
-    codespace,
-    log: txResult.member("log").asText(),
+    codespace = "",
+    log = "",
+    data,
+    gasWanted,
     gasUsed,
-  } as const;
+    events,
+  } = decodeTxResult(root.member("tx_result"));
+  if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data: data ?? new Uint8Array() };
+  const failed = { kind: "failed", height, code, codespace, log, gasUsed } as const;
   // The events of the ante handler, with the payment of the fee, stay when the messages fail.
-  const hasEvents = txResult.member("events").elements().length > 0;
-  return hasEvents ? failed : { ...failed, isUnpaid: true };
+  return events.length > 0 ? failed : { ...failed, isUnpaid: true };
 }
 
 /** Result of a broadcast. */
