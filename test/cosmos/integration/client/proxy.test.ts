@@ -180,13 +180,13 @@ describe("an endpoint that redirects", () => {
     const seen: string[] = [];
     const rpc = await startRpcServer((exchange) => {
       const { request, response } = exchange;
-      seen.push(`${request.url} ${request.headers["x-api-key"] ?? "no key"}`);
+      seen.push(`${request.url} ${String(request.headers["x-api-key"])}`);
       const location = to(request.url ?? "");
       if (location === undefined) return answerCalls(exchange, () => statusResult("test-1", 7n));
       return void response.writeHead(status, { location }).end();
     });
     rpc.server.on("upgrade", (request, socket) => {
-      seen.push(`${request.url} ${request.headers["x-api-key"] ?? "no key"}`);
+      seen.push(`${request.url} ${String(request.headers["x-api-key"])}`);
       socket.end(
         `HTTP/1.1 ${status} Moved\r\nlocation: ${to(request.url ?? "")}\r\ncontent-length: 0\r\n\r\n`,
       );
