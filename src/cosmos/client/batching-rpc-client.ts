@@ -4,7 +4,7 @@ import { Agent, ProxyAgent } from "undici";
 import { abortReason } from "../../platform/base/abort.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import { followRedirect, type ParsedEndpoint, proxyAuthorization } from "./endpoint.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError } from "./errors.ts";
 import {
   type BatchDeps,
   type BatchOptions,
@@ -82,10 +82,6 @@ function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError
     { code: "overloaded", endpoint, limit: maxPending },
     `${maxPending} calls to ${endpoint} are pending already`,
   );
-}
-
-function closedError(): ClientError {
-  return new ClientError({ code: "closed" }, "the client is closed");
 }
 
 /** Limits of a transport. */
@@ -202,8 +198,7 @@ function toClientError(error: unknown, endpoint: string, signal: AbortSignal): E
   if (error instanceof ClientError) return error;
   if (signal.aborted) return abortReason(signal);
   const reason = errorCode(error);
-  if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED")
-    return new ClientError({ code: "closed" }, "the client is closed");
+  if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED") return closedError();
   return new ClientError(
     { code: "unreachable", endpoint, reason },
     `${endpoint} is unreachable or closed the connection (${reason})`,

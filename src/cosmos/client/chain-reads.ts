@@ -10,7 +10,7 @@ import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes, ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
 import { isHeightLog } from "./answers.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, heightUnavailable } from "./errors.ts";
 import type { CallEndpoint } from "./rpc-caller.ts";
 import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 
@@ -42,10 +42,7 @@ export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint:
   const isOther = response.code === 0 && height !== 0n && response.height !== height;
   if (!isOther && (response.code === 0 || !isHeightLog(response.log))) return response;
   const reason = isOther ? `it returned height ${response.height}` : response.log;
-  throw new ClientError(
-    { code: "height-unavailable", endpoint, height },
-    `${endpoint} does not have the state at height ${height}: ${reason}`,
-  );
+  throw heightUnavailable(endpoint, height, `does not have the state at height ${height}: ${reason}`);
 }
 
 /** Decodes the result of `abci_query` with proof. */
@@ -91,9 +88,10 @@ export function decodeGrpcResponse(
 /** Throws `height-unavailable` for a node below `atLeast`. Height 0 passes: the node does not say what it has read. */
 function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void {
   if (height === 0n || height >= atLeast) return;
-  throw new ClientError(
-    { code: "height-unavailable", endpoint, height: atLeast },
-    `${endpoint} is behind: it returned the state at height ${height}, ${atLeast} is needed`,
+  throw heightUnavailable(
+    endpoint,
+    atLeast,
+    `is behind: it returned the state at height ${height}, ${atLeast} is needed`,
   );
 }
 

@@ -23,7 +23,7 @@ import type { RpcObserver, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { type Endpoint, type NetworkOptions, type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError } from "./errors.ts";
 import {
   decodeSignedHeader,
   readLightBlock,
@@ -131,7 +131,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
     },
     distrust: pool.distrust,
     close: () => {
-      life.abort(new ClientError({ code: "closed" }, "the client is closed"));
+      life.abort(closedError());
       pool.close();
     },
   };

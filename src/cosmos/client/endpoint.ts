@@ -10,8 +10,6 @@ import { ClientError } from "./errors.ts";
 export interface Endpoint {
   /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
   readonly url: string;
-  /** Sent as `Authorization: Bearer …`. */
-  readonly bearerToken?: Secret;
   /** Further headers of each request, by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
   /** Name in messages and metrics. Default: the URL's host and port, with a number where several endpoints share them. */
@@ -78,13 +76,12 @@ function toUrl(endpoint: Endpoint): URL {
   return url;
 }
 
-function headersOf(url: URL, { bearerToken, headers = {} }: Endpoint): Readonly<Record<string, string>> {
+function headersOf(url: URL, { headers = {} }: Endpoint): Readonly<Record<string, string>> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
-  return { ...authorization(url, bearerToken), ...Object.fromEntries(own) };
+  return { ...authorization(url), ...Object.fromEntries(own) };
 }
 
-function authorization(url: URL, token: Secret | undefined): Readonly<Record<string, string>> {
-  if (token !== undefined) return { authorization: `Bearer ${token.reveal()}` };
+function authorization(url: URL): Readonly<Record<string, string>> {
   if (url.username === "") return {};
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
@@ -112,7 +109,7 @@ function proxyOf(
 
 /** Returns the header that a proxy with `user:password@` in its URL wants. */
 export function proxyAuthorization(proxy: URL): string | undefined {
-  return authorization(proxy, undefined)["authorization"];
+  return authorization(proxy)["authorization"];
 }
 
 /**

@@ -53,6 +53,24 @@ interface RpcFacts {
 /** Thrown by everything in `src/cosmos/client`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
+/** Creates the error of an endpoint that does not have a block or its state. */
+export function heightUnavailable(endpoint: string, height: bigint, text: string): ClientError {
+  return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
+}
+
+/** Creates the error of an endpoint of another chain. */
+export function wrongChain(endpoint: string, expected: string, found: string): ClientError {
+  return new ClientError(
+    { code: "wrong-chain", endpoint, expected, found },
+    `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
+  );
+}
+
+/** Creates the error of a call after `close`. */
+export function closedError(): ClientError {
+  return new ClientError({ code: "closed" }, "the client is closed");
+}
+
 /** Creates the error of a keyring and its keys. The reason contains no part of a key. */
 export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);

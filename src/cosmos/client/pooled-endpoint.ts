@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { type Lack, readAnswer, REMEDIES } from "./answers.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError, heightUnavailable, wrongChain } from "./errors.ts";
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
@@ -222,7 +222,7 @@ export function createPooledEndpoint(
   };
 
   const close = (): void => {
-    life.abort(new ClientError({ code: "closed" }, "the client is closed"));
+    life.abort(closedError());
     deps.caller.close();
   };
   return {
@@ -253,9 +253,10 @@ function requireBlocks(
 ): void {
   if (earliestHeight <= blocks.from && blocks.to <= latestHeight) return;
   const height = blocks.to <= latestHeight ? blocks.from : blocks.to;
-  throw new ClientError(
-    { code: "height-unavailable", endpoint, height },
-    `${endpoint} has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
+  throw heightUnavailable(
+    endpoint,
+    height,
+    `has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
   );
 }
 
@@ -284,11 +285,4 @@ function requireChain(
 
 function stateAfter(error: unknown): EndpointHealth["state"] {
   return error instanceof ClientError && error.facts.code === "wrong-chain" ? "wrong-chain" : "down";
-}
-
-function wrongChain(endpoint: string, expected: string, found: string): ClientError {
-  return new ClientError(
-    { code: "wrong-chain", endpoint, expected, found },
-    `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
-  );
 }

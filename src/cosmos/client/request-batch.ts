@@ -332,8 +332,8 @@ export interface PendingCall {
   readonly method: string;
   readonly params: JsonObject;
   readonly isSettled: () => boolean;
-  /** Calls `listener` when the call settles, or immediately when it is settled already. */
-  readonly whenSettled: (listener: () => void) => void;
+  /** Calls `then`, the only one, when the call settles, or immediately when it is settled already. */
+  readonly whenSettled: (then: () => void) => void;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -351,7 +351,7 @@ interface PendingCallRequest {
 
 /** Creates a call. It rejects with the signal's reason when the signal aborts first. */
 export function createPendingCall(request: PendingCallRequest): PendingCall {
-  const listeners: (() => void)[] = [];
+  let listener = (): void => {};
   let settled = false;
   let unwatch: (() => void) | undefined;
   const settle = (outcome: RpcOutcome, finish: () => void): void => {
@@ -360,7 +360,7 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
     settled = true;
     unwatch?.();
     finish();
-    for (const listener of listeners) listener();
+    listener();
     request.onSettled(call, outcome);
   };
   const call: PendingCall = {
@@ -368,9 +368,9 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
     method: request.method,
     params: request.params,
     isSettled: () => settled,
-    whenSettled: (listener) => {
-      if (settled) listener();
-      else listeners.push(listener);
+    whenSettled: (then) => {
+      if (settled) then();
+      else listener = then;
     },
     resolve: (result) => settle("ok", () => request.resolve(result)),
     reject: (error) => settle(outcomeOf(error), () => request.reject(error)),

@@ -87,27 +87,23 @@ export async function confirmFlights(
     };
     if (confirmation === undefined && (expiry !== undefined || (isOverdue && one.searchedTo !== undefined)))
       await searchBlocks();
-    const lose = (reason: string): void => {
-      const certainty = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
-      finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...certainty } });
-    };
+    let lost = expiry;
+    if (confirmation === undefined && expiry === undefined && isOverdue) {
+      const check = await checkFlight(flight, height, deps, signal);
+      lost = check.lost;
+      if (lost === undefined) {
+        // The next search begins where it was broadcast first.
+        flight = { ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt };
+        mayBroadcast = false;
+      } else await searchBlocks();
+    }
+    const { tx } = flight;
     // Without a response nothing is known: it may be in a block.
     if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
-    else if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
-    else if (expiry !== undefined) lose(expiry);
-    else if (isOverdue) {
-      const check = await checkFlight(flight, height, deps, signal);
-      if (check.lost === undefined) {
-        // The next search begins where it was broadcast first.
-        remaining.push({ ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt });
-        mayBroadcast = false;
-        continue;
-      }
-      await searchBlocks();
-      if (confirmation === undefined) lose(check.lost);
-      else if (confirmation === "unknown") remaining.push(flight);
-      else finals.push({ tx: flight.tx, confirmation });
-    } else remaining.push(flight);
+    else if (confirmation !== undefined) finals.push({ tx, confirmation });
+    else if (lost === undefined) remaining.push(flight);
+    else if (lost !== DEADLINE_PASSED) finals.push({ tx, confirmation: { kind: "lost", reason: lost } });
+    else finals.push({ tx, confirmation: { kind: "lost", reason: lost, isUncertain: true } });
   }
   return { finals, remaining };
 }
