@@ -1,6 +1,7 @@
-import { createServer, request as httpRequest } from "node:http";
+import { createServer, type IncomingMessage, request as httpRequest, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { connect, type Socket } from "node:net";
-import { boundPort } from "./rpc-server.ts";
+import { boundPort, type ServerIdentity } from "./rpc-server.ts";
 
 /** A proxy on loopback. */
 export interface ConnectProxy {
@@ -11,16 +12,24 @@ export interface ConnectProxy {
   readonly close: () => void;
 }
 
+interface ProxyOptions {
+  readonly isMute?: boolean;
+  readonly identity?: ServerIdentity;
+}
+
 /**
  * Starts a proxy that knows one host, which no DNS has: `rpc.test` is this machine. Requires the password "p" of the user "u". A mute
- * one accepts connections and never responds.
+ * one accepts connections and never responds; one with an identity has TLS.
  */
-export async function startConnectProxy(isMute = false): Promise<ConnectProxy> {
+export async function startConnectProxy({
+  isMute = false,
+  identity,
+}: ProxyOptions = {}): Promise<ConnectProxy> {
   const seen: string[] = [];
   const sockets = new Set<Socket>();
   const isAllowed = (header: string | undefined): boolean =>
     header === `Basic ${Buffer.from("u:p").toString("base64")}`;
-  const server = createServer((request, response) => {
+  const forward = (request: IncomingMessage, response: ServerResponse): unknown => {
     const target = new URL(request.url ?? "");
     seen.push(`${request.method} ${target.host}`);
     if (!isAllowed(request.headers["proxy-authorization"])) return void response.writeHead(407).end();
@@ -37,7 +46,8 @@ export async function startConnectProxy(isMute = false): Promise<ConnectProxy> {
       reply.pipe(response);
     });
     return void request.pipe(upstream);
-  });
+  };
+  const server = identity === undefined ? createServer(forward) : createTlsServer({ ...identity }, forward);
   server.on("connection", (socket: Socket) => {
     sockets.add(socket);
     socket.on("error", () => {});

@@ -28,8 +28,8 @@ afterEach(async () => {
 const identity = { cert: fixtureText("tls/server.pem"), key: fixtureText("tls/server.key") };
 const ca = fixtureText("tls/ca.pem");
 
-async function startProxy(isMute = false): Promise<ConnectProxy> {
-  const proxy = await startConnectProxy(isMute);
+async function startProxy(options?: Parameters<typeof startConnectProxy>[0]): Promise<ConnectProxy> {
+  const proxy = await startConnectProxy(options);
   opened.push(proxy);
   return proxy;
 }
@@ -147,6 +147,29 @@ describe("an endpoint with a certificate of a private authority", () => {
   });
 });
 
+describe("a proxy with a certificate of a private authority", () => {
+  it("is used with the authority only", async () => {
+    const rpc = await startRpcServer(
+      (exchange) => answerCalls(exchange, () => statusResult("test-1", 7n)),
+      0,
+      identity,
+    );
+    const events = await startEventServer({ identity });
+    const proxy = await startProxy({ identity });
+    opened.push(rpc, events);
+    const environment = { HTTPS_PROXY: `https://u:p@${proxy.url}` };
+    for (const [port, kind] of [
+      [rpc.port, "http"],
+      [events.port, "socket"],
+    ] as const) {
+      const url = `https://rpc.test:${port}`;
+      expect(await (await reach(url, { ca, environment }))[kind]()).toBe("connected");
+      expect(await (await reach(url, { environment }))[kind]()).toContain("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
+    }
+    expect(proxy.seen).toEqual([`CONNECT rpc.test:${rpc.port}`, `CONNECT rpc.test:${events.port}`]);
+  });
+});
+
 describe("a client that is closed", () => {
   it("leaves no connection open", async () => {
     const rpc = await startRpcServer((exchange) => answerCalls(exchange, () => statusResult("test-1", 7n)));
@@ -167,7 +190,7 @@ describe("a client that is closed", () => {
 
 describe("a proxy that never responds", () => {
   it("ends the connection attempt of an event stream at its deadline", async () => {
-    const proxy = await startProxy(true);
+    const proxy = await startProxy({ isMute: true });
     const environment = { HTTP_PROXY: `http://u:p@${proxy.url}`, HTTPS_PROXY: `http://u:p@${proxy.url}` };
     for (const url of ["http://rpc.test", "https://rpc.test"])
       expect(await (await reach(url, { environment })).socket()).toMatch(/unreachable/);
