@@ -300,8 +300,9 @@ describe("the matrix of doctor", () => {
   });
 
   it("says why an endpoint does not respond", async () => {
-    const { rows } = await matrixOf(["gateway page 502"], "remote");
+    const { rows } = await matrixOf(["gateway page 502", "slow"], "remote");
     expect(matrixText(rows)).toContain("n0: n0 responded with HTTP status 502");
+    expect(rows.map(({ cells }) => cells.height.text)).toEqual(["?", expect.stringMatching(/^\d+$/)]);
   });
 });
 
