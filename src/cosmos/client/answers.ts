@@ -79,7 +79,7 @@ const TEXTS: readonly Row[] = [
   // The mempool's cache has the bytes of an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
   perhapsDone(/confirmation not received|waiting for tx to be included/i),
-  final(/tx too large/i),
+  { ...final(/tx too large/i), lack: "request-size" },
   notNow(/\bis full\b|mempool is (?:closed|not available)/i),
   notHere(
     "batch",
@@ -169,7 +169,6 @@ const CODES: {
   signer: { class: "not-now" },
   "wrong-answer": { class: "wrong" },
   "too-large": { class: "not-here", lack: "response-size", mayBeDone: true },
-  "request-too-large": { class: "not-here", lack: "request-size" },
   "height-unavailable": { class: "not-here", lack: "height" },
   "bad-key": { class: "final" },
   "bad-endpoint": { class: "final" },
@@ -190,6 +189,11 @@ export function mayHaveArrived(error: ClientError): boolean {
   const { class: plain, mayBeDone } = rowOf(facts);
   if (plain === "perhaps-done") return true;
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
+}
+
+/** Returns whether the request is too large for the node; CometBFT's `max_body_bytes` is 1,000,000 by default. */
+export function isRequestTooLarge(error: unknown): boolean {
+  return readAnswer(error).lack === "request-size";
 }
 
 /** Returns whether the node lacks the height that was asked for. Another node may have it. */

@@ -14,8 +14,6 @@ export type ClientErrorFacts =
   | At<"http-status", { status: number; retryAfterMs?: number | undefined; method?: string }>
   /** the response exceeds the transport's limit */
   | At<"too-large", { limitBytes: number }>
-  /** the request exceeds the node's limit; CometBFT's `max_body_bytes` is 1,000,000 by default */
-  | At<"request-too-large">
   /** the response violates the protocol; `where` is the path of the wrong field */
   | At<"bad-answer", { where: string; method?: string }>
   /** the response is proven to be wrong: it does not match a header */

@@ -33,14 +33,11 @@ interface NoticeQueue {
   /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end stands for all of them. */
   readonly offer: (notice: ChainNotice) => void;
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
-  /** Number of notices dropped since creation. */
-  readonly dropped: () => number;
 }
 
 /** Creates a queue for `capacity` notices and one additional `missed`. */
 export function createNoticeQueue(capacity: number): NoticeQueue {
   const queue: BoundedQueue<ChainNotice> = createBoundedQueue(capacity + 1);
-  let dropped = 0;
   let isGapMarked = false;
   const offer = (notice: ChainNotice): void => {
     if (queue.size() < capacity) {
@@ -48,10 +45,9 @@ export function createNoticeQueue(capacity: number): NoticeQueue {
       queue.offer(notice);
       return;
     }
-    dropped += 1;
     if (isGapMarked) return;
     isGapMarked = true;
     queue.offer({ kind: "missed", reason: "the reader was too slow, events were dropped" });
   };
-  return { offer, next: queue.take, dropped: () => dropped };
+  return { offer, next: queue.take };
 }

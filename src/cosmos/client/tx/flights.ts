@@ -5,7 +5,7 @@ import { errorText } from "../../../platform/base/errors.ts";
 import { decodeBlockTxs, decodeTxResult } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
-import { answerOf, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
+import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
 import { ClientError } from "../errors.ts";
 import { resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
@@ -317,7 +317,8 @@ export async function broadcastTransaction(
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     const accepted = onFailed(error);
     if (accepted !== undefined) return accepted;
-    if (isTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
+    // `max_tx_bytes` or `max_body_bytes`: another attempt cannot succeed.
+    if (isRequestTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
     if (unclear !== undefined) return { kind: "unclear", error: unclear };
     throw error;
   }
@@ -339,12 +340,4 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
 /** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
 function isInCache({ facts }: ClientError): boolean {
   return facts.code === "rpc" && /already (?:exists )?in (?:the )?(?:cache|mempool)/i.test(facts.data);
-}
-
-/**
- * CometBFT reports its size limits (`max_tx_bytes`, `max_body_bytes`) as JSON-RPC errors. Another attempt cannot succeed,
- * so they are treated as a rejection.
- */
-function isTooLarge({ facts }: ClientError): boolean {
-  return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));
 }
