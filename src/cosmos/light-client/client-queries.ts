@@ -32,7 +32,7 @@ export interface LightClientState {
 }
 
 /** A consensus state of a light client. */
-export interface TrustedConsensus {
+interface TrustedConsensus {
   /** ns since the Unix epoch */
   readonly timeNs: bigint;
   /** Hash of the validator set of the next block. */

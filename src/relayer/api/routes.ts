@@ -103,10 +103,13 @@ function liveness(status: RelayerStatus): HttpReply {
 function readiness(status: RelayerStatus): HttpReply {
   const { problems } = status;
   const left = degradations(status);
-  const lines = (found: readonly { readonly code: string; readonly text: string }[]): string =>
-    found.map(({ code, text }) => `${code}: ${text}\n`).join("");
-  if (problems.length === 0) return textReply(200, left.length === 0 ? "ok\n" : `degraded\n${lines(left)}`);
-  return textReply(503, lines(problems));
+  if (problems.length === 0)
+    return textReply(200, left.length === 0 ? "ok\n" : `degraded\n${problemLines(left)}`);
+  return textReply(503, problemLines(problems));
+}
+
+function problemLines(found: readonly { readonly code: string; readonly text: string }[]): string {
+  return found.map(({ code, text }) => `${code}: ${text}\n`).join("");
 }
 
 /** One query as in `/api/queries`, with its keys and filter. */
