@@ -190,28 +190,33 @@ export function createPooledEndpoint(
     return raceAbort(verifying, signal);
   };
 
+  const ofChain = (method: string, result: unknown): unknown => {
+    requireChain(options, method, result);
+    return result;
+  };
+
   const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     const { method, params } = request;
-    const blocks = "run" in request ? undefined : request.blocks;
-    const call: CallEndpoint = async (name, given) => {
-      const result = await deps.caller.call(name, given, signal);
-      requireChain(options, name, result);
-      return result;
-    };
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
     // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check. It may also
     // change without a failure, between two calls: then the first response with a chain id shows it.
     if (!isVerified) await verify(signal);
     try {
-      // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
-      // responds to both where several are behind one address.
-      const [status, result] = await Promise.all([
-        blocks === undefined ? undefined : verify(signal),
-        "run" in request ? undefined : call(method, params),
-      ]);
-      if (blocks !== undefined && status !== undefined) requireBlocks(options.name, status, blocks);
-      const value =
-        "run" in request ? await request.run(call, options.name) : request.decode(result, options.name);
+      let value: T;
+      if ("run" in request) {
+        const call: CallEndpoint = async (name, given) =>
+          ofChain(name, await deps.caller.call(name, given, signal));
+        value = await request.run(call, options.name);
+      } else {
+        const { blocks, decode } = request;
+        // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
+        // responds to both where several are behind one address.
+        const status = blocks === undefined ? undefined : verify(signal);
+        const called = deps.caller.call(method, params, signal);
+        if (blocks !== undefined && status !== undefined)
+          requireBlocks(options.name, (await Promise.all([status, called]))[0], blocks);
+        value = decode(ofChain(method, await called), options.name);
+      }
       lacks.delete(method);
       if (health.failures > 0 && method !== "status" && restMs() === 0) recordSuccess();
       return value;
