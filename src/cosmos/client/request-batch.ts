@@ -338,7 +338,7 @@ interface PendingCallRequest {
 
 /** Creates a call. It rejects with the signal's reason when the signal aborts first. */
 export function createPendingCall(request: PendingCallRequest): PendingCall {
-  let listener = (): void => {};
+  let listener: (() => void) | undefined;
   let settled = false;
   let unwatch: (() => void) | undefined;
   const settle = (outcome: RpcOutcome, finish: () => void): void => {
@@ -347,7 +347,7 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
     settled = true;
     unwatch?.();
     finish();
-    listener();
+    listener?.();
     request.onSettled(call, outcome);
   };
   const call: PendingCall = {

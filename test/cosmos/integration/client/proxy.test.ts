@@ -81,13 +81,13 @@ const HOSTILE = { HTTPS_PROXY: "http://127.0.0.1:1", HTTP_PROXY: "http://127.0.0
 /** Returns "connected", or why not, over HTTP and over WebSocket. */
 async function reach(url: string, network: NetworkOptions, headers: Endpoint["headers"] = {}) {
   const client = createChainClient(
-    { endpoints: [{ url, headers, name: "n" }], chainId: "test-1", network, limits: { deadlineMs: 2_000 } },
+    { endpoints: [{ url, headers, name: "n" }], chainId: "test-1", network },
     { clock: systemClock, random: Math.random, logger: silentLogger, observer: silentObserver },
   );
   opened.push(client);
   const [endpoint] = parseEndpoints([{ url, headers, name: "n" }], network);
   if (endpoint === undefined) throw new Error("no endpoint");
-  const open = createEventSocketOpener(endpoint, { connectTimeoutMs: 1_000, maxFrameBytes: 1_000 });
+  const open = createEventSocketOpener(endpoint, { connectTimeoutMs: 3_000, maxFrameBytes: 1_000 });
   const listener = { onText: () => {}, onHeartbeat: () => {}, onClosed: () => {} };
   const outcome = (work: Promise<unknown>): Promise<string> =>
     work.then(
