@@ -15,6 +15,7 @@ import {
   type LocalnetOptions,
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
+import { type ChainClock, createChainClock } from "../../src/localnet/control/chain-clock.ts";
 import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,
@@ -47,6 +48,7 @@ import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.t
 import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-client.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import { createSidecar, type Sidecar } from "../../src/localnet/sidecar/sidecar.ts";
+import type { Clock } from "../../src/platform/base/clock.ts";
 import { raceAbort, untilAborted } from "../../src/platform/base/abort.ts";
 import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base/fault-switches.ts";
 import type { Secret } from "../../src/platform/base/secret.ts";
@@ -63,6 +65,8 @@ import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile
 
 /** A localnet whose servers all listen. */
 export interface LocalnetReady {
+  /** Time of the chains. */
+  readonly clock: Clock;
   readonly chains: RunningLocalnet["chains"];
   /** Undefined when it does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;
@@ -84,10 +88,12 @@ const ORACLE_TIMEOUT_MS = 1_000;
 /** Runs the chosen parts until the context's signal aborts. Rejects with the first error of a part. */
 export async function runLocalnet(
   options: LocalnetRunOptions,
-  context: DaemonContext,
+  daemon: DaemonContext,
   onReady: (ready: LocalnetReady) => void,
 ): Promise<void> {
   const { parts, ports, chains = CHAINS, roles = DEFAULT_ROLES } = options;
+  const context = { ...daemon, clock: createChainClock(daemon.clock) };
+  const { clock } = context;
   const sidecar = parts.includes("sidecar") ? openSidecar(options, context) : undefined;
   const chainsUp = createDeferred<RunningLocalnet | undefined>();
   const ibcRelayer = parts.includes("ibc-relayer")
@@ -120,7 +126,7 @@ export async function runLocalnet(
     isStarted = true;
     const nodes = running?.chains ?? {};
     if (nodes.remote !== undefined) makeProvable(nodes.remote);
-    onReady({ chains: nodes, ibcRelayer, endpoints: localnetEndpoints(options) });
+    onReady({ clock, chains: nodes, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
   await withServiceManager(context.serviceManager, state, context, async () =>
     throwFirst(await supervise([...services, announcement], context.signal, context.logger)),
@@ -250,7 +256,7 @@ interface ControlTargets {
 
 function openChains(
   options: LocalnetDaemonOptions,
-  context: DaemonContext,
+  context: DaemonContext & { readonly clock: ChainClock },
   targets: ControlTargets,
 ): Localnet | undefined {
   const { parts, ports, home, keepBlocks, blockTimeMs, controlToken, chains: profiles = CHAINS } = options;
@@ -274,6 +280,7 @@ function openChains(
     },
     {
       clock: context.clock,
+      chainClock: context.clock,
       logger: context.logger,
       servers: (chain) => chainServers(chain, options, context),
       extension: ({ part }) => ({ ...targets.profiles[part], modules: WORKBENCH_MODULES }),

@@ -60,7 +60,12 @@ const SAMPLES: Readonly<Record<string, string>> = {
 const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   up: [[], ["--contract", "my.wasm", "--watch"]],
   "localnet start": [[], ["local", "remote", "--home", "./data"]],
-  "localnet fault": [["oracle-down", "--for", "2m"]],
+  "localnet fault": [["sidecar-down", "--for", "2m"]],
+  "localnet time add": [["21d"]],
+  "localnet time rate": [["86400"]],
+  "localnet time set": [["2027-01-31T23:59:00Z"]],
+  "localnet mine": [["10", "--interval", "6s"]],
+  "localnet faucet": [[ALICE, "1000000"]],
   "localnet scenario": [["over-quota"]],
   "localnet export": [["--home", "./data", "--chain", "local"]],
   "localnet import": [["genesis.json", "--home", "./data"]],

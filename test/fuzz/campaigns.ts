@@ -4,6 +4,7 @@ import { fuzzModules } from "./contracts/modules.ts";
 import { fuzzPointers } from "./contracts/pointers.ts";
 import { fuzzRelayer, fuzzRelayerBesideAnother, fuzzRelayerSkipping } from "./relayer/campaign.ts";
 import { SERVER_CAMPAIGNS } from "./servers/campaigns.ts";
+import { fuzzClocks } from "./watchdog/clocks.ts";
 import { fuzzMixedPages } from "./watchdog/mixed-pages.ts";
 import { fuzzPages } from "./watchdog/pages.ts";
 
@@ -17,6 +18,7 @@ const stream = atLeast(1_000);
 
 /** All campaigns by name. `npm run fuzz` runs them for a long time, `campaigns.test.ts` with their least number of inputs. */
 export const CAMPAIGNS: Readonly<Record<string, Campaign>> = {
+  clocks: atLeast(30)(fuzzClocks),
   contracts: stream(fuzzModules),
   "contract-pointers": atLeast(2_000)(fuzzPointers),
   "mixed-pages": atLeast(200)(fuzzMixedPages),

@@ -14,7 +14,26 @@ export function replaySubmission(chain: RecordedChain, recorded: JsonObject): Re
   const message = packMessage(record(recorded["message"]));
   if (name === "older height") setLastResult(chain, 317n, 1544n);
   const messages = name === "newer height, twice in one tx" ? [message, message] : [message];
-  return { ...chain.deliverRecorded(messages), remarks: [] };
+  const outcome = chain.deliverRecorded(messages);
+  return { ...outcome, remarks: gasRemarks(outcome, recorded, messages) };
+}
+
+/** Ante and post handlers of the deployed chain, and what a transaction has besides its message. */
+const HANDLERS = 107_374;
+/** A digit more or less in the fee's balances. */
+const DIGITS = 40;
+const GAS_OF_BYTE = 10;
+/** Each further message has its type and lengths in front. */
+const HEAD_BYTES = 58;
+
+function gasRemarks(
+  { gasUsed }: Outcome,
+  recorded: JsonObject,
+  messages: readonly PackedMessage[],
+): readonly string[] {
+  const bytes = messages.reduce((sum, { value }) => sum + value.length + HEAD_BYTES, -HEAD_BYTES);
+  const beyond = Number(recorded["gas_used"]) - Number(gasUsed) - bytes * GAS_OF_BYTE - HANDLERS;
+  return Math.abs(beyond) <= DIGITS ? [] : [`${beyond} gas less than recorded`];
 }
 
 /** Replays an encoded TX submission. Its writes stay: later cases depend on them. */

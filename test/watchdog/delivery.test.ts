@@ -124,6 +124,21 @@ describe("delivery", () => {
     expect([outcomes.at(-1), pending()]).toEqual(["chat delivered", []]);
   });
 
+  it("ends an attempt at its deadline, whatever the receiver does, and delays no other channel", async () => {
+    const clock = createManualClock(NOON);
+    const hanging = {
+      ...createReceiver("hanging"),
+      deadlineMs: 20,
+      send: () => new Promise<never>(() => {}),
+    };
+    const well = createReceiver("well");
+    const { add, outcomes } = start(clock, [hanging, well]);
+    add(eventAt(NOON, "sidecar-down"));
+    await clock.advance(0);
+    expect(outcomes).toEqual(["well delivered"]);
+    await expect.poll(() => outcomes, { timeout: 5000 }).toEqual(["well delivered", "hanging failed"]);
+  });
+
   it("does not delay one channel by another, or one validator's events by their grouping", async () => {
     const clock = createManualClock(NOON);
     const broken = createReceiver("broken");

@@ -161,6 +161,7 @@ const PAID: Payment = {
 };
 
 const FULL: WatchdogState = {
+  moves: new Map([["telegram", { from: "-1", to: "-2" }]]),
   payments: new Map([
     ["one", [MISSING, PAID]],
     ["two", [PAID]],
@@ -277,10 +278,13 @@ describe("openSqliteState", () => {
       ...FULL,
       alerting: { ...FULL.alerting, outbox: FULL.alerting.outbox.slice(1) },
     });
-    // Ledgers, histories and payments are never deleted.
-    const { ledgers, pollHistories, payments = new Map() } = FULL;
+    // Ledgers, histories, payments and moves are never deleted.
+    const { ledgers, pollHistories, payments = new Map(), moves = new Map() } = FULL;
     second.save({ ...EMPTY_STATE, ledgers, pollHistories, payments });
-    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, pollHistories, payments });
+    expect(second.load()).toEqual({ ...EMPTY_STATE, ledgers, pollHistories, payments, moves });
+    const again = new Map([["telegram", { from: "-1", to: "-3" }]]);
+    second.save({ ...EMPTY_STATE, ledgers, pollHistories, payments, moves: again });
+    expect(second.load().moves).toEqual(again);
     const found = { ...PAID, month: "2026-09", note: "found later" };
     const later = new Map([...payments, ["one", [found, PAID]] as const]);
     second.save({ ...EMPTY_STATE, ledgers, pollHistories, payments: later });

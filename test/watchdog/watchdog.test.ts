@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
+import { openLedgerFile, STATE_FILE } from "../../src/watchdog/state/sqlite-state.ts";
 import { statusJson } from "../../src/watchdog/polling/watchdog-status.ts";
 import { WatchdogError } from "../../src/watchdog/state/state-store.ts";
 import { createReceiver, type Receiver, type Rig, rigConfig, startRig } from "../support/watchdog/rig.ts";
@@ -336,8 +336,33 @@ describe("wrong sources", () => {
     await (await start({ stateDir: folder })).stop();
     world = createWorld(clock, "other-2");
     expect(String(await (await start({ stateDir: folder })).stop())).toContain(
-      "belongs to chain test-1, so use another state_dir",
+      "belongs to chain test-1, so use another state_dir for another chain, or set chain_id to begin a new ledger",
     );
+  });
+
+  it("is a new ledger when the operator sets the chain_id of a relaunched network; the old one stays", async () => {
+    const first = await start({ stateDir: folder });
+    await clock.advance(30_000);
+    await first.stop();
+    world = createWorld(clock, "test-2");
+    const rig = await start({ stateDir: folder, chainId: "test-2" });
+    await clock.advance(10_000);
+    expect(statusOf(rig)).toMatchObject({ chain_id: "test-2", blocks: { good: 10, bad: 0, unknown: 0 } });
+    await rig.stop();
+    const file = openLedgerFile(folder);
+    const goodOf = (name: string) =>
+      file
+        .view(name)
+        ?.months()
+        .map(({ counts }) => counts.good);
+    expect([goodOf("default"), goodOf("default on test-1")]).toEqual([[10n], [30n]]);
+    expect(
+      file
+        .view("default")
+        ?.days(0, Infinity)
+        .map(({ counts }) => counts.good),
+    ).toEqual([10n]);
+    file.close();
   });
 });
 

@@ -15,6 +15,31 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/cli/localnet-fault.ts")).faultCommand,
   },
   {
+    name: "time",
+    description: "show the time of both chains, move it ahead or make it faster",
+    load: async () => (await import("../../localnet/cli/localnet-time.ts")).timeCommand,
+  },
+  {
+    name: "mine",
+    description: "make blocks on both chains immediately",
+    load: async () => (await import("../../localnet/cli/localnet-time.ts")).mineCommand,
+  },
+  {
+    name: "halt",
+    description: "make no more blocks until resumed",
+    load: async () => (await import("../../localnet/cli/localnet-time.ts")).haltCommand,
+  },
+  {
+    name: "resume",
+    description: "make blocks again",
+    load: async () => (await import("../../localnet/cli/localnet-time.ts")).resumeCommand,
+  },
+  {
+    name: "faucet",
+    description: "send coins of the test account faucet to an address",
+    load: async () => (await import("../../localnet/cli/localnet-time.ts")).faucetCommand,
+  },
+  {
     name: "scenario",
     description: "run a scenario on a running localnet and print each step",
     load: async () => (await import("../../localnet/cli/localnet-scenario.ts")).scenarioCommand,

@@ -1,6 +1,11 @@
 import { Command } from "commander";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
+import {
+  chainClockOption,
+  type ChainClockOptions,
+  followChainClock,
+} from "../../platform/cli/chain-clock.ts";
 import { logLevelOption, waitOption } from "../../platform/cli/options.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { requireFile } from "../../platform/config/config.ts";
@@ -17,13 +22,14 @@ import {
 import type { RelayerConfig } from "../../relayer/config/relayer-config.ts";
 import { isFirstAfterGo } from "../../relayer/from-leveldb/first-start.ts";
 
-interface Options extends RelayerConfigOptions {
+interface Options extends RelayerConfigOptions, ChainClockOptions {
   readonly logLevel?: LogLevel;
 }
 
 /** `relaywatch relayer start`. */
 export function startCommand(context: CliContext): Command {
   return addRelayerConfigOptions(new Command())
+    .addOption(chainClockOption())
     .addOption(logLevelOption())
     .addOption(waitOption())
     .addHelpText(
@@ -52,7 +58,8 @@ export async function startRelayer(options: Options, context: CliContext): Promi
   const select = (): Promise<SelectedConfig> => selectRelayerConfig({ ...options, withToken: true }, context);
   const selected = await select();
   limitHeapGrowth();
-  const daemon = ownProcess(await relayerContext(selected, options.logLevel, context));
+  const own = ownProcess(await relayerContext(selected, options.logLevel, context));
+  const daemon = await followChainClock(options, own);
   if (options.fromEnv !== undefined) await takeOver(selected.config, daemon);
   const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
   const reloads = createConfigReloads(

@@ -13,6 +13,7 @@ import type { LogLevel } from "../../platform/base/logger.ts";
 import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { withItsDurations } from "../../platform/cli/chain-clock.ts";
 import { daemonContext } from "../../platform/cli/process-context.ts";
 import type { LiveScreen } from "../../platform/cli/live-screen.ts";
 import {
@@ -51,6 +52,7 @@ interface Options extends AccessOptions {
   readonly home?: string;
   readonly profile?: ProfileName;
   readonly untilFirstResult?: true;
+  readonly chainClock?: true;
   readonly watch?: true;
   readonly logLevel: LogLevel;
 }
@@ -67,6 +69,7 @@ export function upCommand(context: CliContext): Command {
       "--home <dir>",
       "directory for chain, relayer and watchdog state; without it, Ctrl-C discards the state",
     )
+    .option("--chain-clock", "relayer and watchdog follow the chains' time, which localnet time moves")
     .addOption(blockTimeOption())
     .addOption(keepBlocksOption())
     .addOption(profileOption())
@@ -132,6 +135,10 @@ function createParts(
   const stateDir = (name: string): string | undefined =>
     options.home === undefined ? undefined : join(options.home, name);
   const chainsUp = createDeferred<LocalnetReady>();
+  const follower = async (signal: AbortSignal): Promise<DaemonContext> => {
+    const { clock } = await raceAbort(chainsUp.promise, signal);
+    return { ...daemon, ...(options.chainClock ? { clock } : {}), signal };
+  };
   // All pages are here, so they link to each other without a setting.
   const links: PublicLinks = {
     watchdog: addressOf(ports.watchdog),
@@ -171,7 +178,7 @@ function createParts(
     );
   };
   const relayer = async (signal: AbortSignal): Promise<void> => {
-    await raceAbort(chainsUp.promise, signal);
+    const context = await follower(signal);
     const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     const { config: relayerConfig } = localnetRelayerConfig(ports, stateDir("relayer"), access, {
       chainIds,
@@ -179,13 +186,14 @@ function createParts(
       prefix: chains.local.bech32Prefix,
       denom: chains.local.denom,
     });
-    await runIcqRelayer({ ...relayerConfig, links }, { ...daemon, signal }, (running, endpoints) => {
+    await runIcqRelayer({ ...relayerConfig, links }, context, (running, endpoints) => {
       state = { ...state, relayer: running };
       printEndpoints(endpoints);
     });
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
-    await raceAbort(chainsUp.promise, signal);
+    const context = await follower(signal);
+    const clock = withItsDurations(context.clock, daemon.clock);
     const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
     const localnetOfWatchdog = { chainId: chainIds.local, ports };
     const { config } = localnetWatchdogConfig(
@@ -196,7 +204,7 @@ function createParts(
     );
     await runOracleWatchdog(
       { ...config, notify: { ...config.notify, links } },
-      { ...daemon, signal },
+      { ...context, clock },
       (running, endpoints) => {
         state = { ...state, watchdog: running };
         printEndpoints(endpoints);

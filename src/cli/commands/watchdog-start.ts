@@ -2,6 +2,12 @@ import { Command } from "commander";
 import type { LogLevel } from "../../platform/base/logger.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { daemonContext, ownProcess, printOnce } from "../../platform/cli/process-context.ts";
+import {
+  chainClockOption,
+  type ChainClockOptions,
+  followChainClock,
+  withItsDurations,
+} from "../../platform/cli/chain-clock.ts";
 import { logLevelOption, portOffsetOption } from "../../platform/cli/options.ts";
 import { readConfigText, requireFile } from "../../platform/config/config.ts";
 import { createConfigReloads, type ReadConfig } from "../../platform/config/config-reloads.ts";
@@ -21,9 +27,8 @@ import { limitHeapGrowth } from "../../platform/process/heap.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { lossOf, type WatchdogDaemonConfig, watchdogConfigKind } from "../../watchdog/config/config.ts";
 
-interface Options {
+interface Options extends ChainClockOptions {
   readonly config?: string;
-  readonly portOffset: number;
   readonly stateDir?: string;
   readonly logLevel?: LogLevel;
 }
@@ -35,6 +40,7 @@ export function watchdogCommand(context: CliContext): Command {
     .option("--config <file>", "YAML configuration; default: for the localnet on this machine")
     .option("--state-dir <dir>", "without --config: directory for the watchdog's state")
     .addOption(portOffsetOption())
+    .addOption(chainClockOption())
     .addOption(logLevelOption())
     .action((options: Options) => startWatchdog(options, context));
   return new Command()
@@ -78,7 +84,9 @@ async function startWatchdog(options: Options, context: CliContext): Promise<voi
   const { config } = selected.parsed;
   limitHeapGrowth();
   const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
-  const daemon = ownProcess(await daemonContext(context, options.logLevel ?? config.log.level, config.log));
+  const own = ownProcess(await daemonContext(context, options.logLevel ?? config.log.level, config.log));
+  const followed = await followChainClock(options, own);
+  const daemon = { ...followed, clock: withItsDurations(followed.clock, own.clock) };
   const reloads = createConfigReloads(
     selected,
     () => {

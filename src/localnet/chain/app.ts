@@ -98,9 +98,7 @@ const CODES: readonly ContractCode[] = [icqConsumer, echo, rateLimiter, votingPo
 /** Creates the application of a chain from its modules. */
 export function createApp(options: AppOptions, deps: AppDeps = {}): Application {
   const { kind, chainName = "neutron" } = options;
-  const base = createBase({ ...options, chainName }, () => chain.added);
-  const chain: Chain = kind === "local" ? localChain(base, options) : remoteChain(base);
-  const { modules, ibc, staking } = chain;
+  const { modules, auth, feemarket, ibc, staking } = createModules(options);
   return createApplication(
     {
       version: options.version ?? VERSION,
@@ -113,14 +111,14 @@ export function createApp(options: AppOptions, deps: AppDeps = {}): Application 
       endBlockOrder: tables.END_BLOCK_ORDER,
       validatorUpdates: staking.keeper.validatorUpdates,
       ante: createAnteHandler({
-        accounts: base.auth.keeper,
-        takeFee: base.feemarket.takeFee,
+        accounts: auth.keeper,
+        takeFee: feemarket.takeFee,
         relayCheck: ibc.relayCheck,
         ...(kind === "local" ? { txCounterStore: "wasm" } : {}),
       }),
-      post: base.feemarket.settleFee,
+      post: feemarket.settleFee,
       maxBlockGas,
-      simulationGas: (context) => options.simulationGas ?? base.feemarket.maxTxGas(context),
+      simulationGas: (context) => options.simulationGas ?? feemarket.maxTxGas(context),
       keepRecent: options.keepRecent ?? DEFAULT_KEEP_RECENT,
       ...(options.tracer && { tracer: options.tracer }),
     },
@@ -138,12 +136,17 @@ interface Chain {
 
 type Base = ReturnType<typeof createBase>;
 
+/** Creates the modules of a chain and connects them. */
+export function createModules(options: AppOptions): Chain & Pick<Base, "auth" | "feemarket"> {
+  const base = createBase(options, () => chain.added);
+  const chain: Chain = options.kind === "local" ? localChain(base, options) : remoteChain(base);
+  return { ...chain, auth: base.auth, feemarket: base.feemarket };
+}
+
 /** Creates the modules that no other module calls back. */
-function createBase(
-  options: AppOptions & { readonly chainName: string },
-  added: () => AddedModules | undefined,
-) {
-  const { kind, denom, chainName, bech32Prefix = "neutron", burnsFees = false, minGasPrices = [] } = options;
+function createBase(options: AppOptions, added: () => AddedModules | undefined) {
+  const { kind, denom, chainName = "neutron", bech32Prefix = "neutron" } = options;
+  const { burnsFees = false, minGasPrices = [] } = options;
   const moduleAccounts = kind === "local" ? tables.LOCAL_MODULE_ACCOUNTS : tables.REMOTE_MODULE_ACCOUNTS;
   const auth = createAuthModule({
     bech32Prefix,

@@ -1,8 +1,11 @@
+import { setImmediate } from "node:timers/promises";
 import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { TYPE_URL } from "../../cosmos/proto/registry.ts";
 import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { isoTime } from "../../platform/base/time.ts";
+import { parseDurationMs } from "../../platform/config/config-fields.ts";
 import {
   errorReply,
   type HttpReply,
@@ -16,6 +19,7 @@ import { testValidatorSeed } from "../node/consensus/validators.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
+import type { ChainClock } from "./chain-clock.ts";
 
 /** A chain under control. `ready` is that of its node. */
 export interface ControlledChain {
@@ -31,8 +35,11 @@ const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/** Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains` need the token. */
-export function controlRoutes(chains: readonly ControlledChain[]): readonly HttpRoute[] {
+/**
+ * Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains` and `GET /time` need the
+ * token.
+ */
+export function controlRoutes(chains: readonly ControlledChain[], clock: ChainClock): readonly HttpRoute[] {
   const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
   const command = (
     name: string,
@@ -84,6 +91,61 @@ export function controlRoutes(chains: readonly ControlledChain[]): readonly Http
     command("faucet", ({ view }, body, faucet) =>
       faucet.send(view, text(body.member("address")), wholeNumber(body.member("amount"))),
     ),
+    ...timeRoutes(chains, clock),
+  ];
+}
+
+/** Creates the routes of both chains' time. */
+function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): readonly HttpRoute[] {
+  const time = () => ({ time: isoTime(clock.nowMs()), rate: clock.rate() });
+  let isMining = false;
+  const command = (path: string, run: (body: JsonField) => CommandResult): HttpRoute => ({
+    method: "POST",
+    path,
+    guarded: true,
+    handle: async (request) =>
+      reply(() => {
+        if (chains.length < 2)
+          throw new NodeError(
+            { code: "bad-time" },
+            "the other chain runs in another process, which has a time of its own; start both chains in one process",
+          );
+        if (isMining)
+          throw new NodeError({ code: "bad-time" }, "blocks are being made; try again afterwards");
+        return run(readBody(request));
+      }),
+  });
+  return [
+    { method: "GET", path: "/time", handle: () => jsonReply(200, time()) },
+    command("/time", (body) => {
+      const [add, to, rate] = ["add", "set", "rate"].map((name) => body.member(name));
+      if (add?.isPresent()) clock.set(clock.nowMs() + duration(add));
+      if (to?.isPresent()) clock.set(instant(to));
+      if (rate?.isPresent()) clock.setRate(fraction(rate));
+      return time();
+    }),
+    command("/blocks", async (body) => {
+      const count = integer(body.member("count"), 1, MAX_BLOCKS);
+      const interval = body.member("interval");
+      const everyMs = interval.isPresent() ? duration(interval) : 0;
+      const rate = clock.rate();
+      isMining = true;
+      try {
+        const nodes = await Promise.all(chains.map(({ ready }) => ready));
+        // The time stops, so that the blocks are exactly the interval apart.
+        if (everyMs > 0) clock.setRate(0);
+        for (let left = count; left > 0; left -= 1) {
+          clock.set(clock.nowMs() + everyMs);
+          for (const { control } of nodes) control.produce(1);
+          // Others work between the blocks: the IBC relayer, which keeps the clients alive, too.
+          await setImmediate();
+        }
+      } finally {
+        clock.setRate(rate);
+        isMining = false;
+      }
+      return { ...time(), chains: await Promise.all(chains.map(describe)) };
+    }),
   ];
 }
 
@@ -95,6 +157,7 @@ async function describe({ profile, ready }: ControlledChain): Promise<ReplyBody>
   const { latestHeight } = view.status();
   return {
     chain_id: profile.chainId,
+    prefix: profile.bech32Prefix,
     height: latestHeight,
     halted: control.isHalted(),
     absent: control.absent(),
@@ -143,6 +206,24 @@ function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   throw field.error(field.path, `a whole number from ${least} to ${most}`);
+}
+
+function duration(field: JsonField): number {
+  const ms = parseDurationMs(text(field));
+  if (ms === undefined) throw field.error(field.path, 'a duration such as "21d", at most 366 days');
+  return ms;
+}
+
+/** Returns a time in ms. */
+function instant(field: JsonField): number {
+  const timeMs = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/.test(text(field)) ? Date.parse(text(field)) : Number.NaN;
+  if (Number.isNaN(timeMs)) throw field.error(field.path, 'a time in UTC such as "2027-01-31T23:59:00Z"');
+  return timeMs;
+}
+
+function fraction(field: JsonField): number {
+  if (typeof field.value === "number") return field.value;
+  throw field.error(field.path, "a number");
 }
 
 function text(field: JsonField): string {

@@ -19,6 +19,7 @@ import type { ServerFactory } from "../node/grpc/call-router.ts";
 import type { OracleOptions } from "../node/oracle/oracle-client.ts";
 import { createGenesisTxs, withModules } from "../genesis/chain-files.ts";
 import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "../accounts/chains.ts";
+import { type ChainClock, createChainClock } from "../control/chain-clock.ts";
 import { controlRoutes } from "../control/control-routes.ts";
 import { chooseModules, type ChoosingGenesis, type ModuleSet } from "../genesis/module-choice.ts";
 import type { GenesisContract, PlacedContract } from "../genesis/contract-genesis.ts";
@@ -78,12 +79,16 @@ export interface LocalnetOptions {
 
 export interface LocalnetDeps {
   readonly clock: Clock;
+  /** Time of the chains. Default: a new one that begins with `clock`. */
+  readonly chainClock?: ChainClock;
   readonly logger: Logger;
   /** Returns the servers of a chain besides RPC and metrics: REST, gRPC. */
   readonly servers?: (chain: ChainProfile) => readonly ServerFactory[];
   /** Returns what a chain has from outside of the localnet. Default: nothing. */
   readonly extension?: (chain: ChainProfile) => ChainExtension;
 }
+
+type ChainDeps = Omit<LocalnetDeps, "chainClock"> & { readonly clock: ChainClock };
 
 /** What a chain has from outside of the localnet. */
 interface ChainExtension {
@@ -104,6 +109,7 @@ export interface RunningLocalnet {
 
 /** One or both chains of a localnet in one process. */
 export interface Localnet extends Service {
+  readonly clock: ChainClock;
   /** Resolves when all servers listen. Rejects when a part does not start. */
   readonly ready: Promise<RunningLocalnet>;
 }
@@ -111,7 +117,9 @@ export interface Localnet extends Service {
 const REMOTE_WAIT_MS = 60_000;
 
 /** Creates a localnet: one or both chains, and the control API. The first error of a part stops all parts and rejects `run`. */
-export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Localnet {
+export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): Localnet {
+  const { chainClock: clock = createChainClock(given.clock) } = given;
+  const deps: ChainDeps = { ...given, clock };
   const remote = options.chains.remote && createRemote(options, options.chains.remote, deps);
   const local = options.chains.local && createLocal(options, options.chains.local, deps, remote);
   const control = createControl(options, deps, { local, remote });
@@ -123,7 +131,7 @@ export function createLocalnet(options: LocalnetOptions, deps: LocalnetDeps): Lo
     const [first] = await supervise(services, signal, deps.logger);
     if (first !== undefined) throw first.error;
   };
-  return { name: "localnet", run, ready };
+  return { name: "localnet", clock, run, ready };
 }
 
 async function whenReady(
@@ -146,7 +154,7 @@ async function whenReady(
 }
 
 /** Returns the application of a new chain with an empty state. */
-function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: LocalnetDeps): Application {
+function emptyApp(chain: ChainProfile, genesis: ChoosingGenesis, deps: ChainDeps): Application {
   return createApp({
     ...chain,
     kind: chain.part,
@@ -160,7 +168,7 @@ function withSettings({ settings }: ChainProfile, { profile, appState }: Choosin
   return { profile, appState: { ...appState, ...settings.modules } };
 }
 
-function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: LocalnetDeps): Node {
+function createRemote(options: LocalnetOptions, chain: LocalnetChainOptions, deps: ChainDeps): Node {
   const { profiles: chains = CHAINS } = options;
   return createNode(nodeOptions(options, chains.remote, chain), {
     ...nodeDeps(chains.remote, deps),
@@ -212,7 +220,7 @@ function existingGenesis(
 function createLocal(
   options: LocalnetOptions,
   chain: LocalnetChainOptions,
-  deps: LocalnetDeps,
+  deps: ChainDeps,
   remote: Node | undefined,
 ): Node {
   const oracle = options.oracle === undefined ? {} : { oracle: options.oracle };
@@ -270,10 +278,11 @@ function nodeOptions(options: LocalnetOptions, profile: ChainProfile, chain: Loc
   };
 }
 
-function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
+function nodeDeps(profile: ChainProfile, deps: ChainDeps) {
   const { modules, tracer, queries } = deps.extension?.(profile) ?? {};
   return {
     clock: deps.clock,
+    onLoad: (lastTimeNs: bigint) => deps.clock.continueFrom(Number(lastTimeNs / NS_PER_MS)),
     logger: deps.logger.child({ chain: profile.chainId }),
     createApp: (storage: StateStorage, genesis: GenesisDoc) =>
       createApp(
@@ -291,13 +300,13 @@ function nodeDeps(profile: ChainProfile, deps: LocalnetDeps) {
   };
 }
 
-function nowNs({ clock }: LocalnetDeps): bigint {
+function nowNs({ clock }: ChainDeps): bigint {
   return BigInt(Math.trunc(clock.nowMs())) * NS_PER_MS;
 }
 
 function createControl(
   { control, profiles = CHAINS }: LocalnetOptions,
-  { logger }: LocalnetDeps,
+  { clock, logger }: ChainDeps,
   nodes: { readonly local: Node | undefined; readonly remote: Node | undefined },
 ): HttpService | undefined {
   if (control === undefined) return undefined;
@@ -311,7 +320,7 @@ function createControl(
       listen: { host: control.address.host, port: control.address.port },
       portOption: control.address.portOption,
       access: control.address.access ?? {},
-      routes: [...controlRoutes(chains), ...(control.routes ?? [])],
+      routes: [...controlRoutes(chains, clock), ...(control.routes ?? [])],
       token: control.token,
     },
     { logger },

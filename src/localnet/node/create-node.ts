@@ -62,6 +62,8 @@ export interface NodeDeps {
    * `other-genesis` when the returned document differs from it.
    */
   readonly genesis: (stored: GenesisDoc | undefined, signal: AbortSignal) => GenesisDoc | Promise<GenesisDoc>;
+  /** Called before the first new block with the time of the last one. Before the chain's first block: the genesis time. */
+  readonly onLoad?: (lastTimeNs: bigint) => void;
   /** More servers than RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];
   /** Returns `abci_query` paths in addition to those of the application. Default: none. */
@@ -174,6 +176,7 @@ interface Parts {
 function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genesis: GenesisDoc): Parts {
   const app = deps.createApp(store.state, genesis);
   const state = loadChainState(store, app, genesis);
+  deps.onLoad?.(state.lastTimeNs);
   const seeds = [...options.validatorSeeds, ...store.validatorSeeds()];
   const validators = createValidators(seeds, store.saveValidatorKey);
   const metrics = createNodeMetrics({
@@ -307,7 +310,7 @@ function createServers(
   const metricsServer =
     options.metrics === undefined
       ? []
-      : [createMetricsServer(options.metrics, { registry: metrics.registry, logger: deps.logger })];
+      : [createMetricsServer(options.metrics, { ...deps, registry: metrics.registry })];
   return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(router))];
 }
 

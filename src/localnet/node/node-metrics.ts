@@ -1,3 +1,4 @@
+import type { Clock } from "../../platform/base/clock.ts";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { totalPower } from "../../cosmos/comet/validator-set.ts";
 import { toHex, upperHex } from "../../platform/base/bytes.ts";
@@ -206,12 +207,13 @@ const MAX_SCRAPES = 3;
 /** Creates the metrics endpoint: the registry in Prometheus' text format on every path, as CometBFT serves it. */
 export function createMetricsServer(
   { host, port, portOption, access }: ServerAddress,
-  deps: { readonly registry: Registry; readonly logger: Logger },
+  deps: { readonly registry: Registry; readonly logger: Logger; readonly clock: Pick<Clock, "nowMs"> },
 ): NodeServer {
+  const { nowMs: dateMs } = deps.clock;
   const routes = [{ method: "GET", path: "*", handle: createPage(deps.registry) }] as const;
   return toNodeServer("metrics", () =>
     openRouteServer(
-      { name: "node metrics", listen: { host, port }, portOption, routes, access: access ?? {} },
+      { name: "node metrics", listen: { host, port }, portOption, routes, dateMs, access: access ?? {} },
       deps,
     ),
   );

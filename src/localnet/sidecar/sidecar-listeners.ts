@@ -72,12 +72,14 @@ export function createSidecarListeners(
   pages: MetricsPages,
 ): Listeners {
   const { listen, portOption = "--port-offset" } = options;
+  const { nowMs: dateMs } = prices.clock;
   return createListeners(
     [
       {
         name: "sidecar prices",
         listen: listen.prices,
         portOption,
+        dateMs,
         routes: createPriceRoutes(prices),
         notFound: NOT_FOUND,
       },
@@ -85,12 +87,14 @@ export function createSidecarListeners(
         name: "sidecar oracle metrics",
         listen: listen.oracleMetrics,
         portOption,
+        dateMs,
         routes: [pageRoute(pages.oracleFamilies)],
       },
       {
         name: "sidecar metrics",
         listen: listen.sidecarMetrics,
         portOption,
+        dateMs,
         routes: [pageRoute(pages.sidecarFamilies)],
       },
     ],
@@ -123,6 +127,7 @@ interface ServerOptions {
   readonly name: string;
   readonly listen: ListenAddress;
   readonly portOption: string;
+  readonly dateMs: () => number;
   readonly routes: readonly HttpRoute[];
   readonly notFound?: HttpReply;
 }

@@ -49,6 +49,8 @@ export interface HttpLimits {
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly access?: HttpAccess;
+  /** Time of the header `Date`, ms. Default: this machine's. */
+  readonly dateMs?: () => number;
   /** Shares one budget between servers, e.g. HTTP and WebSocket. Default: a new one with `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
@@ -201,6 +203,8 @@ function sendFailure(
 function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext): void {
   if (outgoing.destroyed) return;
   const { status, headers, body, stream } = reply;
+  const dateMs = context.options.dateMs?.();
+  if (dateMs !== undefined) outgoing.setHeader("Date", new Date(dateMs).toUTCString());
   if (stream !== undefined) {
     outgoing.writeHead(status, headers);
     void sendStream(outgoing, stream, context);

@@ -14,10 +14,15 @@ import {
   HttpRequestError,
   type HttpRoute,
 } from "./http-route.ts";
-import { type HttpLimits, type OpenHttpServer, openHttpServer } from "./http-server.ts";
+import {
+  type HttpLimits,
+  type HttpServerOptions,
+  type OpenHttpServer,
+  openHttpServer,
+} from "./http-server.ts";
 import type { ListenOptions } from "./listen.ts";
 
-export interface RouteServerOptions extends ListenOptions {
+export interface RouteServerOptions extends ListenOptions, Pick<HttpServerOptions, "dateMs"> {
   readonly routes: readonly HttpRoute[];
   readonly access?: HttpAccess;
   /** Opens the guarded routes. Without it they always reply 403. */

@@ -13,6 +13,12 @@ export interface ChannelSettings {
   readonly deadlineMs: number;
 }
 
+/** A receiver that has another id than the configuration says. */
+export interface ChannelMove {
+  readonly from: string;
+  readonly to: string;
+}
+
 /** An event that one channel has not accepted yet. */
 export interface Delivery {
   readonly channel: string;

@@ -23,7 +23,9 @@ export const identity = {
     .string()
     .regex(CHAIN_ID, { error: issueText("is not a chain id", "1 to 50 visible ASCII characters") })
     .optional()
-    .describe("the chain that the node must be on; a wrong node URL ends the first start")
+    .describe(
+      "the chain that the node must be on; a wrong node URL ends the first start, and another chain than before begins a new ledger",
+    )
     .meta({ example: "neutron-1" }),
   consensus_address: addressField(/valcons$/, "neutronvalcons1…")
     .optional()

@@ -197,8 +197,10 @@ function relationOf(baseline: Baseline, reading: CounterReading): Relation {
   const isNew = calls <= most;
   if (hasFallen) return isNew ? "restarted" : "other";
   if (growth > most) return "other";
-  // After a long gap in polling, the new counters can exceed the old ones in spite of a restart.
-  return isNew && isLater === true && growth < blocks ? "restarted" : "same";
+  // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. A process that goes on has a call for each
+  // block, whatever the clocks of both machines say of its start.
+  const isShort = isLater === true ? growth < blocks : isLater === false && growth + EXTRA_CALLS < blocks;
+  return isNew && isShort ? "restarted" : "same";
 }
 
 /** A height that is proposed several times has as many calls, and a page can be older than its height. */

@@ -149,11 +149,12 @@ function addToMonth(
 function addToSpan(rollups: SpanRollups, span: Span, part: SegmentPart, entry: Entry): SpanRollups {
   const spanMs = SPANS[span];
   const oldestMs = part.toMs - RETENTION_MS[span];
-  const next = rollups.slice(firstFrom(rollups, oldestMs));
+  // By number: what is older than a wrong clock's time is still there when that is corrected.
+  const next = rollups.slice(-Math.floor(RETENTION_MS[span] / spanMs));
   const shares =
     part.toMs - part.fromMs <= SHORT_MS
       ? [{ startMs: startOf(part.toMs, spanMs), counts: part.counts }]
-      : distribute(part, spanMs);
+      : distribute(part, spanMs, oldestMs);
   for (const { startMs, counts } of shares) {
     if (isNoBlocks(counts) || startMs < oldestMs) continue;
     const index = firstFrom(next, startMs);
@@ -198,17 +199,19 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/** Distributes the blocks of a part evenly over its time, by span. The sum of the shares is the input. */
+/** Distributes the blocks of a part evenly over its time, by span. The sum of the shares is the input, without those before `oldestMs`. */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
   spanMs: number,
+  oldestMs: number,
 ): readonly { readonly startMs: number; readonly counts: BlockCounts }[] {
   const totalMs = BigInt(Math.round(toMs - fromMs));
   const upTo = (atMs: number): BlockCounts =>
-    atMs >= toMs ? counts : partOfCounts(counts, BigInt(Math.round(atMs - fromMs)), totalMs);
+    atMs >= toMs ? counts : partOfCounts(counts, BigInt(Math.max(0, Math.round(atMs - fromMs))), totalMs);
   const shares: { startMs: number; counts: BlockCounts }[] = [];
-  let sumBefore = NO_BLOCKS;
-  for (let startMs = startOf(fromMs, spanMs); startMs <= toMs; startMs += spanMs) {
+  const firstMs = startOf(Math.max(fromMs, oldestMs), spanMs);
+  let sumBefore = upTo(firstMs);
+  for (let startMs = firstMs; startMs <= toMs; startMs += spanMs) {
     // Differences of running sums: rounding each share down on its own would lose blocks.
     const sum = upTo(startMs + spanMs);
     shares.push({ startMs, counts: subtractCounts(sum, sumBefore) });
@@ -251,9 +254,14 @@ function shareByHeight(
   const before = clamp(edge.firstHeight - 1n - heights.from, blocks);
   const share = partOfCounts(counts, before, blocks);
   // Rounding down must not lose a block. Most blocks are good.
-  const total = ((counts.good + counts.bad + counts.unknown) * before) / blocks;
-  const rounded = total - share.good - share.bad - share.unknown;
-  return { ...share, good: clamp(share.good + rounded, counts.good) };
+  let left = ((counts.good + counts.bad + counts.unknown) * before) / blocks;
+  left -= share.good + share.bad + share.unknown;
+  const rounded = (key: keyof BlockCounts): bigint => {
+    const added = clamp(left, counts[key] - share[key]);
+    left -= added;
+    return share[key] + added;
+  };
+  return { good: rounded("good"), bad: rounded("bad"), unknown: rounded("unknown") };
 }
 
 function shareByTime({ counts, fromMs, toMs }: Segment, partMs: number): BlockCounts {

@@ -4,7 +4,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import type { AlertEvent, CurrentAlert } from "../alerts/alert-event.ts";
 import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
-import type { Channel } from "./channels/channel.ts";
+import type { Channel, StoredMoves } from "./channels/channel.ts";
 import { postJson, type PostJson, safeText, type SendMail, sendSmtp } from "./channels/transport.ts";
 import { runDeadMan, type WorkState } from "./dead-man.ts";
 import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
@@ -17,6 +17,8 @@ export interface NotifyDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly outbox: Outbox;
+  /** Absent: where receivers have moved to is forgotten with the process. */
+  readonly moves?: StoredMoves;
   /** Alerts of which people were notified, with their present reasons. */
   readonly alerts: () => readonly CurrentAlert[];
   /** Resolves when an alert changed. Rejects on abort. */

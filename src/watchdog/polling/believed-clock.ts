@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { formatRoundedDuration, stepText } from "../../platform/base/text.ts";
-import { DAY_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import { isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import type { ClockView, Witness } from "../sources/observation.ts";
 
 /**
@@ -33,11 +33,11 @@ const TOLERANCE_MS = MINUTE_MS;
 /** A smaller difference is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** A step that only the sources' clocks confirm must last for this long: they can be of the same machine. */
-const CONFIRM_MS = 10 * MINUTE_MS;
+/** A step that only the sources' clocks confirm must last for this long: they can be of the same machine. The alert fires before. */
+const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** A source that is further behind has a clock that was never set. */
-const NEVER_SET_MS = 400 * DAY_MS;
+/** This program is not older: a source that shows an earlier time has a clock that was never set. */
+const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
 /** A response that is older says nothing about a step since then. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
@@ -100,8 +100,8 @@ export function createBelievedClock(machine: Clock): BelievedClock {
     seen = { ...seen, offsetMs: offset() };
     // As offsets, the times of different moments can be compared.
     const witnesses = [...hosts.values()]
-      .map((one) => one.timeMs - one.readMs)
-      .filter((one) => one > offsetMs - NEVER_SET_MS);
+      .filter((one) => one.timeMs >= NEVER_SET_MS)
+      .map((one) => one.timeMs - one.readMs);
     const chainMs = headMs === undefined ? undefined : headMs - readMs;
     const leastMs = Math.max(chainMs ?? Number.NEGATIVE_INFINITY, floorMs - readMs);
     const standingOf = (one: number): Standing => {

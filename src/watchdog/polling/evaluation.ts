@@ -83,6 +83,7 @@ export function planEvaluation(
   return {
     observation: counting.observation,
     state: {
+      ...state,
       ...(payments === undefined ? {} : { payments }),
       ledgers: new Map([...state.ledgers, [validator, ledger]]),
       pollHistories: new Map([...state.pollHistories, [validator, alerted.pollHistory]]),

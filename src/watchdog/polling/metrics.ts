@@ -140,6 +140,12 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
     values: ({ storeProblem }) => [series(storeProblem === undefined ? 1 : 0)],
   },
   {
+    name: "oracle_watchdog_clock_believed",
+    help: "1 while the clock of the watchdog's machine is believed, 0 while the chain, the sources or the last poll contradict it.",
+    labelNames: [],
+    values: ({ clockProblem }) => [series(clockProblem === undefined ? 1 : 0)],
+  },
+  {
     name: "oracle_watchdog_active_silences",
     help: "Silences that are active now.",
     labelNames: [],

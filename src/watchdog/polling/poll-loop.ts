@@ -14,7 +14,7 @@ import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { shiftTimes } from "../state/shift-times.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
-import { WatchdogError, type WatchdogState } from "../state/state-store.ts";
+import { onChain, WatchdogError, type WatchdogState } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 import { sourceKey, statusJson, toStatus, type WatchdogStatus } from "./watchdog-status.ts";
 import { type Evaluation, planEvaluation } from "./evaluation.ts";
@@ -158,7 +158,7 @@ export function createPollLoop(
     };
   };
   const pollOnce = async (signal: AbortSignal): Promise<void> => {
-    const known = keeper.current().ledgers.get(name);
+    const known = onChain(keeper.current(), name, validator.target.chainId).ledgers.get(name);
     const chainId = validator.target.chainId ?? known?.chainId;
     const closed = (month: Month): ClosedMonth | undefined =>
       closedMonth(keeper.current(), { validator, month, assessment: last?.assessment });
@@ -167,7 +167,10 @@ export function createPollLoop(
     // Before the first successful scrape, another chain is an error of the configuration and ends the watchdog. Later it is
     // a failed scrape: the operator can be replacing the node.
     if (nodeReadMs === undefined) requireChain(observation, chainId, config, validator);
-    if (observation.nodes.some(({ metrics: page }) => page.state === "up")) nodeReadMs = clock.monotonicMs();
+    if (observation.nodes.some(({ metrics: page }) => page.state === "up")) {
+      if (nodeReadMs === undefined) keeper.replace(onChain(keeper.current(), name, chainId));
+      nodeReadMs = clock.monotonicMs();
+    }
     const save = (ledger: Ledger): void => {
       const state = keeper.current();
       keeper.replace({ ...state, ledgers: new Map([...state.ledgers, [name, ledger]]) });
@@ -297,7 +300,7 @@ function requireChain(
       continue;
     const hint =
       target.chainId === undefined && config.stateDir !== undefined
-        ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain`
+        ? `; the state in ${config.stateDir} belongs to chain ${expected}, so use another state_dir for another chain, or set chain_id to begin a new ledger`
         : "";
     throw new WatchdogError({ code: "wrong-chain", expected }, `${metrics.failure.text}${hint}`);
   }

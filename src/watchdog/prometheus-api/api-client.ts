@@ -1,3 +1,4 @@
+import type { PrometheusDriver } from "prometheus-query";
 import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
@@ -63,8 +64,6 @@ export type ReadSamples = (
 export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
   const { read } = createHttpPageReader();
-  const url = new URL("api/v1/query", connection.url.replace(/\/?$/, "/"));
-  const headers = headersOf(connection);
   return (selector, { atMs, rangeMs, share = 1 }, signal) =>
     withDeadline("the Prometheus query", deadlineMs, signal, async (inner) => {
       const limits = {
@@ -72,17 +71,55 @@ export function createSampleReader(connection: PrometheusConnection): ReadSample
         maxSeries: Math.floor(maxSeries * share),
         maxPoints: Math.floor(maxPoints * share),
       };
-      const query = `${selector}[${Math.ceil(rangeMs / 1000)}s]`;
-      try {
-        // A list of many validators is too long for a URL.
-        const form = new URLSearchParams({ query, time: String(atMs / 1000) }).toString();
-        const page = await read(url.href, inner, headers, form);
-        if (page.status !== 200) throw await toStatusError(page);
-        return await readMatrix(page.body, limits);
-      } catch (error) {
-        throw toError(error, inner);
-      }
+      let series: readonly Series[] = [];
+      let failure: unknown;
+      const driver = await createDriver(connection, async (url, form) => {
+        try {
+          const page = await read(url, inner, headersOf(connection), form);
+          if (page.status !== 200) throw await toStatusError(page);
+          series = await readMatrix(page.body, limits);
+        } catch (error) {
+          failure = error;
+          throw error;
+        }
+      });
+      await driver
+        .instantQuery(`${selector}[${Math.ceil(rangeMs / 1000)}s]`, atMs)
+        .catch((thrown: unknown) => {
+          throw toError(failure ?? thrown, inner);
+        });
+      return series;
     });
+}
+
+/** What the library takes a request's result from. Its samples are read as they arrive. */
+const NO_SERIES = { status: "success", data: { resultType: "matrix", result: [] } };
+
+/**
+ * The library makes the request, and `send` sends it: the library would take a body whole, without a limit and a signal, and drop the
+ * warnings that make a result incomplete.
+ */
+async function createDriver(
+  { url }: PrometheusConnection,
+  send: (url: string, form: string) => Promise<void>,
+): Promise<PrometheusDriver> {
+  // Only loaded for validators behind such an API: the library is large.
+  const { PrometheusDriver } = await import("prometheus-query");
+  return new PrometheusDriver({
+    endpoint: url.replace(/\/$/, ""),
+    // A list of many validators is too long for a URL.
+    preferPost: true,
+    requestInterceptor: {
+      onFulfilled: (config) => ({
+        ...config,
+        adapter: async (request) => {
+          await send(`${request.baseURL}${request.url}`, String(request.data));
+          const { headers } = request;
+          return { data: NO_SERIES, status: 200, statusText: "OK", headers, config: request };
+        },
+      }),
+    },
+  });
 }
 
 function headersOf({ credentials, tenant }: PrometheusConnection): Readonly<Record<string, string>> {

@@ -26,7 +26,9 @@ export const chain = z.strictObject({
     .describe("pairs whose price on the chain is read"),
   rpc: httpUrlField()
     .exactOptional()
-    .describe("CometBFT's RPC of a node of the chain; with it, the payment of a closed month is searched")
+    .describe(
+      "CometBFT's RPC of a node of the chain; with it, the payment of a closed month is searched, and the time of blocks is known while REST does not respond",
+    )
     .meta({ example: "http://127.0.0.1:26657" }),
   payment: z
     .strictObject({

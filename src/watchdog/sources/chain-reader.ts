@@ -8,11 +8,12 @@ import {
   type ChainPrice,
   type MonthEdge,
   type RevenueView,
+  type Seen,
   SourceError,
 } from "./observation.ts";
 import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "./upgrade-view.ts";
-import { createRest, responseField, type Rest } from "./chain-rest.ts";
-import { type PageReader, NOT_CONFIGURED, type Scrape } from "./page-reader.ts";
+import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
+import { type PageReader, NOT_CONFIGURED, readText, requireOk, type Scrape } from "./page-reader.ts";
 import { toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
 import { requireChainId } from "./sample-values.ts";
 import { createStandingReader } from "./standing-reader.ts";
@@ -49,25 +50,51 @@ export function createChainReader(
     paths = [path, ...paths.filter((other) => other !== path)];
     return toChainPrices(responseField(text), chain.pairs);
   };
-  const head = async (counted: CountedTo | undefined, signal: AbortSignal): Promise<HeadRead> => {
-    const block = toBlock(responseField(await rest.get(`${BLOCKS}/latest`, signal)));
-    const edge = await findMonthEdge(block, counted, rest, signal);
+  const head = async <B extends Header>(
+    blockAt: BlockAt<B>,
+    counted: CountedTo | undefined,
+    signal: AbortSignal,
+  ): Promise<HeadRead<B>> => {
+    const block = await blockAt(undefined, signal);
+    const edge = await findMonthEdge(block, counted, blockAt, signal);
     const { chainId, height, timeMs } = block;
     return {
       block,
       head: { chainId, height, blockTimeMs: timeMs, ...(edge === undefined ? {} : { monthEdge: edge }) },
     };
   };
+  const blockByRest: BlockAt<BlockJson> = async (height, signal) =>
+    toBlock(responseField(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal)));
+  const { rpc } = chain;
+  /** The latest block by REST, otherwise its header by RPC: months need the chain's time. */
+  const anyHead = async (
+    counted: CountedTo | undefined,
+    signal: AbortSignal,
+  ): Promise<Seen<HeadRead<Header & Partial<BlockJson>>>> => {
+    const seen = await scrape("the latest block", signal, (inner) => head(blockByRest, counted, inner));
+    if (seen.state === "up" || rpc === undefined) return seen;
+    const byRpc: BlockAt<Header> = async (height, inner) => {
+      const url = new URL(
+        `block${height === undefined ? "" : `?height=${height}`}`,
+        rpc.replace(/\/?$/, "/"),
+      );
+      const text = await readText(await requireOk(await read(url.href, inner)), MAX_BYTES);
+      return toHeader(responseField(text).member("result").required());
+    };
+    const other = await scrape("the latest block", signal, (inner) => head(byRpc, counted, inner));
+    return other.state === "up" ? other : seen;
+  };
   return async (counted, signal) => {
     const [headSeen, priceSeen, revenue, upgrade, slashing] = await Promise.all([
-      scrape("the latest block", signal, (inner) => head(counted, inner)),
+      anyHead(counted, signal),
       chain.pairs.length === 0 ? NOT_CONFIGURED : scrape("the chain's prices", signal, prices),
       scrape("the revenue module", signal, (inner) => readRevenue(target, chain, rest, inner)),
       scrape("the upgrade module", signal, (inner) => readUpgrade(rest, inner)),
       standing?.slashing(signal),
     ]);
     const block = headSeen.state === "up" ? headSeen.value.block : undefined;
-    const { validator, peers } = (await standing?.inSet(block, signal)) ?? { validator: NOT_CONFIGURED };
+    const withCommit = block?.signers && { ...block, signers: block.signers };
+    const { validator, peers } = (await standing?.inSet(withCommit, signal)) ?? { validator: NOT_CONFIGURED };
     return {
       head: headSeen.state === "up" ? { ...headSeen, value: headSeen.value.head } : headSeen,
       validator,
@@ -87,8 +114,11 @@ const NOTHING: ChainObservation = {
   revenue: NOT_CONFIGURED,
 };
 
-interface HeadRead {
-  readonly block: BlockJson;
+/** Reads a block; without a height, the latest one. */
+type BlockAt<B> = (height: bigint | undefined, signal: AbortSignal) => Promise<B>;
+
+interface HeadRead<B> {
+  readonly block: B;
   readonly head: ChainHead;
 }
 
@@ -97,9 +127,9 @@ interface HeadRead {
  * the heights in between: 4 for a poll, 15 for six hours.
  */
 async function findMonthEdge(
-  latest: BlockJson,
+  latest: Header,
   counted: CountedTo | undefined,
-  rest: Rest,
+  blockAt: BlockAt<Header>,
   signal: AbortSignal,
 ): Promise<MonthEdge | undefined> {
   const month = monthOf(latest.timeMs);
@@ -108,7 +138,7 @@ async function findMonthEdge(
   let [before, after] = [counted.height, latest.height];
   while (after - before > 1n) {
     const middle = (before + after) / 2n;
-    const { timeMs } = toBlock(responseField(await rest.get(`${BLOCKS}/${middle}`, signal)));
+    const { timeMs } = await blockAt(middle, signal);
     if (timeMs < startMs) before = middle;
     else after = middle;
   }
@@ -141,29 +171,37 @@ async function readUpgrade(rest: Rest, signal: AbortSignal): Promise<UpgradeView
   return text === undefined ? NO_UPGRADE_MODULE : toUpgradeView(responseField(text));
 }
 
-/** A block, as far as the watchdog needs it. */
-interface BlockJson {
+interface Header {
   readonly chainId: string;
   readonly height: bigint;
   readonly timeMs: number;
+}
+
+/** A block, as far as the watchdog needs it. */
+interface BlockJson extends Header {
   /** Addresses of the validators that signed the block before, base64. */
   readonly signers: ReadonlySet<string>;
 }
 
 /** Reads `/cosmos/base/tendermint/v1beta1/blocks/…`. */
 function toBlock(root: JsonField): BlockJson {
-  const block = root.member("block").required();
-  const header = block.member("header").required();
-  const signatures = block.member("last_commit").required().member("signatures").elements();
+  const signatures = root.member("block").member("last_commit").required().member("signatures").elements();
   return {
-    chainId: requireChainId(header.member("chain_id").required().asText()),
-    height: header.member("height").required().asInt64(),
-    timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
+    ...toHeader(root),
     signers: new Set(
       signatures
         .filter((signature) => signature.member("block_id_flag").asText() === "BLOCK_ID_FLAG_COMMIT")
         .map((signature) => signature.member("validator_address").asText()),
     ),
+  };
+}
+
+function toHeader(root: JsonField): Header {
+  const header = root.member("block").required().member("header").required();
+  return {
+    chainId: requireChainId(header.member("chain_id").required().asText()),
+    height: header.member("height").required().asInt64(),
+    timeMs: Number(header.member("time").required().asTimeNs() / NS_PER_MS),
   };
 }
 

@@ -4,7 +4,7 @@ import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
 
 /** Largest response. */
-const MAX_BYTES = 8 * 1024 * 1024;
+export const MAX_BYTES = 8 * 1024 * 1024;
 
 /** Requests to the REST server of a chain. Each throws {@link SourceError}. */
 export interface Rest {

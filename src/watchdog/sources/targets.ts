@@ -45,7 +45,7 @@ export interface ChainTarget {
   readonly fallbacks?: readonly string[];
   /** Path segment of the chain's own modules, "neutron". */
   readonly module: string;
-  /** CometBFT's RPC of a node of the chain. Absent: payments are not searched. */
+  /** CometBFT's RPC of a node of the chain. Absent: payments are not searched, and blocks' times are read by REST only. */
   readonly rpc?: string;
   /** Absent: those of the revenue module. */
   readonly payment?: PaymentTarget;

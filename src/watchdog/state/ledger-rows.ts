@@ -355,18 +355,13 @@ function writePeriods(database: Database.Database, of: PeriodsOf, rollups: Rollu
       // In one list: the driver takes longer to collect single values than to bind them.
       rollup.run([validator, source, span, startMs, ...tallyValues(value), ...backfilledValues(value)]);
     }
-    if (hasNew) prune(database, { validator, source, span }, lastMs);
+    const [oldest] = rollups[span];
+    if (hasNew && span !== "day" && oldest !== undefined)
+      prepared(
+        database,
+        "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?",
+      ).run(validator, source, span, span === "hour" ? lastMs - HOUR_RETENTION_MS : oldest.startMs);
   }
-}
-
-/** Deletes rollups that are older than their retention. */
-function prune(database: Database.Database, { validator, source, span }: RollupsOf, latestMs: number): void {
-  if (span === "day") return;
-  const retentionMs = span === "hour" ? HOUR_RETENTION_MS : RETENTION_MS.minute;
-  prepared(
-    database,
-    "DELETE FROM rollups WHERE validator = ? AND source = ? AND span = ? AND start_ms < ?",
-  ).run(validator, source, span, latestMs - retentionMs);
 }
 
 function backfilledValues({ backfilled: { good, bad, unknown } = NO_BLOCKS }: Tally): readonly bigint[] {

@@ -90,6 +90,8 @@ export const MIGRATIONS: readonly string[] = [
   // Version 8 did not search the payments of months.
   `CREATE TABLE payments (
      validator TEXT NOT NULL, month TEXT NOT NULL, body TEXT NOT NULL, PRIMARY KEY (validator, month)) STRICT, WITHOUT ROWID;`,
+  // Version 9 forgot with its process where a receiver has moved to.
+  `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 
 /** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */

@@ -4,7 +4,12 @@ import Database from "libsql";
 import { z } from "zod";
 import { errorText } from "../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../platform/process/folder-lock.ts";
-import { createDatabaseFile, inTransaction, migrateSchema } from "../../platform/storage/sqlite-database.ts";
+import {
+  createDatabaseFile,
+  inTransaction,
+  migrateSchema,
+  prepared,
+} from "../../platform/storage/sqlite-database.ts";
 import { isDamaged } from "../../platform/storage/sqlite-errors.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -119,11 +124,17 @@ function inUse(folder: string, cause: FolderInUseError): WatchdogError {
 
 function readState(database: Database.Database): WatchdogState {
   const payments = readPayments(database);
+  const moves = z
+    .array(z.object({ channel: z.string(), from_id: z.string(), to_id: z.string() }))
+    .parse(database.prepare("SELECT * FROM channel_moves").all());
   return {
     ledgers: readLedgers(database),
     pollHistories: readPollHistories(database),
     alerting: readAlerting(database),
     ...(payments === undefined ? {} : { payments }),
+    ...(moves.length === 0
+      ? {}
+      : { moves: new Map(moves.map(({ channel, from_id: from, to_id: to }) => [channel, { from, to }])) }),
   };
 }
 
@@ -133,6 +144,13 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
   writePollHistories(database, state.pollHistories, stored.pollHistories);
   writeAlerting(database, state.alerting, stored.alerting);
   writePayments(database, state.payments, stored.payments);
+  for (const [channel, move] of state.moves ?? [])
+    if (stored.moves?.get(channel) !== move)
+      prepared(database, "INSERT OR REPLACE INTO channel_moves VALUES (?, ?, ?)").run(
+        channel,
+        move.from,
+        move.to,
+      );
 }
 
 /** Ledgers of a state file, for reading beside a running watchdog. */

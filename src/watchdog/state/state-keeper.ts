@@ -3,6 +3,7 @@ import { type BackoffOptions, backoffMs, createWakeSignal } from "../../platform
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
+import type { StoredMoves } from "../notify/channels/channel.ts";
 import type { Outbox } from "../notify/delivery.ts";
 import {
   buryDeliveries,
@@ -29,6 +30,7 @@ export interface StateKeeper {
   readonly problem: () => string | undefined;
   /** Deliveries of the state. */
   readonly outbox: Outbox;
+  readonly moves: StoredMoves;
   /** Resolves at the next change of the state. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   /** Saves once more what a failed save missed, and closes the store. */
@@ -118,6 +120,11 @@ export function createStateKeeper({ clock, logger, random }: KeeperDeps): StateK
       others: (channel, failing) => otherDeliveries(state.alerting.outbox, channel, failing),
       remove: (done) => changeOutbox(withoutDeliveries(state.alerting.outbox, done)),
       bury: (failed, letter) => changeOutbox(buryDeliveries(state.alerting.outbox, failed, letter)),
+    },
+    moves: {
+      moveOf: (channel) => state.moves?.get(channel),
+      setMove: (channel, move) =>
+        replace({ ...state, moves: new Map([...(state.moves ?? []), [channel, move]]) }),
     },
     changed: changed.next,
     close: () => {

@@ -1,8 +1,9 @@
 import { CodedError } from "../../platform/base/errors.ts";
+import type { ChannelMove } from "../alerts/outbox.ts";
 import { type AlertingState, EMPTY_ALERTING } from "../alerts/plan-alerts.ts";
 import type { PollHistory } from "../conditions/poll-history.ts";
 import type { Payment } from "../sources/payment-result.ts";
-import type { Ledger } from "../ledger/ledger.ts";
+import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import type { Observation } from "../sources/observation.ts";
 
 /** State that survives a restart of the watchdog. */
@@ -14,6 +15,8 @@ export interface WatchdogState {
   readonly alerting: AlertingState;
   /** Payments of closed months by name of the validator, oldest first. Absent: none. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
+  /** Receivers that have moved, by name of the channel. Absent: none. */
+  readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
 /** The state before the first poll. */
@@ -65,4 +68,23 @@ export function withPayment(
   if (payment?.state !== "up") return payments;
   const others = (payments?.get(validator) ?? []).filter(({ month }) => month !== payment.value.month);
   return new Map([...(payments ?? []), [validator, [...others, payment.value]]]);
+}
+
+/**
+ * Begins a new ledger when the operator has set another chain than the one that was counted: a relaunched network. The ledger of the chain
+ * before stays, for reports, as "NAME on CHAIN".
+ */
+export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
+  const ledger = state.ledgers.get(name);
+  if (chainId === undefined || ledger?.chainId === undefined || ledger.chainId === chainId) return state;
+  const events = { recent: [], nextId: ledger.events.nextId };
+  return {
+    ...state,
+    ledgers: new Map([
+      ...state.ledgers,
+      [`${name} on ${ledger.chainId}`, ledger],
+      [name, { ...EMPTY_LEDGER, events }],
+    ]),
+    pollHistories: new Map([...state.pollHistories].filter(([validator]) => validator !== name)),
+  };
 }

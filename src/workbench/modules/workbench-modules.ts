@@ -1,5 +1,5 @@
 import { createCronModule } from "./cron/module.ts";
-import { createFeeBurnerModule } from "./feeburner/module.ts";
+import { createFeeBurnerModule, type FeeBurnerModule } from "./feeburner/module.ts";
 import { createFeeRefunderModule } from "./feerefunder/module.ts";
 import { ibcHooksMiddleware } from "./ibc-hooks/middleware.ts";
 import {
@@ -49,18 +49,19 @@ function createWorkbenchModules(parts: ChainParts): AddedModules {
       // A memo for a contract changes the receiver before the limiter sees it.
       outside: (application) => ibcHooksMiddleware(application, { ...names, contracts }),
     },
-    bindings: bindingsOf({ tokenFactory, feeRefunder, cron }, names),
+    bindings: bindingsOf({ tokenFactory, feeRefunder, feeBurner, cron }, names),
   };
 }
 
 interface BoundModules {
   readonly tokenFactory: TokenFactoryModule;
   readonly feeRefunder: ReturnType<typeof createFeeRefunderModule>;
+  readonly feeBurner: FeeBurnerModule;
   readonly cron: ReturnType<typeof createCronModule>;
 }
 
 function bindingsOf(
-  { tokenFactory, feeRefunder, cron }: BoundModules,
+  { tokenFactory, feeRefunder, feeBurner, cron }: BoundModules,
   names: ChainParts["names"],
 ): readonly ModuleBindings[] {
   return [
@@ -70,6 +71,7 @@ function bindingsOf(
       query: (_context, request) => queryInterchainAccount(request, names),
     },
     { module: "feerefunder", query: feeRefunder.handleCustomQuery },
+    { module: "feeburner", query: feeBurner.handleCustomQuery },
     {
       module: "tokenfactory",
       message: tokenFactory.handleCustomMessage,

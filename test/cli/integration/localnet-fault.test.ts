@@ -2,14 +2,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { runLocalnet } from "../../../daemons/localnet/main.ts";
-import type { ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
-import { LOCALNET_PARTS, type LocalnetPart } from "../../../src/localnet/network/localnet-options.ts";
+import { LOCALNET_PARTS } from "../../../src/localnet/network/localnet-options.ts";
 import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
-import { systemClock } from "../../../src/platform/base/clock.ts";
-import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { controlToken } from "../../../src/platform/cli/state-home.ts";
 import { runCommand } from "../../support/cli-chain.ts";
+import { startParts } from "../../support/localnet-parts.ts";
 import { leasePorts, type PortLease } from "../../support/port-lease.ts";
 
 /** Patience on a busy machine. */
@@ -31,43 +27,6 @@ afterAll(() => {
   lease.release();
   rmSync(home, { recursive: true, force: true });
 });
-
-/** Runs parts of a localnet as one process does. Returns what ends them. */
-async function startParts(
-  parts: readonly LocalnetPart[],
-  profile?: ProfileName,
-): Promise<() => Promise<void>> {
-  const own = new AbortController();
-  let done: Promise<void> = Promise.resolve();
-  await new Promise<void>((resolve, reject) => {
-    done = runLocalnet(
-      {
-        parts,
-        ports: portsAt(lease.offset),
-        home: undefined,
-        keepBlocks: undefined,
-        blockTimeMs: 100,
-        validators: { local: [10n], remote: [10n] },
-        profile,
-        access: { hosts: [], origins: [] },
-        controlToken: controlToken(lease.offset),
-      },
-      {
-        signal: own.signal,
-        logger: silentLogger,
-        clock: systemClock,
-        random: Math.random,
-        build: { name: "relaywatch", version: "0", commit: undefined, nodeVersion: "v20" },
-      },
-      () => resolve(),
-    );
-    done.catch(reject);
-  });
-  return async () => {
-    own.abort(new Error("test over"));
-    await done;
-  };
-}
 
 const cli = (...args: readonly string[]) =>
   runCommand(["localnet", "fault", ...args, "--port-offset", String(lease.offset)], stop.signal);
@@ -94,7 +53,7 @@ describe("localnet fault", () => {
     ["the sidecar in a process of its own", [["local", "remote"], ["sidecar"]]],
   ] as const)("lists and switches faults, with %s", async (_name, processes) => {
     const stops: (() => Promise<void>)[] = [];
-    for (const parts of processes) stops.push(await startParts(parts));
+    for (const parts of processes) stops.push(await startParts(parts, lease.offset));
     try {
       const list = await cli();
       expect(list).toMatchObject({ exitCode: 0, message: undefined });
@@ -125,7 +84,7 @@ describe("localnet fault", () => {
   });
 
   it("says which process is missing", async () => {
-    const end = await startParts(["local", "remote"]);
+    const end = await startParts(["local", "remote"], lease.offset);
     try {
       expect((await cli()).out).not.toContain("sidecar-down");
       const refused = await cli("sidecar-down");
@@ -151,7 +110,7 @@ describe("the sidecar's own metrics", () => {
     ["specification", "connect_", "side_car_"],
     ["deployed", "side_car_", "connect_"],
   ] as const)("have with the profile %s names that begin with %s", async (profile, own, other) => {
-    const end = await startParts(["sidecar"], profile);
+    const end = await startParts(["sidecar"], lease.offset, { profile });
     const page = (): Promise<string> =>
       fetch(`http://127.0.0.1:${portsAt(lease.offset).sidecarMetrics}/metrics`).then((reply) => reply.text());
     await expect.poll(page, SOON).toContain(`\n${own}`);

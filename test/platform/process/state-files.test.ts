@@ -59,7 +59,7 @@ describe("state files of earlier versions", () => {
     expect(userVersion(file)).toEqual([{ user_version: version }]);
     for (const time of ["first", "second"]) {
       const store = openSqliteState(folder);
-      const { ledgers, pollHistories, alerting, payments } = store.load();
+      const { ledgers, pollHistories, alerting, payments, moves } = store.load();
       const calls = ledgers.get("default")?.sources.calls;
       expect([time, calls?.counterStates.get("node")?.baseline]).toEqual([
         time,
@@ -100,6 +100,9 @@ describe("state files of earlier versions", () => {
       expect(alerting.silences).toEqual([]);
       expect(payments?.get("default") ?? []).toMatchObject(
         version < 9 ? [] : [{ month: "2026-10", height: 9_007_199_254_740_993n, expected: 2_500_000_000n }],
+      );
+      expect(moves?.get("telegram")).toEqual(
+        version < 10 ? undefined : { from: "-4001", to: "-1009000000001" },
       );
       expect(pollHistories.get("default")?.chain).toEqual(
         version < 6 ? undefined : { height: 9_007_199_254_740_993n, advancedAtMs: 1_795_262_970_310 },

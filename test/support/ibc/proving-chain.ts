@@ -50,7 +50,7 @@ export function startProvingChain(
   start: bigint,
   timeOf: (height: bigint) => bigint,
 ): ProvingChain {
-  const { modules, ibc } = createRecordedModules((typeUrl) => handlers.get(typeUrl));
+  const { modules, ibc } = createRecordedModules();
   const handlers: ReadonlyMap<string, MessageHandler> = new Map(
     modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])),
   );

@@ -17,6 +17,7 @@ import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
 import { fromBase64, fromHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
+import { fixtureFile } from "../fixture-file.ts";
 
 /** Revision of the recorded remote chain, `test-2`. */
 const REVISION = 2n;
@@ -32,8 +33,7 @@ export interface RecordedClient {
 
 /** Reads `light-client/consensus-states.json`. */
 export function readRecordedClient(): RecordedClient {
-  const url = new URL("../../fixtures/light-client/consensus-states.json", import.meta.url);
-  const json: unknown = JSON.parse(readFileSync(url, "utf8"));
+  const json: unknown = JSON.parse(readFileSync(fixtureFile("light-client/consensus-states.json"), "utf8"));
   if (!isRecord(json) || !Array.isArray(json["consensus_states"]) || !isRecord(json["connection"])) {
     throw new Error("not the recorded client");
   }

@@ -1,26 +1,19 @@
 import { readFileSync } from "node:fs";
-import { fromBase64, toBase64 } from "../../../src/platform/base/bytes.ts";
+import { fromBase64, sha256, toBase64 } from "../../../src/platform/base/bytes.ts";
+import { unreachable } from "../../../src/platform/base/errors.ts";
+import { WORKBENCH_MODULES } from "../../../src/workbench/modules/workbench-modules.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
 import { parseRfc3339Ns } from "../../../src/platform/base/time.ts";
-import { createAdminModule } from "../../../src/localnet/chain/modules/adminmodule/module.ts";
-import { createAuthModule } from "../../../src/localnet/chain/modules/auth/module.ts";
-import { createBankModule } from "../../../src/localnet/chain/modules/bank/module.ts";
-import type { IBCModule } from "../../../src/localnet/chain/modules/ibc/channel/ibc-module.ts";
-import { createIbcModule, type IbcModule } from "../../../src/localnet/chain/modules/ibc/module.ts";
-import { createRateLimitModule } from "../../../src/localnet/chain/modules/ibc-rate-limit/module.ts";
-import { createTransferModule } from "../../../src/localnet/chain/modules/transfer/module.ts";
-import { ErrNoSuchContract } from "../../../src/localnet/chain/modules/wasm/keys.ts";
+import { createModules } from "../../../src/localnet/chain/app.ts";
 import { profileNamed } from "../../../src/localnet/chain/deviations/profile-named.ts";
 import type { ProfileName } from "../../../src/localnet/chain/deviations/deviations.ts";
 import type { Context } from "../../../src/localnet/chain/runtime/context.ts";
-import { event } from "../../../src/localnet/chain/runtime/events.ts";
 import { createGasMeter } from "../../../src/localnet/chain/runtime/gas.ts";
 import { requireRoutable, runMessages } from "../../../src/localnet/chain/runtime/tx-runner.ts";
 import type { ChainModule, MessageHandler } from "../../../src/localnet/chain/runtime/module.ts";
 import { ModuleError } from "../../../src/localnet/chain/runtime/errors.ts";
 import { decodeTx } from "../../../src/localnet/chain/runtime/tx.ts";
 import { fixtureFile } from "../fixture-file.ts";
-import { ibcHooksMiddleware } from "../../../src/workbench/modules/ibc-hooks/middleware.ts";
 import { replyToForwarding } from "./packet-forwarding.ts";
 import { readRecordedClient } from "./recorded-client.ts";
 import { createMemoryWorld, type MemoryWorld } from "../memory-context.ts";
@@ -28,9 +21,10 @@ import { createMemoryWorld, type MemoryWorld } from "../memory-context.ts";
 // The recorded IBC transactions of two chains, run on our modules: every chain with its own transactions, byte for byte. What one
 // chain proves to the other is that of the recorded chains, so headers and proofs are the recorded ones.
 
-const AUTHORITY = "neutron1hxskfdxpp5hqgtjj6am6nkjefhfzj359x0ar3z";
 const ECHO = "neutron1nc5tatafv6eyq7llkr2gv50ff9e22mnf70qgjlv737ktmt4eswrqcd0mrx";
-const FAR = 1_000_000_000_000_000n;
+/** The recorded limiter is a contract that only prints what it gets. */
+const ECHO_CODE = readFileSync(fixtureFile("contracts/echo.wasm"));
+const FAR = 99_000_000_000_000n;
 
 interface AnyEvent {
   readonly type: string;
@@ -102,7 +96,7 @@ export function startRecordedChain(
 ): RecordedChain {
   const profile = profileNamed(profileName);
   const world = createMemoryWorld(chainId);
-  const { modules, ibc } = createRecordedModules((typeUrl) => handlers.get(typeUrl));
+  const { modules, ibc } = createRecordedModules();
   const handlers: ReadonlyMap<string, MessageHandler> = new Map(
     modules.flatMap(({ messages }) => messages.map((one) => [one.typeUrl, one])),
   );
@@ -146,52 +140,20 @@ export function placeOf(
   return own === undefined ? last : { ...last, height: BigInt(own) };
 }
 
-/** Creates the modules of a recorded chain. */
-export function createRecordedModules(findMessage: (typeUrl: string) => MessageHandler | undefined): {
-  readonly modules: readonly ChainModule[];
-  readonly ibc: IbcModule;
-} {
-  const names = { chainName: "neutron", bech32Prefix: "neutron", authority: AUTHORITY };
-  const accounts = {
-    bonded_tokens_pool: ["burner", "staking"],
-    transfer: ["minter", "burner"],
-  };
-  const auth = createAuthModule({ bech32Prefix: "neutron", moduleAccounts: accounts });
-  const bank = createBankModule({ blockedModules: Object.keys(accounts) }, auth.keeper);
-  const ports = new Map<string, IBCModule>();
-  const ibc = createIbcModule(names, (_context, port) => ports.get(port));
-  const limits = createRateLimitModule(names, { contracts: { sudo: echoSudo } });
-  const transfer = createTransferModule(
-    { ...names, ownMessages: names },
-    {
-      bank: bank.keeper,
-      channels: {
-        nextSequenceSend: ibc.keeper.nextSequenceSend,
-        sendPacket: limits.rateLimitICS4Wrapper(ibc.keeper).sendPacket,
-      },
+/** Creates the modules of a recorded chain: those of the deployed chain, and a stand-in for packet forwarding. */
+export function createRecordedModules(): ReturnType<typeof createModules> {
+  return createModules({
+    kind: "local",
+    denom: "untrn",
+    moreModules: (parts) => {
+      const added = WORKBENCH_MODULES.create(parts);
+      const { within, outside } = added.transfers ?? unreachable("the set has a middleware of transfers");
+      return {
+        ...added,
+        transfers: { outside, within: (application) => replyToForwarding(within(application)) },
+      };
     },
-  );
-  const limited = limits.rateLimitMiddleware(replyToForwarding(transfer.application));
-  ports.set("transfer", ibcHooksMiddleware(limited, { ...names, contracts: { execute: noContract } }));
-  const admin = createAdminModule(names, { findMessage });
-  return { modules: [auth, bank, ibc, transfer, limits, admin], ibc };
-}
-
-/** A recorded memo names an account that is not a contract. */
-function noContract(_context: Context, address: string): never {
-  throw ErrNoSuchContract(`address ${address}`);
-}
-
-/** The recorded limiter is a contract that only prints what it gets. */
-function echoSudo(context: Context, contract: string, message: string): void {
-  if (contract !== ECHO) throw ErrNoSuchContract(`address ${contract}`);
-  context.emit(event("sudo", [["_contract_address", contract]]));
-  context.emit(
-    event("wasm", [
-      ["_contract_address", contract],
-      ["sudo", message],
-    ]),
-  );
+  });
 }
 
 const HOLDERS = [
@@ -208,9 +170,10 @@ export const RECORDED_GENESIS: JsonObject = {
     accounts: HOLDERS.map((address, index) => ({
       "@type": "/cosmos.auth.v1beta1.BaseAccount",
       address,
-      pub_key: null,
-      account_number: String(index),
-      sequence: "0",
+      // Their keys and sequences are not recorded, but their length counts.
+      pub_key: { "@type": "/cosmos.crypto.secp256k1.PubKey", key: toBase64(new Uint8Array(33).fill(2)) },
+      account_number: String(index + 1),
+      sequence: "1",
     })),
   },
   bank: {
@@ -225,6 +188,22 @@ export const RECORDED_GENESIS: JsonObject = {
     connection_genesis: { next_connection_sequence: "1" },
   },
   adminmodule: { admins: [HOLDERS[2] ?? ""] },
+  wasm: {
+    codes: [
+      {
+        code_id: "1",
+        code_info: { code_hash: toBase64(sha256(ECHO_CODE)), creator: HOLDERS[2] ?? "" },
+        code_bytes: toBase64(ECHO_CODE),
+      },
+    ],
+    contracts: [
+      {
+        contract_address: ECHO,
+        contract_info: { code_id: "1", creator: HOLDERS[2] ?? "", label: "echo" },
+        contract_state: [],
+      },
+    ],
+  },
 };
 
 /** The events that a transaction's messages emitted, without the fees around them. */

@@ -129,6 +129,7 @@ function prepare(settings: Settings): {
       ...(takesFees && { fees: { ...fees.keeper, isContract: wasm.host.isContract } }),
       bank: bank.keeper,
       channels: {
+        channel: (context, end) => ibc().keeper.channel(context, end),
         nextSequenceSend: (context, end) => ibc().keeper.nextSequenceSend(context, end),
         sendPacket: (context, packet) =>
           limits.rateLimitICS4Wrapper(ibc().keeper).sendPacket(context, packet),

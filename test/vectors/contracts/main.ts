@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 import { z } from "zod";
 import { createVm } from "../../../src/localnet/vm/vm.ts";
 import { type ProbeOutcome, replayProbe } from "../../support/contract-probe.ts";
+import { replayModules } from "../../support/module-recordings.ts";
 import { replayChain } from "../../support/contract-chain.ts";
 import type { StoreOutcome } from "../../support/contract-chain-state.ts";
 import {
@@ -31,8 +32,8 @@ const USAGE = `usage: npm run conformance:contracts -- [--only SEQUENCE] DIR…
 `;
 
 /**
- * `npm run conformance:contracts -- DIR`: replays the recorded calls of contracts, then the chains that made them. Prints the differences, and
- * `N of M` for each sequence. `--only SEQUENCE` replays the chain of one sequence.
+ * `npm run conformance:contracts -- DIR`: replays the recorded calls of contracts, then the chains that made them, then the recorded messages
+ * of modules in `test/fixtures`. Prints the differences, and `N of M` for each. `--only SEQUENCE` replays the chain of one sequence.
  */
 function main(words: readonly string[]): number {
   const { values, positionals: folders } = parseArgs({
@@ -53,6 +54,7 @@ function main(words: readonly string[]): number {
         ]
       : values.only.map((sequence) => replayCases(folder, sequence)),
   );
+  if (values.only === undefined) isGood.push(...replayModules().map(printProbe));
   return isGood.length > 0 && isGood.every(Boolean) ? 0 : 1;
 }
 

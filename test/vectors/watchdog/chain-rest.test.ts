@@ -16,18 +16,41 @@ const CALLS: readonly Call[] = JSON.parse(
 );
 const OWN = "neutronvalcons16jsxy6n6x6xxkkdx2whumthegrfklpw7y5klld";
 
-/** Responds as the recorded node did; other paths are 404. */
+interface RpcCall {
+  readonly request: { readonly method?: string; readonly params?: Readonly<Record<string, unknown>> };
+  readonly response: unknown;
+}
+
+const RPC_CALLS: readonly RpcCall[] = JSON.parse(
+  readFileSync(new URL("../../fixtures/rpc.json", import.meta.url), "utf8"),
+);
+
+/** Responds as the recorded node did; other paths are 404. The node at rpc:26657 has no REST. */
 const recorded: PageReader = async (url) => {
-  const { pathname, searchParams } = new URL(url);
+  const { host, pathname, searchParams } = new URL(url);
+  if (host === "rpc:26657") {
+    const height = searchParams.get("height") ?? undefined;
+    const block = RPC_CALLS.find(
+      ({ request }) =>
+        pathname === "/block" && request.method === "block" && request.params?.["height"] === height,
+    );
+    return { status: block === undefined ? 404 : 200, body: bodyOf(JSON.stringify(block?.response)) };
+  }
   const pair = searchParams.get("currency_pair_ids");
   const path = pair === null ? pathname : `${pathname}?currency_pair_ids=${pair}`;
   const call = CALLS.find((one) => one.path === path);
   return { status: call?.status ?? 404, body: bodyOf(JSON.stringify(call?.body ?? "Not Found")) };
 };
 
-function reader(more: { readonly consensusAddress?: string; readonly module?: string }) {
-  const { module = "neutron", ...address } = more;
-  const chain = { rest: "http://chain:1317", module, pairs: ["BTC/USD"] };
+interface ReaderOptions {
+  readonly consensusAddress?: string;
+  readonly module?: string;
+  readonly rest?: string;
+  readonly rpc?: string;
+}
+
+function reader({ module = "neutron", rest = "http://chain:1317", rpc, ...address }: ReaderOptions) {
+  const chain = { rest, module, pairs: ["BTC/USD"], ...(rpc === undefined ? {} : { rpc }) };
   const target = { name: "v", nodes: [], egress: [], chain, ...address };
   const clock = createManualClock(0);
   const scrape = createScrape(1000, clock);
@@ -35,6 +58,17 @@ function reader(more: { readonly consensusAddress?: string; readonly module?: st
 }
 
 describe("the recorded REST of a chain", () => {
+  it("is replaced by chain.rpc for the time of the latest block, while it does not respond", async () => {
+    const none = await reader({ rest: "http://rpc:26657", consensusAddress: OWN });
+    expect(none.head).toMatchObject({ state: "error" });
+    const seen = await reader({ rest: "http://rpc:26657", rpc: "http://rpc:26657", consensusAddress: OWN });
+    expect(seen.head).toMatchObject({
+      state: "up",
+      value: { chainId: "test-1", height: 1556n, blockTimeMs: Date.UTC(2026, 10, 21, 12, 26, 5, 360) },
+    });
+    expect(seen.validator).toMatchObject({ state: "error" });
+  });
+
   it("has the latest block, the validator, a price and the reward parameters", async () => {
     const seen = await reader({ consensusAddress: OWN });
     expect(seen.head).toMatchObject({

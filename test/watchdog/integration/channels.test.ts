@@ -5,6 +5,7 @@ import { type LogFields, silentLogger } from "../../../src/platform/base/logger.
 import { type HttpReply, textReply } from "../../../src/platform/http/http-route.ts";
 import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
+import type { ChannelMove } from "../../../src/watchdog/alerts/outbox.ts";
 import type { Channel } from "../../../src/watchdog/notify/channels/channel.ts";
 import { postJson, sendSmtp } from "../../../src/watchdog/notify/channels/transport.ts";
 import { createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
@@ -450,7 +451,7 @@ describe("a receiver that does not accept", () => {
     });
   });
 
-  it("follows a Telegram group that became a supergroup, and says the new id once", async () => {
+  it("follows a Telegram group that became a supergroup, and says the new id once, also over a restart", async () => {
     const receiver = await startReceiver();
     const said: unknown[] = [];
     const logger = {
@@ -470,25 +471,30 @@ describe("a receiver that does not accept", () => {
     });
     const [config] = channels;
     if (config === undefined) throw new Error("no channel");
-    const channel = createChannel(config, {
-      post: postJson,
-      mail: sendSmtp,
-      logger,
-    });
+    const stored = new Map<string, ChannelMove>();
+    const moves = {
+      moveOf: (name: string) => stored.get(name),
+      setMove: (name: string, move: ChannelMove) => void stored.set(name, move),
+    };
+    const deps = { post: postJson, mail: sendSmtp, logger, moves };
+    const channel = createChannel(config, deps);
     receiver.replyTo = ({ body }) =>
       JSON.stringify(body).includes('"chat_id":"-1009000000001"')
         ? textReply(200, '{"ok":true}')
         : textReply(400, '{"ok":false,"parameters":{"migrate_to_chat_id":-1009000000001}}');
     await send(channel, FIRING);
     await send(channel, RESOLVED);
-    expect(receiver.received.map(({ body }) => isRecord(body) && body["chat_id"])).toEqual([
-      "-4001",
-      "-1009000000001",
-      "-1009000000001",
-    ]);
+    await send(createChannel(config, deps), FIRING);
+    const chats = () => receiver.received.map(({ body }) => isRecord(body) && body["chat_id"]);
+    expect(chats()).toEqual(["-4001", "-1009000000001", "-1009000000001", "-1009000000001"]);
     expect(said).toEqual([
       { channel: "tg", advice: 'the chat is a supergroup now: chat_id: "-1009000000001"' },
     ]);
+    // The operator has set another chat since then.
+    if (config.kind !== "telegram") throw new Error("not Telegram");
+    receiver.replyTo = () => textReply(200, "ok");
+    await send(createChannel({ ...config, chatId: "-77" }, deps), FIRING);
+    expect(chats().at(-1)).toBe("-77");
   });
 
   it("gets texts that end between two characters, and never half of one", async () => {
@@ -510,6 +516,21 @@ describe("a receiver that does not accept", () => {
         expect(text.replaceAll(family, "")).not.toMatch(/[\u{1F469}\u{1F467}\u200D]/u);
       }
   });
+
+  it.each([
+    ["https://new.example/hooks/other-secret-part", "https://new.example"],
+    [`/hooks/${SECRET}/`, "http://127.0.0.1:"],
+  ])(
+    "names the host to which a receiver redirects, and sends nothing there: %s",
+    async (location, target) => {
+      const receiver = await startReceiver();
+      receiver.reply = { ...textReply(308, "moved"), headers: { location } };
+      const error = await send(webhook(receiver.url), FIRING).catch(String);
+      expect(error).toContain(`the webhook answered HTTP 308: it redirects to ${target}`);
+      expect(error).not.toContain("secret-part");
+      expect(receiver.received).toHaveLength(1);
+    },
+  );
 
   it("says how long to wait, in seconds with a fraction, at most an hour", async () => {
     const receiver = await startReceiver();

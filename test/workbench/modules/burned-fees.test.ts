@@ -3,7 +3,9 @@ import { QueryTotalSupplyResponse } from "../../../src/cosmos/proto/gen/cosmos/b
 import { messageFromJson, messageToJson } from "../../../src/cosmos/proto/json.ts";
 import type { JsonObject } from "../../../src/platform/base/json.ts";
 import { cellText, fieldAt } from "../../../src/platform/cli/table.ts";
+import { createFeeBurnerModule } from "../../../src/workbench/modules/feeburner/module.ts";
 import { startBenchChain } from "../../support/bench-chain.ts";
+import { createMemoryWorld } from "../../support/memory-context.ts";
 import { testGenesis } from "../../support/test-chain.ts";
 import { createTestKey } from "../../support/test-keys.ts";
 import { buildTx, sendMessage } from "../../support/test-tx.ts";
@@ -71,4 +73,20 @@ it("fees of another denomination than the burned one go to the treasury; without
   expect(kept).toMatchObject({ supply: SUPPLY, treasury: kept.fee.toString(), burned: coin("other", 0n) });
   const burned = pay(true, { params: { ...params, treasury_address: "" } });
   expect(burned).toMatchObject({ supply: SUPPLY - burned.fee, treasury: "0", burned: coin("other", 0n) });
+});
+
+it("a contract asks for the burned fees", () => {
+  const names = { chainName: "neutron", bech32Prefix: "neutron", denom: "untrn", authority: key.address };
+  const module = createFeeBurnerModule(names, {
+    balances: () => [],
+    burn: () => undefined,
+    send: () => undefined,
+  });
+  const context = createMemoryWorld().context();
+  const total = { total_burned_neutrons_amount: { coin: { denom: "untrn", amount: "7" } } };
+  module.initGenesis(context, total);
+  expect(module.handleCustomQuery(context, { total_burned_neutrons_amount: {} })).toEqual({
+    coin: { denom: "untrn", amount: "7" },
+  });
+  expect(module.handleCustomQuery(context, { min_ibc_fee: {} })).toBeUndefined();
 });

@@ -145,6 +145,11 @@ export function chargeRead(gas: GasMeter, keyBytes: number, valueBytes: number):
   gas.charge(READ_COST_PER_BYTE * valueBytes, "ReadPerByte");
 }
 
+/** Charges for asking whether an entry exists, as {@link chargeRead}. */
+export function chargeHas(gas: GasMeter): void {
+  gas.charge(HAS_COST, "Has");
+}
+
 /** Charges for writing an entry, as {@link chargeRead}. */
 export function chargeWrite(gas: GasMeter, keyBytes: number, valueBytes: number): void {
   gas.charge(WRITE_COST_FLAT, "WriteFlat");
@@ -180,7 +185,7 @@ class GasStore implements KVStore {
   }
 
   has(key: Uint8Array): boolean {
-    this.gas.charge(HAS_COST, "Has");
+    chargeHas(this.gas);
     return this.parent.has(key);
   }
 

@@ -35,7 +35,8 @@ export type NodeErrorFacts =
   | { readonly code: "state-mismatch"; readonly height: bigint }
   | { readonly code: "no-quorum"; readonly height: bigint }
   | { readonly code: "bad-evidence"; readonly height: bigint }
-  | { readonly code: "bad-validator-update"; readonly reason: string };
+  | { readonly code: "bad-validator-update"; readonly reason: string }
+  | { readonly code: "bad-time" };
 
 /** Thrown when a node cannot start, must stop, or rejects a control command. */
 export class NodeError extends CodedError<NodeErrorFacts> {}

@@ -154,9 +154,13 @@ export const BAD_ABOVE_ZERO: ColorSteps = [
   ["red", 1],
 ];
 
-/** Returns the annotation of restarts of these jobs: the time is the metric's value, so a restart is marked however long it took. */
+/**
+ * Returns the annotation of restarts of these jobs: the time is the metric's value, so a restart is marked however long it took, up to a day. A
+ * start is computed from the kernel's clock, and varies by a second without a restart.
+ */
 export function restartsOf(selector: string): string {
-  return `process_start_time_seconds{${selector}} * 1000`;
+  const start = `process_start_time_seconds{${selector}}`;
+  return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
 /** Returns a panel with one number. */

@@ -169,10 +169,17 @@ export const PROCESS: DashboardSpec = {
             emptyText: NO_RELOAD,
           },
         ),
-        graph("State stored", [query(`min by (instance) (${W}_state_stored{${JOB}})`, "{{instance}}")], {
-          description: "0 while the watchdog cannot write its state file.",
-          unit: "none",
-        }),
+        graph(
+          "State stored, clock believed",
+          ["state_stored", "clock_believed"].map((name) =>
+            query(`min by (instance) (${W}_${name}{${JOB}})`, `{{instance}} ${name}`),
+          ),
+          {
+            description:
+              "0 while the watchdog cannot write its state file, or its machine's clock is not believed.",
+            unit: "none",
+          },
+        ),
         graph("Last poll", [query(`time() - ${W}_last_poll_timestamp_seconds{${JOB}}`, "{{validator}}")], {
           description: "Grows when the watchdog has stopped.",
           unit: "s",

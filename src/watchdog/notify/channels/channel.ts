@@ -20,7 +20,7 @@ import {
   type SendMail,
 } from "./transport.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import type { ChannelSettings } from "../../alerts/outbox.ts";
+import type { ChannelMove, ChannelSettings } from "../../alerts/outbox.ts";
 
 /** A channel as the configuration describes it. */
 interface KindSettings extends ChannelSettings {
@@ -72,14 +72,18 @@ interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
   readonly state?: (config: z.output<Schema>) => StateRequests;
   /** What the receiver says when another attempt is useless. */
   readonly words?: ReceiverWords;
-  /** The configuration with which the receiver accepts a notification that it refused with this reply. Undefined: none. */
-  readonly moved?: (reply: PostReply, config: z.output<Schema>) => Moved<z.output<Schema>> | undefined;
+  /** Absent: the receiver never moves. */
+  readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
-interface Moved<Config> {
-  readonly config: Config;
+/** How a receiver says that it has another id now. */
+interface ReceiverMoves<Config> {
+  readonly idOf: (config: Config) => string;
+  readonly withId: (config: Config, id: string) => Config;
+  /** The id that a reply names. Undefined: none. */
+  readonly newId: (reply: PostReply) => string | undefined;
   /** What the operator should set: "chat_id is now -1001". */
-  readonly advice: string;
+  readonly advice: (id: string) => string;
 }
 
 /** A kind of channel for the rest of the watchdog. */
@@ -121,6 +125,14 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
+  /** Absent: a new id is forgotten with the process. */
+  readonly moves?: StoredMoves;
+}
+
+/** What the state knows of receivers that have moved, by name of the channel. */
+export interface StoredMoves {
+  readonly moveOf: (channel: string) => ChannelMove | undefined;
+  readonly setMove: (channel: string, move: ChannelMove) => void;
 }
 
 /** Events of one message for people. */
@@ -194,36 +206,45 @@ function openMails<Config extends ChannelSettings>(
 }
 
 function openRequests<Schema extends z.ZodType<KindSettings>>(
-  { receiver, alert, report, words, moved }: ChannelDefinition<Schema>,
+  { receiver, alert, report, words, moves }: ChannelDefinition<Schema>,
   config: z.output<Schema>,
-  { post, logger }: ChannelDeps,
+  { post, logger, moves: stored }: ChannelDeps,
 ): Sending {
-  let current = config;
+  const { name } = config;
+  let moved: string | undefined;
+  /** The configuration with the id that the receiver has now. An id that the operator has changed since then is right. */
+  const present = (): z.output<Schema> => {
+    if (moves === undefined) return config;
+    const known = stored?.moveOf(name);
+    const id = moved ?? (known?.from === moves.idOf(config) ? known.to : undefined);
+    return id === undefined ? config : moves.withId(config, id);
+  };
   /** Sends again when the receiver says where to. */
   const withMove = async (
     requests: (config: z.output<Schema>) => readonly ChannelRequest[],
     signal: AbortSignal,
   ): Promise<void> => {
-    let next: Moved<z.output<Schema>> | undefined;
+    let next: string | undefined;
     const watched: PostJson = async (call) => {
       const reply = await post(call);
-      next = moved?.(reply, current) ?? next;
+      next = moves?.newId(reply) ?? next;
       return reply;
     };
     const sendAll = async (): Promise<void> => {
       await Promise.all(
-        requests(current).map((request) => postAccepted(watched, receiver, { ...request, signal }, words)),
+        requests(present()).map((request) => postAccepted(watched, receiver, { ...request, signal }, words)),
       );
     };
     try {
       await sendAll();
     } catch (error) {
-      if (next === undefined) throw error;
+      if (moves === undefined || next === undefined || next === moves.idOf(present())) throw error;
       logger?.warn("the receiver has moved; set this in the configuration", {
-        channel: config.name,
-        advice: next.advice,
+        channel: name,
+        advice: moves.advice(next),
       });
-      current = next.config;
+      moved = next;
+      stored?.setMove(name, { from: moves.idOf(config), to: next });
       await sendAll();
     }
   };

@@ -58,13 +58,16 @@ export const telegram = defineChannel({
     gone: /^(?:401|404) |chat not found|bot was (?:kicked|blocked)|bot is not a member|bot can't initiate|user is deactivated|group chat was (?:deactivated|deleted)|chat was deleted|have no rights|not enough rights|need administrator rights|CHAT_WRITE_FORBIDDEN|PEER_ID_INVALID|TOPIC_(?:CLOSED|DELETED)/i,
   },
   // A group that became a supergroup has another id.
-  moved: ({ text = "" }, config) => {
-    const body = parseJson(text);
-    const parameters = isRecord(body) ? body["parameters"] : undefined;
-    const chatId = isRecord(parameters) ? String(parameters["migrate_to_chat_id"]) : "";
-    return /^-?\d{1,20}$/.test(chatId) && chatId !== config.chatId
-      ? { config: { ...config, chatId }, advice: `the chat is a supergroup now: chat_id: "${chatId}"` }
-      : undefined;
+  moves: {
+    idOf: ({ chatId }) => chatId,
+    withId: (config, chatId) => ({ ...config, chatId }),
+    newId: ({ text = "" }) => {
+      const body = parseJson(text);
+      const parameters = isRecord(body) ? body["parameters"] : undefined;
+      const chatId = isRecord(parameters) ? String(parameters["migrate_to_chat_id"]) : "";
+      return /^-?\d{1,20}$/.test(chatId) ? chatId : undefined;
+    },
+    advice: (chatId) => `the chat is a supergroup now: chat_id: "${chatId}"`,
   },
   // Without `parse_mode` the text is plain: characters of other hosts are not read as markup.
   alert: (events, config) => [

@@ -150,10 +150,22 @@ export const postJson: PostJson = async ({ url, headers, body, signal }) => {
     length += chunk.length;
     if (length > MAX_REPLY_BYTES) break;
   }
-  const text = Buffer.concat(chunks).toString("utf8").slice(0, MAX_REPLY_TEXT);
+  const { location } = response.headers;
+  const text =
+    typeof location === "string" && response.statusCode >= 300 && response.statusCode < 400
+      ? redirectText(location, url)
+      : Buffer.concat(chunks).toString("utf8").slice(0, MAX_REPLY_TEXT);
   const retryAfterMs = retryAfter(response.headers["retry-after"], text);
   return { status: response.statusCode, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 };
+
+/** A notification is not sent to another address than the configured one. Its path can be a secret. */
+function redirectText(location: string, from: string): string {
+  const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
+  return target === undefined
+    ? "it redirects to an address that is not a URL"
+    : `it redirects to ${target.protocol}//${target.host}; set the URL to the one there`;
+}
 
 /** Longest wait that a receiver can ask for. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;

@@ -8,6 +8,7 @@ import { errorText } from "../../../platform/base/errors.ts";
 import type { JsonValue } from "../../../platform/base/json.ts";
 import { moduleAddress, parseAddress } from "../../../localnet/chain/runtime/address.ts";
 import { type Coin, parseWireInt, toWireCoin } from "../../../localnet/chain/runtime/coins.ts";
+import type { MessageJson } from "../../../localnet/chain/modules/wasm/contract.ts";
 import type { Context } from "../../../localnet/chain/runtime/context.ts";
 import { ErrInvalidRequest, unregisteredError } from "../../../localnet/chain/runtime/errors.ts";
 import {
@@ -39,6 +40,11 @@ interface BankKeeper {
 export interface FeeBurnerModule extends ChainModule {
   /** Burns the fees that a module account got, and counts them. Fees of other denominations go to the treasury. */
   readonly burnFees: (context: Context, feeRecipient: string) => void;
+  /** Answers the module's own query of a contract. Returns undefined for any other query. */
+  readonly handleCustomQuery: (
+    context: Context,
+    request: Readonly<Record<string, unknown>>,
+  ) => MessageJson | undefined;
 }
 
 /** The fees that were burned since genesis. */
@@ -83,6 +89,10 @@ export function createFeeBurnerModule(options: FeeBurnerOptions, bank: BankKeepe
         params: params.get(context),
         totalBurnedNeutronsAmount: burned.get(context) ?? { coin: undefined },
       }),
+    handleCustomQuery: (context, request) =>
+      request["total_burned_neutrons_amount"] === undefined
+        ? undefined
+        : { coin: { ...toWireCoin(totalOf(context, params)) } },
     burnFees: (context, feeRecipient) => burnFees(context, feeRecipient, { bank, params, options }),
   };
 }

@@ -14,6 +14,7 @@ import { gasBurner } from "../../../../src/localnet/chain/contracts/gas-burner.t
 import { profileNamed } from "../../../../src/localnet/chain/deviations/profile-named.ts";
 import type { ProfileName } from "../../../../src/localnet/chain/deviations/deviations.ts";
 import { formatAddress } from "../../../../src/localnet/chain/runtime/address.ts";
+import { ErrUnauthorized } from "../../../../src/localnet/chain/runtime/errors.ts";
 import { createGasMeter } from "../../../../src/localnet/chain/runtime/gas.ts";
 import {
   fromBase64,
@@ -231,6 +232,21 @@ describe("sub-messages", () => {
     const outcome = respond(echo, { messages: [sub(failing, "error"), any(register({ sender: echo }))] });
     expect(outcome.code).toBe(0);
     expect(outcome.events.map(({ type }) => type)).toEqual(["execute", "reply", "neutron"]);
+  });
+
+  it("fail the call with the error of a reply behind its prefix", () => {
+    const burn = { kind: "any", typeUrl: "/no.such.Msg", value: new Uint8Array() } as const;
+    const { chain: own, address } = withCode({
+      name: "fails in its reply",
+      instantiate: () => NO_RESPONSE,
+      execute: () => ({ ...NO_RESPONSE, messages: [{ ...subMessage(burn), replyOn: "error" }] }),
+      reply: () => {
+        throw ErrUnauthorized("not now");
+      },
+    });
+    const call = (): unknown =>
+      own.wasm.host.execute(own.world.context(), address, { sender: ALICE, funds: [] }, utf8("{}"));
+    expect(call).toThrow("dispatch: submessages: reply: not now: unauthorized");
   });
 
   it("cause a reply when they succeed and the contract wants successes", () => {

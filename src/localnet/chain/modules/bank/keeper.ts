@@ -45,6 +45,7 @@ export interface BankKeeper {
   readonly supply: (context: Context, denom: string) => bigint;
   readonly hasSupply: (context: Context, denom: string) => boolean;
   readonly metadata: (context: Context, denom: string) => Metadata | undefined;
+  readonly hasMetadata: (context: Context, denom: string) => boolean;
   /** Stores metadata under its base denomination, unchecked. */
   readonly setMetadata: (context: Context, metadata: Metadata) => void;
   /** Moves coins, creates the recipient's account if absent, and emits the events of a transfer. */
@@ -107,6 +108,7 @@ export function createBankKeeper(
     supply: (context, denom) => supplies.get(context, denom) ?? 0n,
     hasSupply: supplies.has,
     metadata: metadatas.get,
+    hasMetadata: metadatas.has,
     setMetadata: (context, metadata) => metadatas.set(context, metadata.base, metadata),
     send,
     sendToModule: (context, from, module, coins) => {

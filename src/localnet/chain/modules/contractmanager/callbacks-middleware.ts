@@ -1,6 +1,6 @@
 import { toBase64, utf8 } from "../../../../platform/base/bytes.ts";
 import { printGoObject, printGoString } from "../../../../platform/base/go-json.ts";
-import type { Context } from "../../runtime/context.ts";
+import { chargeHas, type Context } from "../../runtime/context.ts";
 import { ChainPanic, isOutOfGas, ModuleError } from "../../runtime/errors.ts";
 import { event } from "../../runtime/events.ts";
 import { createNestedMeter } from "../../runtime/gas.ts";
@@ -13,16 +13,19 @@ import { moduleParams } from "./params.ts";
 
 /**
  * Calls a contract with the result of a transfer that it sent, after the application has processed it. The failure of the
- * contract is stored: the acknowledgement or the timeout must not depend on it.
+ * contract is stored: the acknowledgement or the timeout must not depend on it. Charges for the deployed chain's question in front
+ * whether the packet was forwarded, which none is here.
  */
 export function callbacksMiddleware(inner: IBCModule, keepers: Keepers): IBCModule {
   return {
     ...inner,
     onAcknowledge: (context, packet, acknowledgement) => {
+      chargeHas(context.gas);
       inner.onAcknowledge(context, packet, acknowledgement);
       callSender(context, packet, replyOf(acknowledgement), keepers);
     },
     onTimeout: (context, packet) => {
+      chargeHas(context.gas);
       inner.onTimeout(context, packet);
       callSender(context, packet, { kind: "timeout" }, keepers);
     },

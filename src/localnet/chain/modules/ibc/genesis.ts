@@ -14,10 +14,10 @@ import { atPath, GenesisError } from "../../runtime/genesis.ts";
 import type { ModuleParams } from "../../runtime/params.ts";
 import {
   getChannel,
-  getSequence,
   hopOf,
   listChannels,
   listPacketEntries,
+  listSequences,
   nextChannelSequence,
   setChannel,
   setPacketEntry,
@@ -291,7 +291,7 @@ const SEQUENCE_LISTS: readonly (readonly [list: string, name: SequenceName])[] =
 
 /**
  * Reads `channel_genesis` in ibc-go's format, after the connections. Throws `GenesisError` for a channel that is invalid, given
- * twice, or without its connection, and for entries of an unknown channel.
+ * twice, or without its connection.
  */
 function initChannels(context: Context, genesis: JsonField): void {
   initParams(context, genesis, CHANNEL, channelParams);
@@ -320,7 +320,7 @@ function initPackets(context: Context, list: JsonField, name: PacketEntryName): 
   const states = asMessages(list, { name: `${CHANNEL}.PacketState`, codec: PacketState });
   for (const [index, { portId, channelId, sequence, data }] of states.entries()) {
     const end = { portId, channelId };
-    requireChannel(context, `${list.path}[${index}]`, end);
+    checkEnd(`${list.path}[${index}]`, end);
     setPacketEntry(context, name, { end, sequence }, data);
   }
 }
@@ -329,14 +329,17 @@ function initSequences(context: Context, list: JsonField, name: SequenceName): v
   for (const element of list.elements()) {
     const portId = element.member("port_id").required().asText();
     const channelId = element.member("channel_id").required().asText();
-    requireChannel(context, element.path, { portId, channelId });
+    checkEnd(element.path, { portId, channelId });
     setSequence(context, name, { portId, channelId }, element.member("sequence").required().asUint64());
   }
 }
 
-function requireChannel(context: Context, path: string, end: ChannelEndpoint): void {
-  if (getChannel(context, end) !== undefined) return;
-  throw new GenesisError(path, `the channel ${end.channelId} of port ${end.portId} does not exist`);
+/** As in ibc-go, the channel need not exist. */
+function checkEnd(path: string, { portId, channelId }: ChannelEndpoint): void {
+  atPath(path, () => {
+    validatePortId(portId);
+    validateChannelId(channelId);
+  });
 }
 
 /** Prints all channels with their packets. */
@@ -347,9 +350,7 @@ function exportChannels(context: Context): JsonObject {
       messageToJson(`${CHANNEL}.IdentifiedChannel`, IdentifiedChannel.encode(channel).finish()),
     ),
     ...Object.fromEntries(PACKET_LISTS.map(([list, name]) => [list, exportPackets(context, name)])),
-    ...Object.fromEntries(
-      SEQUENCE_LISTS.map(([list, name]) => [list, exportSequences(context, channels, name)]),
-    ),
+    ...Object.fromEntries(SEQUENCE_LISTS.map(([list, name]) => [list, exportSequences(context, name)])),
     next_channel_sequence: `${nextChannelSequence.get(context) ?? 0n}`,
     params: exportParams(context, CHANNEL, channelParams),
   };
@@ -364,13 +365,10 @@ function exportPackets(context: Context, name: PacketEntryName): readonly JsonVa
   }));
 }
 
-function exportSequences(
-  context: Context,
-  channels: readonly ChannelEndpoint[],
-  name: SequenceName,
-): readonly JsonValue[] {
-  return channels.flatMap((end) => {
-    const sequence = getSequence(context, name, end)?.toString();
-    return sequence === undefined ? [] : [{ port_id: end.portId, channel_id: end.channelId, sequence }];
-  });
+function exportSequences(context: Context, name: SequenceName): readonly JsonValue[] {
+  return listSequences(context, name).map(({ portId, channelId, sequence }) => ({
+    port_id: portId,
+    channel_id: channelId,
+    sequence: sequence.toString(),
+  }));
 }

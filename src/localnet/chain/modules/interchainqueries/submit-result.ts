@@ -107,6 +107,8 @@ function submitKvResult(context: Context, submission: KvSubmission, keepers: Kee
     throw ErrInvalidSubmittedResult(
       `KV keys length from result is not equal to registered query keys length: ${result.kvResults.length} != ${query.keys.length}`,
     );
+  // Go reads the connection again, for the query of its consensus state.
+  keepers.ibc.connectionClientId(context, query.connectionId);
   const root = requireRoot(context, clientId, result, keepers);
   const kvResults = query.keys.map((key, index) =>
     verifyStorageValue(keepers.proofs, root, key, result.kvResults[index]),

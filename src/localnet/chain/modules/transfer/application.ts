@@ -22,7 +22,6 @@ import {
   ErrSendDisabled,
   ErrSequenceSendNotFound,
   MODULE_NAME,
-  PORT_ID,
   VERSION,
 } from "./keys.ts";
 import {
@@ -36,7 +35,7 @@ import {
   validatePacketData,
 } from "./packet.ts";
 import { moduleParams } from "./params.ts";
-import { addTrace, type Keepers, escrowCoin, fullDenomOf, unescrowCoin } from "./keeper.ts";
+import { addTrace, type Keepers, escrowCoin, fullDenomOf, port, unescrowCoin } from "./keeper.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import { type Coin, isDenom, parseCoins } from "../../runtime/coins.ts";
 import type { MsgTransfer } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/tx.ts";
@@ -46,7 +45,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
   return {
     moduleName: MODULE_NAME,
     onOpenInit: (context, channel) => {
-      validateChannel(channel);
+      validateChannel(context, channel);
       const isEmpty = trimGoSpace(channel.version) === "";
       if (!isEmpty && channel.version !== VERSION)
         throw ErrInvalidVersion(`expected ${VERSION}, got ${channel.version}`);
@@ -55,7 +54,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
       return channel.version;
     },
     onOpenTry: (context, channel) => {
-      validateChannel(channel);
+      validateChannel(context, channel);
       requireVersion(channel.version);
       chargeClaim(context, MODULE_NAME, channelCapability(channel));
       return VERSION;
@@ -77,12 +76,13 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
   };
 }
 
-function validateChannel({ ordering, portId }: OpeningChannel): void {
+function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
     // The space before the colon is that of ibc-go.
     throw ErrInvalidChannelOrdering(`expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `);
   }
-  if (portId !== PORT_ID) throw ErrInvalidPort(`invalid port: ${portId}, expected ${PORT_ID}`);
+  const own = port.get(context);
+  if (portId !== own) throw ErrInvalidPort(`invalid port: ${portId}, expected ${own}`);
 }
 
 function requireVersion(version: string): void {
@@ -166,6 +166,8 @@ export function sendTransfer(
   );
   const sender = parseAddress(bech32Prefix, message.sender);
   if (bank.isBlocked(sender)) throw ErrIbcUnauthorized(`${message.sender} is not allowed to send funds`);
+  // ibc-go reads the channel for its telemetry. It exists: it has a next number.
+  channels.channel(context, source);
   const denom = takeCoin(context, keepers, { sender, source }, coin);
   const sequence = channels.sendPacket(context, {
     source,
@@ -181,6 +183,8 @@ export function sendTransfer(
       memo: message.memo,
     }),
   });
+  // The deployed chain reads it once more behind the limiter.
+  channels.channel(context, source);
   for (const each of transferSent(message, coin)) context.emit(each);
   return sequence;
 }
@@ -251,7 +255,7 @@ function mintVoucher(
   { full, amount }: { readonly full: string; readonly amount: bigint },
 ): void {
   const trace = parseTrace(full);
-  addTrace(context, trace);
+  addTrace(context, bank, trace);
   const denom = localDenom(trace);
   context.emit(voucherMinted(upperHex(traceHash(trace)), denom));
   wrapErrors(

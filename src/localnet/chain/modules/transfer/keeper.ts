@@ -1,3 +1,4 @@
+import type { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
 import { IntProto } from "../../../../cosmos/proto/gen/cosmos/base/v1beta1/coin.ts";
 import type { Fee } from "../../../../cosmos/proto/gen/neutron/feerefunder/fee.ts";
 import { DenomTrace } from "../../../../cosmos/proto/gen/ibc/applications/transfer/v1/denomtrace.ts";
@@ -13,7 +14,7 @@ import {
   messageCodec,
   textCodec,
 } from "../../store/collections.ts";
-import { fullDenom, hashOfVoucher, parseTraceHash, traceHash } from "./denom.ts";
+import { fullDenom, hashOfVoucher, localDenom, parseTraceHash, traceHash } from "./denom.ts";
 import { ErrTraceNotFound, ESCROW_PREFIX, MODULE_NAME, PORT_KEY, TRACES_PREFIX, VERSION } from "./keys.ts";
 import type { ChannelEndpoint } from "../ibc/host/packet.ts";
 import type { ICS4Wrapper } from "../ibc/channel/ibc-module.ts";
@@ -36,10 +37,14 @@ interface BankKeeper {
   /** Throws `ModuleError` when messages may not send one of the denominations. */
   readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
   readonly isBlocked: (address: Uint8Array) => boolean;
+  readonly hasMetadata: (context: Context, denom: string) => boolean;
+  readonly setMetadata: (context: Context, metadata: Metadata) => void;
 }
 
 /** Sends packets, directly or through middleware. */
 interface ChannelKeeper extends ICS4Wrapper {
+  /** Returns a channel; undefined for an unknown one. */
+  readonly channel: (context: Context, channel: ChannelEndpoint) => unknown;
   /** Returns the sequence of the next packet of a channel; undefined for an unknown channel. */
   readonly nextSequenceSend: (context: Context, channel: ChannelEndpoint) => bigint | undefined;
 }
@@ -78,10 +83,26 @@ export const traces = createMap(MODULE_NAME, TRACES_PREFIX, bytesCodec, messageC
 /** Coins in all escrow accounts, by denomination. An amount of zero has no entry. */
 export const escrows = createMap(MODULE_NAME, ESCROW_PREFIX, textCodec, amountCodec);
 
-/** Stores the trace of a voucher. */
-export function addTrace(context: Context, trace: DenomTrace): void {
+/** Stores the trace of a voucher, and its metadata in the bank. */
+export function addTrace(context: Context, bank: BankKeeper, trace: DenomTrace): void {
   const hash = traceHash(trace);
   if (!traces.has(context, hash)) traces.set(context, hash, trace);
+  if (!bank.hasMetadata(context, localDenom(trace))) bank.setMetadata(context, voucherMetadata(trace));
+}
+
+/** Returns a voucher's metadata, as in ibc-go without a unit for `display`. */
+function voucherMetadata(trace: DenomTrace): Metadata {
+  const display = fullDenom(trace);
+  return {
+    description: `IBC token from ${display}`,
+    denomUnits: [{ denom: trace.baseDenom, exponent: 0, aliases: [] }],
+    base: localDenom(trace),
+    display,
+    name: `${display} IBC token`,
+    symbol: trace.baseDenom.toUpperCase(),
+    uri: "",
+    uriHash: "",
+  };
 }
 
 /** Returns a coin's full denomination: its trace's for "ibc/HASH". Throws transfer/6 for an unknown trace. */

@@ -46,7 +46,7 @@ type SendReply = (context: Context, contract: string, reply: Reply) => Uint8Arra
 /**
  * Creates the dispatch. It runs messages in order, each on a cache layer of its own. If a message fails and the contract
  * wants a reply on errors, its writes are dropped and the contract receives the error. Any other failure fails the
- * complete call with "dispatch: submessages: …".
+ * complete call with "dispatch: submessages: …", that of a reply with "dispatch: submessages: reply: …".
  */
 export function createDispatch(
   runMessage: RunMessage,
@@ -65,7 +65,8 @@ export function createDispatch(
       const result = runSubMessage(context, contract, message, { runMessage, isDeterministic });
       if (!wantsReply(message, result)) continue;
       const reply = { id: message.id, result, payload: message.payload ?? NO_PAYLOAD };
-      data = wrapErrors(asSubmessages, () => sendReply(context, contract, reply)) ?? data;
+      const asReply = (error: ModuleError): ModuleError => asSubmessages(error.wrap("reply"));
+      data = wrapErrors(asReply, () => sendReply(context, contract, reply)) ?? data;
     }
     return data;
   };

@@ -64,6 +64,15 @@ export function getPacketEntry(
   return context.store(keys.STORE_NAME).get(utf8(keys.packetPath(name, end, sequence)));
 }
 
+export function hasPacketEntry(
+  context: Context,
+  name: keys.PacketEntryName,
+  end: ChannelEndpoint,
+  sequence: bigint,
+): boolean {
+  return context.store(keys.STORE_NAME).has(utf8(keys.packetPath(name, end, sequence)));
+}
+
 export function setPacketEntry(
   context: Context,
   name: keys.PacketEntryName,
@@ -104,6 +113,19 @@ export function listPacketEntries(
     found.push({ portId, channelId, sequence: BigInt(digits), data });
   }
   return found;
+}
+
+/** Returns the next numbers of all channels, in ascending path order. */
+export function listSequences(
+  context: Context,
+  name: keys.SequenceName,
+): readonly (ChannelEndpoint & { readonly sequence: bigint })[] {
+  const prefix = utf8(`${name}/`);
+  const entries = context.store(keys.STORE_NAME).iterate(prefix, prefixEnd(prefix));
+  return Array.from(entries, ([key, value]) => {
+    const [, , portId = "", , channelId = ""] = latin1(key).split("/");
+    return { portId, channelId, sequence: readUint64BigEndian(value) };
+  });
 }
 
 /**

@@ -2,7 +2,7 @@ import { Channel, Order, State } from "../../../../../cosmos/proto/gen/ibc/core/
 import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/connection/v1/connection.ts";
 import { equalBytes, sha256, uint64BigEndian, goBytes } from "../../../../../platform/base/bytes.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
-import type { Context } from "../../../runtime/context.ts";
+import { chargeRead, type Context } from "../../../runtime/context.ts";
 import * as errors from "../../../runtime/errors.ts";
 import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../client/client-store.ts";
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
@@ -32,13 +32,14 @@ import {
   packetTimedOut,
 } from "../host/events.ts";
 import { isZeroHeight, selfHeight } from "../host/height.ts";
-import { channelPath, packetPath, sequencePath, STORE_NAME } from "../host/keys.ts";
+import { channelPath, packetPath, sequencePath, startPath, STORE_NAME, upgradePath } from "../host/keys.ts";
 import {
   counterpartyOf,
   deleteCommitment,
   getChannel,
   getPacketEntry,
   getSequence,
+  hasPacketEntry,
   hopOf,
   setChannel,
   setPacketEntry,
@@ -64,6 +65,8 @@ const RECEIPT = Uint8Array.of(1);
  */
 export function receivePacket(context: Context, packet: Packet, proof: MessageProof): boolean {
   const channel = destinationOf(context, packet);
+  chargeRead(context.gas, upgradePath(packet.destination).length, 0);
+  chargeAuthentication(context, STORE_NAME, channelCapability(packet.destination));
   requireCounterparty("source", packet.source, channel);
   const connection = requireOpenConnection(context, hopOf(channel));
   const height = selfHeight(context);
@@ -100,7 +103,8 @@ export function writeAcknowledgement(
 ): void {
   const { destination: end, sequence } = packet;
   const channel = destinationOf(context, packet);
-  if (getPacketEntry(context, "acks", end, sequence) !== undefined) throw ErrAcknowledgementExists();
+  chargeAuthentication(context, STORE_NAME, channelCapability(end));
+  if (hasPacketEntry(context, "acks", end, sequence)) throw ErrAcknowledgementExists();
   if (bytes.length === 0) throw ErrInvalidAcknowledgement("acknowledgement cannot be empty");
   setPacketEntry(context, "acks", { end, sequence }, sha256(bytes));
   for (const event of acknowledgementWritten(packet, channel, bytes)) context.emit(event);
@@ -109,10 +113,7 @@ export function writeAcknowledgement(
 function destinationOf(context: Context, { destination }: Packet): Channel {
   const channel = getChannel(context, destination);
   if (channel === undefined) throw ErrChannelNotFound(destination.channelId);
-  if (channel.state === State.STATE_OPEN) {
-    chargeAuthentication(context, STORE_NAME, channelCapability(destination));
-    return channel;
-  }
+  if (channel.state === State.STATE_OPEN) return channel;
   throw ErrInvalidChannelState(
     `expected channel state to be one of [STATE_OPEN, STATE_FLUSHING, STATE_FLUSHCOMPLETE], but got ${enumName(State, channel.state)}`,
   );
@@ -135,6 +136,7 @@ function requireCounterparty(name: "source" | "destination", end: ChannelEndpoin
 
 /** An unordered channel stores a receipt of each packet, an ordered one the number of the next. */
 function markReceived(context: Context, { destination: end, sequence }: Packet, ordering: Order): boolean {
+  chargeRead(context.gas, startPath(end).length, 0);
   if (ordering === Order.ORDER_UNORDERED) {
     if (getPacketEntry(context, "receipts", end, sequence) !== undefined) return false;
     setPacketEntry(context, "receipts", { end, sequence }, RECEIPT);

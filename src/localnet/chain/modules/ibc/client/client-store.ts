@@ -20,7 +20,12 @@ import { NS_PER_SECOND } from "../../../../../platform/base/time.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { unregisteredError } from "../../../runtime/errors.ts";
 import type { KVStore } from "../../../store/kv-store.ts";
-import { decodeUntrusted, ErrConsensusStateNotFound, ErrUnpackAny } from "../host/errors.ts";
+import {
+  decodeUntrusted,
+  ErrClientNotFound,
+  ErrConsensusStateNotFound,
+  ErrUnpackAny,
+} from "../host/errors.ts";
 import { formatHeight, isZeroHeight, parseHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST, LOCALHOST_URL, TENDERMINT_TYPE } from "../host/identifiers.ts";
 import * as keys from "../host/keys.ts";
@@ -272,8 +277,11 @@ export function durationNs(duration: Duration | undefined): bigint {
 
 /** Returns the time of the counterparty at a height that the client stores, in nanoseconds. Throws client/7. */
 export function timestampAt(context: Context, clientId: string, height: Height): bigint {
-  if (clientId === LOCALHOST) return context.timeNs;
-  const state = openClientStore(context, clientId).consensusState(height);
+  const store = openClientStore(context, clientId);
+  const client = store.clientState();
+  if (client === undefined) throw ErrClientNotFound(clientId);
+  if (client.type === LOCALHOST) return context.timeNs;
+  const state = store.consensusState(height);
   if (state === undefined) throw ErrConsensusStateNotFound(`height (${formatHeight(height)})`);
   return state.timeNs;
 }

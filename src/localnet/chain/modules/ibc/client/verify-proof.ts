@@ -112,7 +112,7 @@ function claimOf(context: Context, request: PathProof, { client, store }: OpenCl
 }
 
 function requireDelay(context: Context, { proofHeight, delay }: PathProof, store: ClientStore): void {
-  if (delay === undefined) return;
+  if (delay === undefined || (delay.timeNs === 0n && delay.blocks === 0n)) return;
   const processed = store.processed(proofHeight);
   if (delay.timeNs !== 0n) {
     if (processed === undefined)

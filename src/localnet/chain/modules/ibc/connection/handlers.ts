@@ -11,6 +11,7 @@ import type { Context } from "../../../runtime/context.ts";
 import { type ModuleError, wrapErrors } from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
+import { openClientStore } from "../client/client-store.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
 import {
   ErrIbcInvalidVersion,
@@ -186,6 +187,8 @@ function newConnectionId(context: Context, clientId: string): string {
   const sequence = nextConnectionSequence.get(context) ?? 0n;
   nextConnectionSequence.set(context, sequence + 1n);
   const id = `connection-${sequence}`;
+  // ibc-go reads the client again before it lists the connection.
+  openClientStore(context, clientId).clientState();
   setClientConnections(context, clientId, [...(getClientConnections(context, clientId) ?? []), id]);
   return id;
 }

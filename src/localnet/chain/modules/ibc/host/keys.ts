@@ -1,3 +1,4 @@
+import type { ChannelEndpoint } from "./packet.ts";
 import { concat, readUint64BigEndian, uint64BigEndian, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Height } from "../../../../../cosmos/proto/gen/ibc/core/client/v1/client.ts";
 import { formatHeight } from "./height.ts";
@@ -116,10 +117,20 @@ export function sequencePath(name: SequenceName, portId: string, channelId: stri
   return `${name}/${channelSuffix(portId, channelId)}`;
 }
 
+/** Returns the path of the counterparty's upgrade of a channel. No channel here has one. */
+export function upgradePath({ portId, channelId }: ChannelEndpoint): string {
+  return `channelUpgrades/counterpartyUpgrade/${channelSuffix(portId, channelId)}`;
+}
+
+/** Returns the path of the first packet's number since a channel's upgrade. No channel here has one. */
+export function startPath({ portId, channelId }: ChannelEndpoint): string {
+  return `recvStartSequence/${channelSuffix(portId, channelId)}`;
+}
+
 /** Returns the path of the commitment, the receipt or the acknowledgement of one packet. */
 export function packetPath(
   name: PacketEntryName,
-  { portId, channelId }: { readonly portId: string; readonly channelId: string },
+  { portId, channelId }: ChannelEndpoint,
   sequence: bigint,
 ): string {
   return `${packetsPath(name, portId, channelId)}/${sequence}`;

@@ -1,0 +1,53 @@
+import { Option } from "commander";
+import { z } from "zod";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { portOffsetOption } from "../../platform/cli/options.ts";
+import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts";
+
+/** Options of each command to a running localnet. */
+export interface LocalnetOptions {
+  readonly json?: true;
+  readonly portOffset: number;
+}
+
+/** The options of each command to a running localnet. */
+export function localnetOptions(): readonly Option[] {
+  return [new Option("--json", "print JSON"), portOffsetOption()];
+}
+
+/** The blocks of one request may take this long. */
+const DEADLINE_MS = 120_000;
+
+/** Sends a request to the control API, with a body as POST with the token. Throws `CliError`. */
+export function askLocalnet(
+  path: string,
+  body: unknown,
+  { portOffset }: LocalnetOptions,
+  { signal }: Pick<CliContext, "signal">,
+): Promise<unknown> {
+  return askDaemon(
+    {
+      daemon: "the localnet's control API",
+      url: `http://127.0.0.1:${portsAt(portOffset).control}`,
+      path,
+      deadlineMs: DEADLINE_MS,
+      hint: "start relaywatch up or relaywatch localnet start, or select one with --port-offset",
+      tokenHint: `the one in ${controlTokenFile(portOffset)} was ${body === undefined ? "not " : ""}sent`,
+      ...(body === undefined ? {} : { body, token: controlToken(portOffset) }),
+    },
+    signal,
+  );
+}
+
+const chainsReply = z.object({
+  chains: z.array(
+    z.object({ chain_id: z.string(), prefix: z.string(), height: z.coerce.string(), halted: z.boolean() }),
+  ),
+});
+
+/** Parses the reply of `GET /chains` and `POST /blocks`. */
+export function parseChains(reply: unknown): z.output<typeof chainsReply>["chains"] {
+  return chainsReply.parse(reply).chains;
+}

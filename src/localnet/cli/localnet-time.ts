@@ -1,0 +1,165 @@
+import { Command, InvalidArgumentError, Option } from "commander";
+import { z } from "zod";
+import { decodeBech32 } from "../../platform/base/bytes.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { stringifyJson } from "../../platform/base/json.ts";
+import { formatRoundedDuration } from "../../platform/base/text.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { parseDuration } from "../../platform/cli/options.ts";
+import { durationText } from "../../platform/config/config-fields.ts";
+import { askLocalnet, type LocalnetOptions, localnetOptions, parseChains } from "./ask-localnet.ts";
+
+/** Adds the options of a command to a running localnet. */
+function withOptions(command: Command): Command {
+  for (const option of localnetOptions()) command.addOption(option);
+  return command;
+}
+
+const timeReply = z.object({ time: z.string(), rate: z.number() });
+
+/** `relaywatch localnet time [show | set TIME | add DURATION | rate NUMBER]`. */
+export function timeCommand(context: CliContext): Command {
+  const ask = async (body: unknown, options: LocalnetOptions): Promise<void> => {
+    const reply = timeReply.parse(await askLocalnet("/time", body, options, context));
+    context.print(options.json ? stringifyJson(reply, 2) : timeText(reply));
+  };
+  const show = new Command("show").description("print the time of the chains and its rate");
+  const set = new Command("set")
+    .description("move the time ahead to an instant")
+    .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"');
+  const add = new Command("add")
+    .description("move the time ahead; a light client expires when that is longer than its trusting period")
+    .argument("<duration>", 'such as "21d" or "5m30s", at most 366 days', parseDuration);
+  const rate = new Command("rate")
+    .description("let the time pass faster or slower")
+    .argument(
+      "<factor>",
+      "seconds of the chains per second of this machine; 0 stops the time, 1 is normal",
+      parseFactor,
+    );
+  return new Command()
+    .addCommand(
+      withOptions(show).action((options: LocalnetOptions) => ask(undefined, options)),
+      { isDefault: true },
+    )
+    .addCommand(withOptions(set).action((to: string, options: LocalnetOptions) => ask({ set: to }, options)))
+    .addCommand(
+      withOptions(add).action((ms: number, options: LocalnetOptions) =>
+        ask({ add: durationText(ms) }, options),
+      ),
+    )
+    .addCommand(
+      withOptions(rate).action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
+    )
+    .addHelpText(
+      "after",
+      `
+Headers, light clients, vesting, unbonding, timeouts and the sidecar's prices follow. The second block from now is the first
+one with a new time. Time never goes back.
+A daemon of the same localnet follows with its option --chain-clock.
+With "rate 86400" each second is a day, and the clients stay alive, since the relayers update them.`,
+    );
+}
+
+function timeText({ time, rate }: z.output<typeof timeReply>): string {
+  const aheadMs = Math.round((Date.parse(time) - Date.now()) / 1_000) * 1_000;
+  const distance =
+    aheadMs === 0
+      ? ""
+      : `, ${formatRoundedDuration(Math.abs(aheadMs))} ${aheadMs > 0 ? "ahead of" : "behind"} this machine`;
+  return `${time}${distance}${rate === 1 ? "" : `, rate ${rate}`}`;
+}
+
+function parseFactor(text: string): number {
+  if (/^\d+(?:\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("a number from 0 to 10000000 was expected");
+}
+
+/** `relaywatch localnet mine [COUNT] [--interval 6s]`. */
+export function mineCommand(context: CliContext): Command {
+  const command = new Command()
+    .argument("[count]", "number of blocks, at most 1000", parseCount, 1)
+    .addOption(
+      new Option("--interval <duration>", "move the time ahead by this before each block").argParser(
+        parseDuration,
+      ),
+    );
+  return withOptions(command).action(
+    async (count: number, options: LocalnetOptions & { readonly interval?: number }) => {
+      const interval = options.interval === undefined ? {} : { interval: durationText(options.interval) };
+      const reply = await askLocalnet("/blocks", { count, ...interval }, options, context);
+      if (options.json) return context.print(stringifyJson(reply, 2));
+      for (const { chain_id, height } of parseChains(reply))
+        context.print(`${chain_id} is at height ${height}`);
+      context.print(timeText(timeReply.parse(reply)));
+    },
+  );
+}
+
+function parseCount(text: string): number {
+  if (/^\d{1,4}$/.test(text) && Number(text) >= 1 && Number(text) <= 1_000) return Number(text);
+  throw new InvalidArgumentError("a whole number from 1 to 1000 was expected");
+}
+
+/** `relaywatch localnet halt [CHAIN]`. */
+export function haltCommand(context: CliContext): Command {
+  return switchCommand("halt", context);
+}
+
+/** `relaywatch localnet resume [CHAIN]`. */
+export function resumeCommand(context: CliContext): Command {
+  return switchCommand("resume", context);
+}
+
+function switchCommand(name: "halt" | "resume", context: CliContext): Command {
+  const command = new Command().argument("[chain]", "id of the chain; default: both");
+  return withOptions(command).action(async (only: string | undefined, options: LocalnetOptions) => {
+    const listed = parseChains(await askLocalnet("/chains", undefined, options, context));
+    const ids = only === undefined ? listed.map(({ chain_id }) => chain_id) : [only];
+    for (const id of ids)
+      await askLocalnet(`/chains/${encodeURIComponent(id)}/${name}`, {}, options, context);
+    const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
+    if (options.json) return context.print(stringifyJson({ chains }, 2));
+    for (const { chain_id, height, halted } of chains)
+      context.print(`${chain_id} ${halted ? "is halted" : "makes blocks"} at height ${height}`);
+  });
+}
+
+/** `relaywatch localnet faucet ADDRESS AMOUNT`. */
+export function faucetCommand(context: CliContext): Command {
+  const command = new Command()
+    .argument("<address>", "account of one of the chains, which its prefix tells", parseAddress)
+    .argument("<amount>", "in the chain's base unit, such as 1000000");
+  return withOptions(command).action(
+    async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
+      const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
+      const chain = chains.find((one) => one.prefix === prefix);
+      if (chain === undefined) {
+        const prefixes = chains.map((one) => one.prefix).join(" or ");
+        throw new CliError(
+          EXIT.usage,
+          `no chain here has the prefix ${prefix}; the address must begin with ${prefixes}`,
+        );
+      }
+      const path = `/chains/${encodeURIComponent(chain.chain_id)}/faucet`;
+      const reply = await askLocalnet(path, { address, amount }, options, context);
+      if (options.json) return context.print(stringifyJson(reply, 2));
+      const sent = z.object({ hash: z.string(), amount: z.string() }).parse(reply);
+      context.print(`${sent.amount} to ${address} on ${chain.chain_id}, transaction ${sent.hash}`);
+    },
+  );
+}
+
+interface Recipient {
+  readonly address: string;
+  readonly prefix: string;
+}
+
+function parseAddress(address: string): Recipient {
+  try {
+    return { address, prefix: decodeBech32(address).prefix };
+  } catch {
+    throw new InvalidArgumentError("a bech32 address was expected; a letter may be wrong");
+  }
+}

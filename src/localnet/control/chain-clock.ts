@@ -1,0 +1,60 @@
+import type { Clock } from "../../platform/base/clock.ts";
+import { DAY_MS, isoTime } from "../../platform/base/time.ts";
+import { NodeError } from "../node/base/errors.ts";
+
+/**
+ * The time of both chains: headers, light clients, vesting, unbonding, expiry and the sidecar's prices have no other. It begins as the
+ * machine's time, and can be moved ahead and made faster. Waits and durations are those of the machine.
+ */
+export interface ChainClock extends Clock {
+  /** Seconds of the chains per second of the machine; 0 stops the time. */
+  readonly rate: () => number;
+  /**
+   * Moves the time to `timeMs`, ms since the Unix epoch. Throws `NodeError` `bad-time` when that is in the chains' past, since no block is
+   * earlier than the one before it, or more than 100 years ahead of the machine.
+   */
+  readonly set: (timeMs: number) => void;
+  /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
+  readonly setRate: (rate: number) => void;
+  /** Moves the time to a chain's last block, if that is later: the time goes on after a restart. */
+  readonly continueFrom: (blockTimeMs: number) => void;
+}
+
+const MAX_AHEAD_MS = 36_525 * DAY_MS;
+
+/** At a block a second, a block is four months after the one before it. */
+const MAX_RATE = 10_000_000;
+
+/** Creates a clock that shows the machine's time. */
+export function createChainClock(machine: Clock): ChainClock {
+  let anchor = { chainMs: 0, machineMs: 0, rate: 1 };
+  const nowMs = (): number => anchor.chainMs + (machine.nowMs() - anchor.machineMs) * anchor.rate;
+  const moveTo = (chainMs: number, rate: number): void => {
+    anchor = { chainMs, machineMs: machine.nowMs(), rate };
+  };
+  return {
+    nowMs,
+    monotonicMs: machine.monotonicMs,
+    sleep: machine.sleep,
+    rate: () => anchor.rate,
+    set: (timeMs) => {
+      const presentMs = nowMs();
+      if (timeMs < presentMs)
+        throw badTime(`${isoTime(timeMs)} is in the past of the chains, whose time is ${isoTime(presentMs)}`);
+      if (timeMs > machine.nowMs() + MAX_AHEAD_MS)
+        throw badTime("the time can be at most 100 years ahead of this machine's");
+      moveTo(timeMs, anchor.rate);
+    },
+    setRate: (rate) => {
+      if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
+      moveTo(nowMs(), rate);
+    },
+    continueFrom: (blockTimeMs) => {
+      if (blockTimeMs > nowMs()) moveTo(blockTimeMs, anchor.rate);
+    },
+  };
+}
+
+function badTime(text: string): NodeError {
+  return new NodeError({ code: "bad-time" }, text);
+}

@@ -1,0 +1,87 @@
+import { Option } from "commander";
+import { pause } from "../base/abort.ts";
+import type { Clock } from "../base/clock.ts";
+import { EXIT, errorText } from "../base/errors.ts";
+import { isRecord } from "../base/json.ts";
+import { portsAt } from "../base/localnet-defaults.ts";
+import type { DaemonContext } from "../process/daemon-context.ts";
+import { CliError } from "./cli-error.ts";
+import { askDaemon } from "./daemon-request.ts";
+
+/** Value of {@link chainClockOption}; true without a URL. */
+export interface ChainClockOptions {
+  readonly chainClock?: string | true;
+  readonly portOffset: number;
+}
+
+/** `--chain-clock [URL]`. */
+export function chainClockOption(): Option {
+  return new Option(
+    "--chain-clock [url]",
+    "follow the time of a localnet, which may be ahead; default: that of the control API at --port-offset",
+  );
+}
+
+/**
+ * Returns a clock whose durations pass as its time does. The watchdog measures its machine's clock against them, and a chain's clock that is
+ * moved is no machine's clock that is wrong.
+ */
+export function withItsDurations(clock: Clock, machine: Clock): Clock {
+  return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };
+}
+
+const READ_EVERY_MS = 500;
+
+/** The time at one moment of this machine. */
+interface Reading {
+  readonly timeMs: number;
+  readonly rate: number;
+  readonly atMs: number;
+}
+
+/**
+ * Returns the context with the clock of the localnet that the option names, or unchanged. The clock is read twice a second; while that
+ * fails, it goes on. Throws `CliError` if the localnet does not respond at first.
+ */
+export async function followChainClock<Context extends DaemonContext>(
+  { chainClock, portOffset }: ChainClockOptions,
+  context: Context,
+): Promise<Context> {
+  if (chainClock === undefined) return context;
+  const { clock, logger, signal } = context;
+  const url = chainClock === true ? `http://127.0.0.1:${portsAt(portOffset).control}` : chainClock;
+  const read = async (): Promise<Reading> => {
+    const reply = await askDaemon(
+      {
+        daemon: "the localnet's control API",
+        url,
+        path: "/time",
+        deadlineMs: 5_000,
+        hint: "--chain-clock needs a running localnet",
+      },
+      signal,
+    );
+    const [timeMs, rate] = isRecord(reply) ? [Date.parse(String(reply["time"])), Number(reply["rate"])] : [];
+    if (timeMs === undefined || rate === undefined || !Number.isFinite(timeMs + rate))
+      throw new CliError(EXIT.fatal, `${url}/time does not answer with a time and a rate`);
+    return { timeMs, rate, atMs: clock.nowMs() };
+  };
+  let last = await read();
+  let hasFailed = false;
+  const follow = async (): Promise<void> => {
+    while (!signal.aborted) {
+      await pause(READ_EVERY_MS, clock, signal);
+      try {
+        last = await read();
+        hasFailed = false;
+      } catch (error) {
+        if (!signal.aborted && !hasFailed)
+          logger.warn("the localnet's clock cannot be read; its time goes on", { reason: errorText(error) });
+        hasFailed = true;
+      }
+    }
+  };
+  void follow();
+  const nowMs = (): number => last.timeMs + (clock.nowMs() - last.atMs) * last.rate;
+  return { ...context, clock: { ...clock, nowMs } };
+}
