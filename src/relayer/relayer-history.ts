@@ -1,6 +1,5 @@
 import type { ChainClient } from "../cosmos/client/chain-client.ts";
 import { raceAbort } from "../platform/base/abort.ts";
-import { NS_PER_MS } from "../platform/base/time.ts";
 import type { DaemonContext } from "../platform/process/daemon-context.ts";
 import type { LocalQueries } from "./chain/local-queries.ts";
 import type { RelayerConfig } from "./config/relayer-config.ts";
@@ -66,7 +65,7 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     comet: client.comet,
     blockTimeMs: async (height: number, signal: AbortSignal) => {
       const { header } = await raceAbort(client.comet.commit(height), signal);
-      return Number(header.timeNs / NS_PER_MS);
+      return header.time.getTime();
     },
     address: signer,
     payer,

@@ -1,4 +1,4 @@
-import type { SignedHeader } from "../comet/block-types.ts";
+import type { Comet38Client } from "@cosmjs/tendermint-rpc";
 import type { BlockResults, decodeTxSearch } from "../comet/rpc-blocks.ts";
 
 /** A proof operator as `abci_query` returns it. */
@@ -82,16 +82,14 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** Readers of blocks and transactions, which need few fields of a response. They have no signals. */
-export interface CometReads extends TxSearcher {
-  readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
-  readonly block: (
-    height: number,
-  ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
-  readonly commit: (height: number) => Promise<SignedHeader>;
-  /** Returns the heights of the blocks whose events match. */
-  readonly blockSearch: (params: Omit<TxSearchParams, "prove">) => Promise<readonly number[]>;
-}
+/** CosmJS' client, with readers of blocks and transactions that tolerate what they do not need. It has no signals. */
+export type CometReads = Omit<Comet38Client, "block" | "blockResults" | "txSearch"> &
+  TxSearcher & {
+    readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
+    readonly block: (
+      height: number,
+    ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
+  };
 
 /**
  * Reads from one chain over CometBFT RPC. Each call has a deadline. It rejects with `ClientError`, and with the signal's

@@ -1,15 +1,10 @@
+import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { minInt } from "../../platform/base/integers.ts";
 import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
-import {
-  decodeBlockResults,
-  decodeBlockTxs,
-  decodeFoundHeights,
-  decodeTxCounts,
-  decodeTxSearch,
-} from "../comet/rpc-blocks.ts";
+import { decodeBlockResults, decodeBlockTxs, decodeTxCounts, decodeTxSearch } from "../comet/rpc-blocks.ts";
 import type {
   BlockRange,
   ChainClient,
@@ -17,15 +12,14 @@ import type {
   LightBlockBytes,
   SearchPage,
   StoreResponse,
-  TxSearchParams,
+  TxSearcher,
 } from "./chain-client.ts";
-import type { RpcObserver, RpcRead, RpcWork } from "./rpc-caller.ts";
+import { createCosmjsRpcClient, type RpcObserver, type RpcRead, type RpcWork } from "./rpc-caller.ts";
 import { type Endpoint, type NetworkOptions, type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
-  decodeSignedHeader,
   readLightBlock,
   decodeGrpcResponse,
   decodeStoreResponseAt,
@@ -101,7 +95,7 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
   return {
     pool,
     comet: createCometReads(pool, life.signal),
-    cometWith: (blocks, check) => createCometReads(pool, life.signal, { blocks, check }),
+    cometWith: (blocks, check) => createSearcher(pool, life.signal, { blocks, check }),
     txCounts: ({ from, to }, signal) => {
       const params = { minHeight: from.toString(), maxHeight: to.toString() };
       return pool.read({ method: "blockchain", params, decode: decodeCounts }, signal);
@@ -149,24 +143,13 @@ interface SearchOptions {
 }
 
 /** Creates the readers of blocks and transactions. `signal` ends their calls. */
-export function createCometReads(
-  pool: Pick<EndpointPool, "read">,
-  signal: AbortSignal,
-  { blocks, check }: SearchOptions = {},
-): CometReads {
+export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: Decode<T>) =>
     (height: number): Promise<T> =>
       pool.read({ method, params: { height: height.toString() }, decode }, signal);
-  const search = <T>(
-    method: string,
-    { page = 1, per_page: size = 30, order_by: order = "asc", ...own }: TxSearchParams,
-    decode: Decode<T>,
-  ): Promise<T> => {
-    const params = { page: page.toString(), per_page: size.toString(), order_by: order, ...own };
-    return pool.read({ method, params, decode, blocks }, signal);
-  };
-  return {
+  return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), {
+    ...createSearcher(pool, signal),
     blockResults: atHeight("block_results", (result, endpoint) => ({
       ...decodeBlockResults(resultField(result, "block_results", endpoint)),
       endpoint,
@@ -175,18 +158,25 @@ export function createCometReads(
       block: { txs: decodeBlockTxs(resultField(result, "block", endpoint)) },
       endpoint,
     })),
-    commit: atHeight("commit", decodeSignedHeader),
-    txSearch: ({ prove = false, ...params }) =>
-      search("tx_search", { prove, ...params }, (result, endpoint) => {
+  });
+}
+
+function createSearcher(
+  pool: Pick<EndpointPool, "read">,
+  signal: AbortSignal,
+  { blocks, check }: SearchOptions = {},
+): TxSearcher {
+  return {
+    txSearch: ({ prove = false, page = 1, per_page: size = 30, order_by: order = "asc", query }) => {
+      const params = { query, prove, page: page.toString(), per_page: size.toString(), order_by: order };
+      const decode: Decode<SearchPage> = (result, endpoint) => {
         const found = { ...decodeTxSearch(resultField(result, "tx_search", endpoint), { prove }), endpoint };
         const problem = check?.(found);
         if (problem !== undefined) throw badResponse(endpoint, "tx_search", problem);
         return found;
-      }),
-    blockSearch: (params) =>
-      search("block_search", params, (result, endpoint) =>
-        decodeFoundHeights(resultField(result, "block_search", endpoint)),
-      ),
+      };
+      return pool.read({ method: "tx_search", params, decode, blocks }, signal);
+    },
   };
 }
 

@@ -92,14 +92,6 @@ export function decodeBlockTxs(root: JsonField): readonly Uint8Array[] {
     .map((tx) => tx.asBase64());
 }
 
-/** Decodes the heights of the blocks in a result of `block_search`. */
-export function decodeFoundHeights(root: JsonField): readonly number[] {
-  const blocks = root.member("blocks").elements();
-  return blocks.map((one) =>
-    Number(one.member("block").required().member("header").required().member("height").asInt64()),
-  );
-}
-
 /** Decodes the numbers of transactions in a result of `blockchain`, by height. */
 export function decodeTxCounts(root: JsonField): ReadonlyMap<bigint, number> {
   const metas = root.member("block_metas").elements();

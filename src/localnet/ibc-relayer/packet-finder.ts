@@ -37,7 +37,9 @@ interface BlockSearches {
     }[];
     readonly totalCount: number;
   }>;
-  readonly blockSearch: (request: SearchRequest) => Promise<readonly number[]>;
+  readonly blockSearch: (request: SearchRequest) => Promise<{
+    readonly blocks: readonly { readonly block: { readonly header: { readonly height: number } } }[];
+  }>;
   readonly blockResults: (height: number) => Promise<{ readonly finalizeBlockEvents: readonly RpcEvent[] }>;
 }
 
@@ -72,8 +74,9 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
   };
   /** A contract that a block calls can send packets too. */
   const searchBlocks = async (query: string, type: PacketEventType, signal: AbortSignal): Promise<void> => {
-    for (const height of await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal)) {
-      const results = await raceAbort(comet.blockResults(height), signal);
+    const { blocks } = await raceAbort(comet.blockSearch({ query, per_page: 1, page: 1 }), signal);
+    for (const { block } of blocks) {
+      const results = await raceAbort(comet.blockResults(block.header.height), signal);
       cacheAll(results.finalizeBlockEvents, type);
     }
   };

@@ -54,7 +54,8 @@ async function meanBlockMs(
   const first = maxInt(latestHeight - TIMED_BLOCKS, maxInt(earliestHeight, 1n));
   if (first >= latestHeight) return 1_000;
   const { header } = await raceAbort(client.comet.commit(Number(first)), signal);
-  return Math.max(1, Number((latestTimeNs - header.timeNs) / NS_PER_MS) / Number(latestHeight - first));
+  const passedMs = Number(latestTimeNs / NS_PER_MS) - header.time.getTime();
+  return Math.max(1, passedMs / Number(latestHeight - first));
 }
 
 /** Resolves with undefined when a node refuses the call, for instance one with `storage.discard_abci_responses`. */

@@ -208,7 +208,7 @@ export function createSimRemote(
         true,
       );
     return createCometReads(
-      { read: async ({ method, params, decode }) => decode(await call(method, params), "sim") },
+      { call, read: async ({ method, params, decode }) => decode(await call(method, params), "sim") },
       open.signal,
     );
   };

@@ -54,7 +54,10 @@ function finderOver(sent: readonly Sent[]) {
       const sequence = wantedOf(query);
       calls.push(`block ${sequence}`);
       const found = sent.filter((one) => one.by === "block" && one.sequence === sequence);
-      return found.map(({ height }) => height);
+      return {
+        blocks: found.map(({ height }) => ({ block: { header: { height } } })),
+        totalCount: found.length,
+      };
     },
     blockResults: async (height: number) => ({
       finalizeBlockEvents: sent
