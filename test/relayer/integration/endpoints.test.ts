@@ -75,8 +75,16 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     await net.expectNothingLost();
     proxy.set(undefined);
   }, 240_000);
+});
 
-  // Last: nothing but time ends the distrust.
+// Nothing but time ends a distrust, and a node of another chain can earn it.
+describe("with a second endpoint, the relayer distrusts the first one that", () => {
+  let net: FaultyLocalnet;
+  beforeAll(async () => {
+    net = await startFaultyLocalnet(true);
+  });
+  afterAll(() => net.stop());
+
   it("of the remote chain returns wrong proofs", async () => {
     const proxy = net.proxies.remote;
     const first = (): EndpointStatus | undefined =>
