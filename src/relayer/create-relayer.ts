@@ -140,6 +140,7 @@ export async function createRelayer(
       sinceBlockMs: () => watches.local.view().sinceBlockMs,
       blockMs: () => watches.local.view().blockMs,
       muteMs: () => engine.submitter().muteMs,
+      beginTerm: () => engine.beginTerm(),
     },
     onLead: () => {
       history.recover();

@@ -69,6 +69,7 @@ export interface Engine {
   /** The error of each connection's last cycle; undefined when it succeeded. */
   readonly workerErrors: () => ReadonlyMap<string, string | undefined>;
   readonly submitter: () => SubmitterStatus;
+  readonly beginTerm: Submitter["beginTerm"];
   /** Learned gas of one result of a query. */
   readonly gasOf: Submitter["gasOf"];
 }
@@ -114,6 +115,7 @@ export function createEngine(deps: EngineDeps): Engine {
     localHeight: deps.height.now,
     list,
     submitter: submitter.status,
+    beginTerm: submitter.beginTerm,
     gasOf: submitter.gasOf,
     workerErrors: () =>
       new Map(

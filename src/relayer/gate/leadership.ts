@@ -40,8 +40,10 @@ export interface LeaderFitness {
   readonly sinceBlockMs: () => number | undefined;
   /** Block time; undefined before the third block. */
   readonly blockMs: () => number | undefined;
-  /** Time for which every broadcast has failed to reach a node; 0 unless the last one did. */
+  /** Time for which every broadcast since `beginTerm` has failed to reach a node; 0 unless the last one did. */
   readonly muteMs: () => number;
+  /** Called before this process starts to submit: what it failed to send in an earlier term says nothing. */
+  readonly beginTerm: () => void;
 }
 
 /** Decides whether this process submits, and prepares it for that. */
@@ -84,8 +86,6 @@ interface LeadershipState {
   leaseError: string | undefined;
   startError: string | undefined;
   progress: string | undefined;
-  /** Start of this term, monotonic ms. */
-  leadsSinceMs: number;
   /** The lease is not acquired before this time, monotonic ms. */
   retryAtMs: number;
 }
@@ -104,7 +104,6 @@ export function createLeadership(deps: LeadershipDeps): Leadership {
     leaseError: undefined,
     startError: undefined,
     progress: undefined,
-    leadsSinceMs: 0,
     retryAtMs: 0,
   };
   const acquired = createWakeSignal();
@@ -197,7 +196,7 @@ function whyUnfit(
   if (blindMs > Math.max(mostMs, UNFIT_BLOCKS * (blockMs() ?? 0)))
     return `it has seen no block of the local chain for ${formatDuration(blindMs)}`;
   if (state.term === undefined) return nowMs < state.retryAtMs ? state.leaseError : undefined;
-  const mute = Math.min(muteMs(), nowMs - state.leadsSinceMs);
+  const mute = state.term === state.preparedTerm ? muteMs() : 0;
   if (mute <= mostMs) return undefined;
   state.retryAtMs = nowMs + MUTE_LIFETIMES * ttlMs;
   return `its transactions have reached no node for ${formatDuration(mute)}`;
@@ -232,7 +231,6 @@ function recordAttempt(
 ): void {
   const before = state.term;
   state.term = attempt.acquired ? attempt.epoch : undefined;
-  if (before === undefined) state.leadsSinceMs = deps.clock.monotonicMs();
   state.holder = attempt.acquired ? deps.lease?.holder : attempt.holder;
   state.validUntilMs = validUntilMs;
   state.leaseError =
@@ -266,6 +264,7 @@ async function prepareTerms(
       state.progress = undefined;
       // Another process may have had the lease in between.
       if (state.term !== term) continue;
+      deps.fitness.beginTerm();
       [state.preparedTerm, state.startError, tries.failures] = [term, undefined, 0];
       deps.logger.info("this process now submits");
       deps.onLead();

@@ -9,6 +9,7 @@ import {
   createSubmitterState,
   gasItem,
   recordOutcome,
+  recordReach,
   resolve,
   type SubmitterDeps,
   type SubmitterOptions,
@@ -25,6 +26,8 @@ import { upperHex } from "../../platform/base/bytes.ts";
 export interface Submitter extends ResultSubmitter {
   /** Learned gas of one result of a query. */
   readonly gasOf: (queryId: bigint) => bigint | undefined;
+  /** Forgets that broadcasts reached no node. */
+  readonly beginTerm: () => void;
   /** O(n) in the results of the pipeline. */
   readonly status: () => SubmitterStatus;
   /** Runs until the signal aborts. Never rejects. */
@@ -74,6 +77,7 @@ export function submitterOf(state: SubmitterState): Omit<Submitter, "subscribe">
       for (const entry of [...planned, ...queued]) resolve(state, entry, WITHDRAWN);
     },
     gasOf: state.gas.known,
+    beginTerm: () => recordReach(state, true),
     status: () => statusOf(state),
     run: async (signal) => {
       await Promise.all([runSending(state, signal), runPreparing(state, signal)]);

@@ -19,7 +19,8 @@ interface World {
   prepare: () => Promise<void>;
   /** What the process sees of the chain, ms. */
   sinceBlockMs: number | undefined;
-  muteMs: number;
+  /** Since when its broadcasts fail, ms. */
+  muteSinceMs: number | undefined;
   /** Time that the database takes. */
   acquireMs: number;
   acquisitions: number;
@@ -33,7 +34,7 @@ function openLeadership(initial: Partial<World> = {}, hasLease = true) {
     attempt: { acquired: true, epoch: 1n },
     prepare: async () => {},
     sinceBlockMs: 500,
-    muteMs: 0,
+    muteSinceMs: undefined,
     acquireMs: 0,
     acquisitions: 0,
     ...initial,
@@ -57,7 +58,10 @@ function openLeadership(initial: Partial<World> = {}, hasLease = true) {
     fitness: {
       sinceBlockMs: () => world.sinceBlockMs,
       blockMs: () => 1_000,
-      muteMs: () => world.muteMs,
+      muteMs: () => clock.monotonicMs() - (world.muteSinceMs ?? clock.monotonicMs()),
+      beginTerm: () => {
+        world.muteSinceMs = undefined;
+      },
     },
     onLead: () => calls.push("lead"),
     onLoss: () => calls.push("loss"),
@@ -97,8 +101,7 @@ describe("a leader that cannot lead", () => {
   it("gives it up when its transactions reach no node, and leaves it to others for a while", async () => {
     const { leadership, world, clock, stop } = openLeadership();
     await clock.advance(0);
-    // Since before this process led.
-    world.muteMs = 60_000;
+    world.muteSinceMs = 0;
     await clock.advance(2 * TTL_MS);
     expect(leadership.leads()).toBe(true);
     await clock.advance(TTL_MS / 2);
@@ -112,12 +115,30 @@ describe("a leader that cannot lead", () => {
     await stop();
   });
 
+  it("keeps it although its transactions reached no node in an earlier term, however long nothing is sent in this one", async () => {
+    const { leadership, world, clock, stop } = openLeadership({ attempt: taken });
+    world.muteSinceMs = 0;
+    await clock.advance(5 * TTL_MS);
+    let ready = (): void => {};
+    world.prepare = () =>
+      new Promise((resolve) => {
+        ready = resolve;
+      });
+    world.attempt = { acquired: true, epoch: 2n };
+    await clock.advance(4 * TTL_MS);
+    expect(leadership.status().role).toBe("starting");
+    ready();
+    await clock.advance(4 * TTL_MS);
+    expect(leadership.leads()).toBe(true);
+    await stop();
+  });
+
   it("does not take the lease before it has seen a block, and needs none without a lease", async () => {
     const { leadership, world, clock, stop } = openLeadership({ sinceBlockMs: undefined });
     await clock.advance(4 * TTL_MS);
     expect([leadership.status().role, world.acquisitions]).toEqual(["standby", 0]);
     await stop();
-    const only = openLeadership({ sinceBlockMs: 600_000, muteMs: 600_000 }, false);
+    const only = openLeadership({ sinceBlockMs: 600_000, muteSinceMs: 0 }, false);
     await only.clock.advance(20 * TTL_MS);
     expect(only.leadership.leads()).toBe(true);
     await only.stop();
