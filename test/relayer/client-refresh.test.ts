@@ -55,7 +55,7 @@ function setUp({
       clientOfConnection: async () => client.clientId,
       clientState: async () => client,
       clientStatus: async () => "Active",
-      consensusTimeNs: unread,
+      consensusState: unread,
       consensusHeights: unread,
     },
     leads: () => role.leads,

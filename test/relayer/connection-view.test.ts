@@ -52,6 +52,11 @@ describe("viewConnection", () => {
     expect(await viewConnection(deps({ latestHeight: 3n, clientHeight: 1n }), signal)).toBeDefined();
   });
 
+  it("waits for a node that is a few blocks behind another one at the same address", async () => {
+    for (const latestHeight of [35n, 39n])
+      expect(await viewConnection(deps({ latestHeight }), signal)).toBeUndefined();
+  });
+
   it("accepts the latest height of the client", async () => {
     expect(await viewConnection(deps({ latestHeight: 40n }), signal)).toBeDefined();
   });
@@ -60,7 +65,7 @@ describe("viewConnection", () => {
     ["wrong-chain", { chainId: "test-3" }],
     ["client-not-active", { status: "Expired" }],
     ["client-not-active", { status: "Frozen" }],
-    ["remote-behind", { latestHeight: 39n }],
+    ["remote-behind", { latestHeight: 34n }],
   ] as const)("throws %s", async (code, changes) => {
     await expect(viewConnection(deps(changes), signal)).rejects.toSatisfy(
       (error) => error instanceof RelayError && error.facts.code === code,

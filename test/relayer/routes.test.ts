@@ -353,6 +353,20 @@ describe("the routes", () => {
       status: 200,
       body: "degraded\ndead-letters: 2 transactions were not delivered; send them again or acknowledge them: relaywatch relayer dead-letters\n",
     });
+    const lacks = new Map([["tx_search", "it has 0 of the 2 transactions"]]);
+    const health = {
+      name: "a:1",
+      state: "good",
+      failures: 0,
+      lastError: undefined,
+      distrusted: undefined,
+    } as const;
+    const read = { status: undefined, latencyMs: undefined, lagBlocks: undefined };
+    const endpoints = [{ ...health, ...read, chainId: "remote-1", lacks }];
+    expect(await get(deps({ status: { endpoints } }), "/readyz")).toMatchObject({
+      status: 200,
+      body: "degraded\ntransaction-index: remote-1: it has 0 of the 2 transactions; another index is used, or blocks are read\n",
+    });
     const problems = [
       { code: "local-not-followed", connectionId: undefined, text: "it is down" },
       { code: "cycle-failed", connectionId: "connection-1", text: "connection-1: no" },

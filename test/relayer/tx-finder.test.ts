@@ -30,8 +30,8 @@ function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: stri
     txCounts: async ({ from, to }: BlockRange) => {
       if (search.indexed === undefined) throw new Error("blockchain is disabled");
       calls.push(`blockchain ${from} ${to}`);
-      const within = [...blocks].filter(([height]) => BigInt(height) >= from && BigInt(height) <= to);
-      return new Map(within.map(([height, txs]) => [BigInt(height), txs.length]));
+      const heights = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
+      return new Map(heights.map((height) => [BigInt(height), txsAt(height).length]));
     },
     blockResults: async (height?: number) => {
       calls.push(`block_results ${height}`);
@@ -150,10 +150,17 @@ describe("a finder", () => {
     expect(one.lines).toEqual([expect.stringContaining("no transaction index that can be used")]);
   });
 
-  it("does not count the transactions of a long search of old blocks", async () => {
-    const chain = node(blocks, { indexed: 0 });
-    await finder(chain).find({ ...search, range: { from: 1n, to: 101n } }, signal);
-    expect(chain.calls).toEqual(["tx_search"]);
+  it("counts the transactions of a long search too, each block once", async () => {
+    const chain = node(blocks, { indexed: 5 });
+    const one = finder(chain);
+    const counted = () => chain.calls.splice(0).filter((call) => call.startsWith("blockchain"));
+    await one.find({ ...search, range: { from: 1n, to: 5_000n } }, signal);
+    expect(counted()).toHaveLength(250);
+    await one.find({ ...search, range: { from: 4_000n, to: 5_030n } }, signal);
+    expect(counted()).toEqual(["blockchain 5001 5020", "blockchain 5021 5030"]);
+    const holes = finder(node(blocks, { indexed: 4 }));
+    await holes.find({ ...search, range: { from: 1n, to: 5_000n } }, signal);
+    expect(holes.lines).toEqual([expect.stringContaining("no transaction index that can be used")]);
   });
 
   it("says once that there is no index, does not ask again at once, and says when there is one", async () => {

@@ -143,7 +143,7 @@ describe("the watch of a light client", () => {
         trustLevel: { numerator: 1n, denominator: 3n },
       }),
       clientStatus: async () => "Expired",
-      consensusTimeNs: async () => ns(START_MS),
+      consensusState: async () => ({ timeNs: ns(START_MS), nextValidatorsHash: new Uint8Array() }),
     };
     const watch = createClientWatch(local, "connection-0", clock);
     await watch.read(signal);
@@ -162,7 +162,7 @@ describe("the poller", () => {
       clientOfConnection: () => Promise.reject(new Error("down")),
       clientState: () => Promise.reject(new Error("down")),
       clientStatus: () => Promise.reject(new Error("down")),
-      consensusTimeNs: () => Promise.reject(new Error("down")),
+      consensusState: () => Promise.reject(new Error("down")),
       balance: async () => 5n,
     };
     const connections = [

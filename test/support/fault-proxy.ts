@@ -28,6 +28,8 @@ export type ProxyFault =
   | { readonly kind: "truncate" }
   /** the node does not go on: no new height, no events */
   | { readonly kind: "stale" }
+  /** a load balancer whose second node is this many blocks behind: it gets every other request */
+  | { readonly kind: "uneven"; readonly blocks: bigint }
   /** another node listens at the address */
   | { readonly kind: "other-node"; readonly url: string }
   /** some calls do not reach the node and get a JSON-RPC error with this detail; WebSockets pass */
@@ -61,6 +63,7 @@ interface Proxy {
   hits: number;
   /** Height at the start of the fault "stale". */
   staleHeight: bigint;
+  requests: number;
   readonly sockets: Set<Duplex>;
   readonly webSockets: Set<Duplex>;
 }
@@ -73,6 +76,7 @@ export async function startFaultProxy(url: string): Promise<FaultProxy> {
     calls: 0,
     hits: 0,
     staleHeight: 0n,
+    requests: 0,
     sockets: new Set(),
     webSockets: new Set(),
   };
@@ -149,12 +153,13 @@ async function serve(proxy: Proxy, request: IncomingMessage, response: ServerRes
     return;
   }
   if (fault?.kind === "stale") await freeze(proxy);
+  const height = await limitOf(proxy);
   const upstream = fault?.kind === "other-node" ? new URL(fault.url) : proxy.target;
   const reply = await forward(
     upstream,
     request,
-    fault?.kind === "stale"
-      ? atHeight(body, proxy.staleHeight)
+    height !== undefined
+      ? atHeight(body, height)
       : fault?.kind === "error"
         ? withoutCalls(body, fault.only)
         : body,
@@ -165,7 +170,7 @@ async function serve(proxy: Proxy, request: IncomingMessage, response: ServerRes
     request.socket.resetAndDestroy();
     return;
   }
-  send(response, reply, rewritten(proxy, calls, reply.body));
+  send(response, reply, rewritten(proxy, { calls, height }, reply.body));
 }
 
 interface Reply {
@@ -196,10 +201,10 @@ function send(response: ServerResponse, { status }: Reply, body: string | { read
 
 function rewritten(
   proxy: Proxy,
-  calls: readonly IdentifiedCall[],
+  { calls, height }: { readonly calls: readonly IdentifiedCall[]; readonly height: bigint | undefined },
   body: string,
 ): string | { readonly half: string } {
-  const { fault, staleHeight } = proxy;
+  const { fault } = proxy;
   if (fault?.kind === "truncate") return { half: body };
   if (fault?.kind === "rewrite")
     return mapResults(body, calls, (call, result) => {
@@ -214,21 +219,34 @@ function rewritten(
       const error = { code: -32_603, message: "Internal error", data: fault.data };
       return { jsonrpc: "2.0", id: response["id"], error };
     });
-  // A request that was under way when the fault began knows no height yet.
-  if (fault?.kind === "stale" && staleHeight > 0n)
-    return mapResults(body, calls, (call, result) =>
-      call.method === "status" ? withHeight(result, staleHeight) : result,
-    );
-  return body;
+  if (height === undefined) return body;
+  return mapResults(body, calls, (call, result) =>
+    call.method === "status" ? withHeight(result, height) : result,
+  );
+}
+
+/** The height of the node that gets this request; undefined: the latest one. */
+async function limitOf(proxy: Proxy): Promise<bigint | undefined> {
+  const { fault, target } = proxy;
+  if (fault?.kind === "stale") return proxy.staleHeight;
+  if (fault?.kind !== "uneven") return undefined;
+  proxy.requests += 1;
+  if (proxy.requests % 2 === 0) return undefined;
+  proxy.hits += 1;
+  return (await latestHeight(target)) - fault.blocks;
 }
 
 /** Reads the height at which the node appears to have stopped. */
 async function freeze(proxy: Proxy): Promise<void> {
   if (proxy.staleHeight > 0n) return;
-  const response = await fetch(new URL("/status", proxy.target));
-  const status: unknown = await response.json();
-  const height = path(status, ["result", "sync_info", "latest_block_height"]);
-  if (proxy.staleHeight === 0n) proxy.staleHeight = BigInt(typeof height === "string" ? height : "0");
+  const height = await latestHeight(proxy.target);
+  if (proxy.staleHeight === 0n) proxy.staleHeight = height;
+}
+
+async function latestHeight(target: URL): Promise<bigint> {
+  const response = await fetch(new URL("/status", target));
+  const height = path(await response.json(), ["result", "sync_info", "latest_block_height"]);
+  return BigInt(typeof height === "string" ? height : "0");
 }
 
 function path(value: unknown, keys: readonly string[]): unknown {

@@ -37,10 +37,11 @@ health: { no_block_after: 3s }
  * Starts the localnet. Returns when the relayer has delivered its first results. With `hasSecond`, the relayer has a second
  * endpoint of each chain, without a proxy.
  */
-export async function startFaultyLocalnet(hasSecond = false): Promise<FaultyLocalnet> {
+export async function startFaultyLocalnet(hasSecond = false, blockTimeMs = 150): Promise<FaultyLocalnet> {
   let proxies: FaultyLocalnet["proxies"] | undefined;
   const net = await startRelayedLocalnet({
     relayer: RELAYER,
+    blockTimeMs,
     endpoints: async (urls) => {
       proxies = { local: await startFaultProxy(urls.local), remote: await startFaultProxy(urls.remote) };
       const second = (url: string): readonly string[] => (hasSecond ? [url] : []);

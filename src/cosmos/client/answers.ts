@@ -14,16 +14,8 @@ import { ClientError, type ClientErrorFacts } from "./errors.ts";
 export type AnswerClass = "final" | "not-here" | "not-now" | "wrong" | "perhaps-done";
 
 /** What an endpoint lacks that cannot do something. */
-export type Lack =
-  | "height"
-  | "results"
-  | "index"
-  | "transaction"
-  | "method"
-  | "access"
-  | "batch"
-  | "request-size"
-  | "response-size";
+export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
+type SizeLimit = "request-size" | "response-size";
 
 /** What the operator of a node, or of the relayer, can do about a lack. */
 export const REMEDIES: { readonly [lack in Lack]?: string } = {
@@ -40,15 +32,18 @@ export const REMEDIES: { readonly [lack in Lack]?: string } = {
 export interface Answer {
   readonly class: AnswerClass;
   /** Undefined: the text is unknown, or nothing is lacking. */
-  readonly lack?: Lack;
+  readonly lack?: Lack | undefined;
   /** When the endpoint wants to be asked again. Undefined: it did not say. */
-  readonly retryAfterMs?: number;
+  readonly retryAfterMs?: number | undefined;
+}
+
+/** A broadcast may have arrived although the response is this error: `mayBeDone`. */
+interface Meaning extends Answer {
+  readonly mayBeDone?: true;
 }
 
 /** A row of the table. Every given column must match; the first row that does decides. */
-interface Row extends Answer {
-  /** True if a broadcast may have arrived although the response is this error. */
-  readonly mayBeDone?: true;
+interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
   readonly text?: RegExp;
@@ -82,93 +77,76 @@ const HEIGHT_LACKING = new RegExp(
 /** Decides by method, JSON-RPC code, and text: a JSON-RPC error's message and data, or an application's log. */
 const TEXTS: readonly Row[] = [
   // The mempool's cache has the bytes of an earlier broadcast.
-  { class: "perhaps-done", methods: BROADCAST, text: /already (?:exists )?in (?:the )?(?:cache|mempool)/i },
-  {
-    class: "perhaps-done",
-    methods: BROADCAST,
-    text: /confirmation not received|waiting for tx to be included/i,
-  },
-  { class: "final", text: /tx too large/i },
-  {
-    class: "not-now",
-    text: /\bis full\b|mempool is (?:closed|not available)/i,
-  },
-  {
-    class: "not-here",
-    lack: "batch",
-    text: /\bbatch(?:es|ing|ed)?\b.*(?:exceed|limit|large|long|many|max|not |un|disabled|forbidden|denied)|(?:exceed|many|max|large|long|not |un|disabled).*\bbatch/is,
-  },
-  {
-    class: "not-here",
-    lack: "request-size",
-    text: /(?:request|body|payload|entity) (?:body |entity |size )?(?:is )?(?:too|exceed).*?(?:large|big|size|limit|bytes)/i,
-  },
-  {
-    class: "not-here",
-    lack: "response-size",
-    text: /(?:response|result|message)s? (?:size |body |is )*(?:too|larger|exceed|limit)|size of the response|message larger than max/i,
-  },
-  {
-    class: "not-here",
-    lack: "index",
-    text: /\b(?:index(?:ing|er)?|search(?:ing)?|querying) is disabled|(?:TxIndexer\.\w+|Tx\w*Search|TxSearch|GetTx\w*)(?: method)? is not supported|event ?sink|no (?:tx |transaction )?index/i,
-  },
-  {
-    class: "not-here",
-    lack: "results",
-    text: /not persisting|responses? (?:are|were|is|was) (?:discarded|not (?:persisted|kept|stored))|discard_abci_responses/i,
-  },
-  {
-    class: "final",
-    text: /height must be (?:greater than|positive|non-?negative)|negative height|prov\w+ when height <= ?1/i,
-  },
-  {
-    class: "not-here",
-    lack: "height",
-    text: HEIGHT_LACKING,
-  },
-  { class: "not-here", lack: "transaction", methods: /^tx$/, text: /not found/i },
+  perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
+  perhapsDone(/confirmation not received|waiting for tx to be included/i),
+  { ...final(/tx too large/i), lack: "request-size" },
+  notNow(/\bis full\b|mempool is (?:closed|not available)/i),
+  notHere(
+    "batch",
+    /\bbatch(?:es|ing|ed)?\b.*(?:exceed|limit|large|long|many|max|not |un|disabled|forbidden|denied)|(?:exceed|many|max|large|long|not |un|disabled).*\bbatch/is,
+  ),
+  notHere(
+    "request-size",
+    /(?:request|body|payload|entity) (?:body |entity |size )?(?:is )?(?:too|exceed).*?(?:large|big|size|limit|bytes)/i,
+  ),
+  notHere(
+    "response-size",
+    /(?:response|result|message)s? (?:size |body |is )*(?:too|larger|exceed|limit)|size of the response|message larger than max/i,
+  ),
+  notHere(
+    "index",
+    /\b(?:index(?:ing|er)?|search(?:ing)?|querying) is disabled|(?:TxIndexer\.\w+|Tx\w*Search|TxSearch|GetTx\w*)(?: method)? is not supported|event ?sink|no (?:tx |transaction )?index/i,
+  ),
+  notHere(
+    "results",
+    /not persisting|responses? (?:are|were|is|was) (?:discarded|not (?:persisted|kept|stored))|discard_abci_responses/i,
+  ),
+  final(/height must be (?:greater than|positive|non-?negative)|negative height|prov\w+ when height <= ?1/i),
+  notHere("height", HEIGHT_LACKING),
+  { ...notHere("transaction", /not found/i), methods: /^tx$/ },
   // -32005 and the others are codes of gateways for limits.
   { class: "not-now", codes: [429, -32005, -32007, -32008, -32011, -32012, -32016, -32029, -32097] },
+  notNow(
+    /rate.{0,3}limit|request rate|too many|throttl|quota|slow down|credits?\b|compute units|capacity|(?:requests?|limit|usage|plan|allowance)\b.*(?:exceeded|reached|exhausted)|(?:exceeded|reached|over)\b.*(?:requests?|limit)\b/is,
+  ),
+  notNow(
+    /catching up|sync(?:ing|ed)?\b|not (?:yet )?ready|wait for (?:the )?first block|starting|initiali[sz]|maintenance|overload|busy/i,
+  ),
   {
-    class: "not-now",
-    text: /rate.{0,3}limit|request rate|too many|throttl|quota|slow down|credits?\b|compute units|capacity|(?:requests?|limit|usage|plan|allowance)\b.*(?:exceeded|reached|exhausted)|(?:exceeded|reached|over)\b.*(?:requests?|limit)\b/is,
-  },
-  {
-    class: "not-now",
-    text: /catching up|sync(?:ing|ed)?\b|not (?:yet )?ready|wait for (?:the )?first block|starting|initiali[sz]|maintenance|overload|busy/i,
-  },
-  {
-    class: "not-now",
+    ...notNow(
+      /temporar|try again|retry|unavailable|upstream|backend|bad gateway|gateway (?:error|time)|time(?:d )?.?out|deadline exceeded|connection|\beof\b|broken pipe|context canceled|shutting down|no healthy|no available|panic|runtime error/i,
+    ),
     mayBeDone: true,
-    text: /temporar|try again|retry|unavailable|upstream|backend|bad gateway|gateway (?:error|time)|time(?:d )?.?out|deadline exceeded|connection|\beof\b|broken pipe|context canceled|shutting down|no healthy|no available|panic|runtime error/i,
   },
   { class: "not-here", lack: "method", codes: [-32601] },
-  {
-    class: "not-here",
-    lack: "method",
-    text: /(?:method|endpoint|route|call|unsafe)\b.*(?:not|disabled|unknown|blocked|forbidden|unsupported)|unknown method|whitelist|allow ?list/i,
-  },
-  {
-    class: "not-here",
-    lack: "access",
-    text: /forbidden|unauthori[sz]ed|denied|api.?key|credential|authenticat/i,
-  },
+  notHere(
+    "method",
+    /(?:method|endpoint|route|call|unsafe)\b.*(?:not|disabled|unknown|blocked|forbidden|unsupported)|unknown method|whitelist|allow ?list/i,
+  ),
+  notHere("access", /forbidden|unauthori[sz]ed|denied|api.?key|credential|authenticat/i),
   // CometBFT's parser of a query says "offset 12: got …, wanted …".
-  {
-    class: "final",
-    methods: /_search$/,
-    text: /^.{0,40}offset \d+:|query length|pars(?:e|ing)|syntax|invalid query/is,
-  },
-  {
-    class: "final",
-    codes: [-32602],
-    text: /error converting|invalid (?:params|argument|hash|request)|decod|unmarshal/i,
-  },
+  { ...final(/^.{0,40}offset \d+:|query length|pars(?:e|ing)|syntax|invalid query/is), methods: /_search$/ },
+  { ...final(/error converting|invalid (?:params|argument|hash|request)|decod|unmarshal/i), codes: [-32602] },
 ];
 
+function final(text: RegExp): Row {
+  return { class: "final", text };
+}
+
+function notNow(text: RegExp): Row {
+  return { class: "not-now", text };
+}
+
+function notHere(lack: Lack, text: RegExp): Row {
+  return { class: "not-here", lack, text };
+}
+
+function perhapsDone(text: RegExp): Row {
+  return { class: "perhaps-done", methods: BROADCAST, text };
+}
+
 /** Decides by the HTTP status of a response whose text says nothing. 200 and 500 say nothing either: nodes send 500 with every error. */
-const STATUSES: readonly (Omit<Row, "methods" | "codes" | "text"> & { readonly status: RegExp })[] = [
+const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
   { status: /^(?:425|429)$/, class: "not-now" },
   { status: /^408$|^5/, class: "not-now", mayBeDone: true },
@@ -179,10 +157,7 @@ const STATUSES: readonly (Omit<Row, "methods" | "codes" | "text"> & { readonly s
 
 /** Decides by the code of an error that is no response to a call. */
 const CODES: {
-  readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Omit<
-    Row,
-    "methods" | "codes" | "text"
-  >;
+  readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Meaning;
 } = {
   unreachable: { class: "not-now", mayBeDone: true },
   timeout: { class: "not-now", mayBeDone: true },
@@ -194,7 +169,6 @@ const CODES: {
   signer: { class: "not-now" },
   "wrong-answer": { class: "wrong" },
   "too-large": { class: "not-here", lack: "response-size", mayBeDone: true },
-  "request-too-large": { class: "not-here", lack: "request-size" },
   "height-unavailable": { class: "not-here", lack: "height" },
   "bad-key": { class: "final" },
   "bad-endpoint": { class: "final" },
@@ -217,6 +191,11 @@ export function mayHaveArrived(error: ClientError): boolean {
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
+/** Returns whether the request is too large for the node; CometBFT's `max_body_bytes` is 1,000,000 by default. */
+export function isRequestTooLarge(error: unknown): boolean {
+  return readAnswer(error).lack === "request-size";
+}
+
 /** Returns whether the node lacks the height that was asked for. Another node may have it. */
 export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
@@ -228,15 +207,10 @@ export function readAnswer(error: unknown): Answer {
   const { facts } = error;
   const { class: plain, lack, mayBeDone } = rowOf(facts);
   const isUncertain = mayBeDone === true && BROADCAST.test(methodOf(facts)) && !wasNeverSent(facts);
-  const retryAfterMs = retryAfterOf(facts);
-  return {
-    class: isUncertain ? "perhaps-done" : plain,
-    ...(lack === undefined ? {} : { lack }),
-    ...(retryAfterMs === undefined ? {} : { retryAfterMs }),
-  };
+  return { class: isUncertain ? "perhaps-done" : plain, lack, retryAfterMs: retryAfterOf(facts) };
 }
 
-function rowOf(facts: ClientErrorFacts): Omit<Row, "methods" | "codes" | "text"> {
+function rowOf(facts: ClientErrorFacts): Meaning {
   if (facts.code === "rpc") {
     const { method, rpcCode, data, message = "", status = 200 } = facts;
     return textRow(method, rpcCode, `${message}: ${data}`.slice(0, MAX_TEXT)) ?? statusRow(status);
@@ -257,14 +231,19 @@ function textRow(method: string, code: number, text: string): Row | undefined {
   );
 }
 
+/** Returns whether an application's log says that its state at a height is pruned or in the future. */
+export function isHeightLog(log: string): boolean {
+  return STATE_LACKING.test(log.slice(0, MAX_TEXT));
+}
+
 /** The application is the same everywhere, so its refusal is final, unless the node lacks the height or is not ready. */
 function logRow(log: string): Answer {
   if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
   if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };
-  return STATE_LACKING.test(log) ? { class: "not-here", lack: "height" } : { class: "final" };
+  return isHeightLog(log) ? { class: "not-here", lack: "height" } : { class: "final" };
 }
 
-function statusRow(status: number): Omit<Row, "methods" | "codes" | "text"> {
+function statusRow(status: number): Meaning {
   return STATUSES.find((row) => row.status.test(status.toString())) ?? { class: "not-here" };
 }
 

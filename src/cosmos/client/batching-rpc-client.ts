@@ -4,7 +4,7 @@ import { Agent, ProxyAgent } from "undici";
 import { abortReason } from "../../platform/base/abort.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
 import { followRedirect, type ParsedEndpoint, proxyAuthorization } from "./endpoint.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError } from "./errors.ts";
 import {
   type BatchDeps,
   type BatchOptions,
@@ -84,10 +84,6 @@ function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError
   );
 }
 
-function closedError(): ClientError {
-  return new ClientError({ code: "closed" }, "the client is closed");
-}
-
 /** Limits of a transport. */
 interface HttpTransportOptions {
   /** Largest number of connections to the endpoint. Further requests wait for a free one. */
@@ -120,6 +116,7 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
           ...settings,
           uri: proxy.origin,
           requestTls: trust,
+          proxyTls: trust,
           ...(token === undefined ? {} : { token }),
         });
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };
@@ -201,8 +198,7 @@ function toClientError(error: unknown, endpoint: string, signal: AbortSignal): E
   if (error instanceof ClientError) return error;
   if (signal.aborted) return abortReason(signal);
   const reason = errorCode(error);
-  if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED")
-    return new ClientError({ code: "closed" }, "the client is closed");
+  if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED") return closedError();
   return new ClientError(
     { code: "unreachable", endpoint, reason },
     `${endpoint} is unreachable or closed the connection (${reason})`,

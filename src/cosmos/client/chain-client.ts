@@ -82,11 +82,13 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS' client, with readers of blocks and transactions that tolerate what they do not need. */
+/** CosmJS' client, with readers of blocks and transactions that tolerate what they do not need. It has no signals. */
 export type CometReads = Omit<Comet38Client, "block" | "blockResults" | "txSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
-    readonly block: (height: number) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } }>;
+    readonly block: (
+      height: number,
+    ) => Promise<{ readonly block: { readonly txs: readonly Uint8Array[] } } & Pick<SearchPage, "endpoint">>;
   };
 
 /**
@@ -94,7 +96,6 @@ export type CometReads = Omit<Comet38Client, "block" | "blockResults" | "txSearc
  * reason on abort.
  */
 export interface ChainClient {
-  /** CosmJS' client over the same transport, for calls without a method below. It has no signals. */
   readonly comet: CometReads;
   /**
    * Searches over the endpoints that have all of these blocks: the response of a node that is behind, or has pruned blocks, does
@@ -118,8 +119,15 @@ export interface ChainClient {
     signal: AbortSignal,
     height?: QueryHeight,
   ) => Promise<Uint8Array>;
-  /** Reads the light block of a height; 0 means the latest height. */
-  readonly lightBlock: (height: bigint, signal: AbortSignal) => Promise<LightBlockBytes>;
+  /**
+   * Reads the light block of a height from one endpoint, and verifies its signatures; 0 means the latest height. `validators` is
+   * the hash of the validator set that it must have; it must not reject. After a wrong block, the next endpoint is asked.
+   */
+  readonly lightBlock: (
+    height: bigint,
+    signal: AbortSignal,
+    validators?: Promise<Uint8Array | undefined>,
+  ) => Promise<LightBlockBytes>;
   /**
    * Reports that a response of this endpoint is proven to be wrong. Reads then prefer other endpoints for some time; when there
    * is no other, they go on with this one. Unknown names have no effect.

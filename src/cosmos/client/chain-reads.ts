@@ -1,20 +1,18 @@
 import { equalBytes, toHex } from "../../platform/base/bytes.ts";
-import { CodedError } from "../../platform/base/errors.ts";
+import { CodedError, errorText } from "../../platform/base/errors.ts";
 import type { JsonField, JsonObject } from "../../platform/base/json.ts";
 import { headerHash, validatorsHash } from "../comet/block-hashes.ts";
-import type {
-  Header,
-  SignedHeader as SignedHeaderParts,
-  ValidatorSet as Validators,
-} from "../comet/block-types.ts";
+import type { SignedHeader as SignedHeaderParts, ValidatorSet as Validators } from "../comet/block-types.ts";
 import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.ts";
-import { MAX_VALIDATORS, parseHeader, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
+import { MAX_VALIDATORS, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
+import { verifyCommitLight } from "../comet/verify-commit.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
 import { ValidatorSet } from "../proto/gen/tendermint/types/validator.ts";
 import type { LightBlockBytes, ProofOp, QueryHeight, StoreResponse, StoreRead } from "./chain-client.ts";
-import { ClientError } from "./errors.ts";
-import type { RpcRead } from "./rpc-caller.ts";
-import { badResponse, resultField } from "./rpc-response.ts";
+import { isHeightLog } from "./answers.ts";
+import { ClientError, heightUnavailable } from "./errors.ts";
+import type { CallEndpoint } from "./rpc-caller.ts";
+import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 
 /** First byte of an encoded `ics23.CommitmentProof` with an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
@@ -35,10 +33,6 @@ export function grpcQueryParams(path: string, request: Uint8Array, height: Query
   return { path, data: toHex(request), height: exact.toString(), prove: false };
 }
 
-/** Logs of nodes that are behind a height or have pruned it. Baseapp and the root multistore have several texts. */
-const UNAVAILABLE =
-  /height has not been pruned|version does not exist|height in the future|failed to load state at height/i;
-
 /**
  * As {@link decodeStoreResponse}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
  * not have the height, so that the pool tries the next endpoint.
@@ -46,12 +40,9 @@ const UNAVAILABLE =
 export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint: string): StoreResponse {
   const response = decodeStoreResponse(result, endpoint);
   const isOther = response.code === 0 && height !== 0n && response.height !== height;
-  if (!isOther && (response.code === 0 || !UNAVAILABLE.test(response.log))) return response;
+  if (!isOther && (response.code === 0 || !isHeightLog(response.log))) return response;
   const reason = isOther ? `it returned height ${response.height}` : response.log;
-  throw new ClientError(
-    { code: "height-unavailable", endpoint, height },
-    `${endpoint} does not have the state at height ${height}: ${reason}`,
-  );
+  throw heightUnavailable(endpoint, height, `does not have the state at height ${height}: ${reason}`);
 }
 
 /** Decodes the result of `abci_query` with proof. */
@@ -97,9 +88,10 @@ export function decodeGrpcResponse(
 /** Throws `height-unavailable` for a node below `atLeast`. Height 0 passes: the node does not say what it has read. */
 function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void {
   if (height === 0n || height >= atLeast) return;
-  throw new ClientError(
-    { code: "height-unavailable", endpoint, height: atLeast },
-    `${endpoint} is behind: it returned the state at height ${height}, ${atLeast} is needed`,
+  throw heightUnavailable(
+    endpoint,
+    atLeast,
+    `is behind: it returned the state at height ${height}, ${atLeast} is needed`,
   );
 }
 
@@ -112,65 +104,61 @@ function decodeProofOp(op: JsonField): ProofOp {
 /** Largest page that CometBFT returns. */
 const PER_PAGE = 100;
 
-/** Calls a method and decodes the result. */
-export type ReadRpc = <T>(read: RpcRead<T>) => Promise<T>;
-
 /**
- * Reads header, commit and all validators of a height and encodes them for a light client. Height 0 means the latest
- * height. Checks by hash that the parts belong together; the light client checks the signatures.
+ * Reads header, commit and all validators of a height from one endpoint and encodes them for a light client. Height 0 means the
+ * latest height. `validators` is the hash of the validator set that the block must have, if it is known. Throws `wrong-answer`
+ * when the parts do not belong together, or when validators with more than two thirds of the power have not signed the header.
  */
-export async function readLightBlock(height: bigint, read: ReadRpc): Promise<LightBlockBytes> {
+export async function readLightBlock(
+  height: bigint,
+  call: CallEndpoint,
+  endpoint: string,
+  validators?: Promise<Uint8Array | undefined>,
+): Promise<LightBlockBytes> {
+  const readCommit = async (params: JsonObject): Promise<SignedHeaderParts> =>
+    decodeSignedHeader(await call("commit", params), endpoint);
   if (height === 0n) {
-    const latest = await read({ method: "commit", params: {}, decode: decodeSignedHeader });
-    return toLightBlock(latest, await readValidators(latest.header.height, read));
+    const latest = await readCommit({});
+    return toLightBlock(latest, await readValidators(latest.header.height, call, endpoint), endpoint);
   }
   // Both calls start in the same turn of the event loop, so they share one HTTP request.
-  const [signed, validators] = await Promise.all([
-    read({
-      method: "commit",
-      params: { height: height.toString() },
-      decode: (result, endpoint) => atHeight(height, decodeSignedHeader(result, endpoint), endpoint),
-    }),
-    readValidators(height, read),
+  const [signed, set, expected] = await Promise.all([
+    readCommit({ height: height.toString() }),
+    readValidators(height, call, endpoint),
+    validators,
   ]);
-  return toLightBlock(signed, validators);
+  if (signed.header.height !== height)
+    throw wrongResponse(endpoint, "commit.signed_header.header.height", "is not the requested height");
+  if (expected !== undefined && !equalBytes(expected, signed.header.validatorsHash))
+    throw wrongResponse(
+      endpoint,
+      `header ${height}`,
+      "does not have the validators that the light client trusts",
+    );
+  return toLightBlock(signed, set, endpoint);
 }
 
-/** Decodes the result of `header`. */
-export function decodeHeader(result: unknown, endpoint: string): Header {
-  const header = resultField(result, "header", endpoint).member("header");
-  return parsed("header", endpoint, () => parseHeader(header.value));
-}
-
-/** Decodes the result of `commit`. Throws `bad-answer` also when the commit is for another header. */
+/** Decodes the result of `commit`. Throws `wrong-answer` when the commit is for another header. */
 export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
   const field = resultField(result, "commit", endpoint).member("signed_header");
   const signed = parsed("commit", endpoint, () => parseSignedHeader(field.value));
   const { header, commit } = signed;
   if (commit.height !== header.height || !equalBytes(commit.blockId.hash, headerHash(header)))
-    throw badResponse(endpoint, "commit.signed_header", "has a commit that is not for its header");
+    throw wrongResponse(endpoint, "commit.signed_header", "has a commit that is not for its header");
   return signed;
 }
 
-function atHeight(height: bigint, signed: SignedHeaderParts, endpoint: string): SignedHeaderParts {
-  if (signed.header.height === height) return signed;
-  throw badResponse(endpoint, "commit.signed_header.header.height", "is not the requested height");
-}
-
 /** Reads the validators of a height page by page, in the node's order. */
-async function readValidators(height: bigint, read: ReadRpc): Promise<Validators> {
+async function readValidators(height: bigint, call: CallEndpoint, endpoint: string): Promise<Validators> {
   const entries: unknown[] = [];
   for (let page = 1; ; page++) {
-    const { validators, total } = await read({
-      method: "validators",
-      params: { height: height.toString(), page: page.toString(), per_page: PER_PAGE.toString() },
-      decode: (result, endpoint) => decodeValidatorsPage(result, height, endpoint),
-    });
+    const params = { height: height.toString(), page: page.toString(), per_page: PER_PAGE.toString() };
+    const { validators, total } = decodeValidatorsPage(await call("validators", params), height, endpoint);
     entries.push(...validators);
-    if (entries.length === total) return parsed("validators", "chain", () => parseValidators(entries));
+    if (entries.length === total) return parsed("validators", endpoint, () => parseValidators(entries));
     // A node that returns empty pages, or too many entries, must not make this loop endless.
     if (validators.length === 0 || entries.length > total)
-      throw badResponse("chain", "validators.validators", "does not add up to its total");
+      throw badResponse(endpoint, "validators.validators", "does not add up to its total");
   }
 }
 
@@ -194,17 +182,23 @@ export function decodeValidatorsPage(
   return { validators, total: Number(total) };
 }
 
-/** Encodes the parts after a check that they belong together, because the pages may come from different endpoints. */
-function toLightBlock(signed: SignedHeaderParts, validators: Validators): LightBlockBytes {
-  const { header } = signed;
-  if (!equalBytes(validatorsHash(validators.validators), header.validatorsHash))
-    throw badResponse("chain", "validators.validators", "is not the validator set of the header");
+/** Verifies that the parts belong together, and the signatures, and encodes them. */
+function toLightBlock(signed: SignedHeaderParts, set: Validators, endpoint: string): LightBlockBytes {
+  const { header, commit } = signed;
+  const { chainId, height } = header;
+  if (!equalBytes(validatorsHash(set.validators), header.validatorsHash))
+    throw wrongResponse(endpoint, "validators.validators", "is not the validator set of the header");
+  try {
+    verifyCommitLight(set, { chainId, blockId: commit.blockId, height, commit });
+  } catch (error) {
+    throw wrongResponse(endpoint, `header ${height}`, `does not verify: ${errorText(error)}`);
+  }
   return {
-    height: header.height,
+    height,
     timeNs: header.timeNs,
     appHash: header.appHash,
     signedHeader: SignedHeader.encode(signedHeaderToProto(signed)).finish(),
-    validatorSet: ValidatorSet.encode(validatorSetToProto(validators)).finish(),
+    validatorSet: ValidatorSet.encode(validatorSetToProto(set)).finish(),
   };
 }
 

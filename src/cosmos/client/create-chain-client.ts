@@ -3,17 +3,23 @@ import { minInt } from "../../platform/base/integers.ts";
 import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
-import type { Header } from "../comet/block-types.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
 import { decodeBlockResults, decodeBlockTxs, decodeTxCounts, decodeTxSearch } from "../comet/rpc-blocks.ts";
-import type { BlockRange, ChainClient, CometReads, SearchPage, TxSearcher } from "./chain-client.ts";
-import { createCosmjsRpcClient, type RpcObserver } from "./rpc-caller.ts";
+import type {
+  BlockRange,
+  ChainClient,
+  CometReads,
+  LightBlockBytes,
+  SearchPage,
+  StoreResponse,
+  TxSearcher,
+} from "./chain-client.ts";
+import { createCosmjsRpcClient, type RpcObserver, type RpcRead, type RpcWork } from "./rpc-caller.ts";
 import { type Endpoint, type NetworkOptions, type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
-import { ClientError } from "./errors.ts";
+import { ClientError, closedError } from "./errors.ts";
 import {
-  decodeHeader,
   readLightBlock,
   decodeGrpcResponse,
   decodeStoreResponseAt,
@@ -75,8 +81,6 @@ export interface ChainClientDeps {
 export interface PooledChainClient extends ChainClient {
   /** The endpoints: for start-up checks, health, and calls that have no method of their own. */
   readonly pool: EndpointPool;
-  /** Reads only the header of a height, with the RPC method `header` (CometBFT 0.37 and later). */
-  readonly header: (height: bigint, signal: AbortSignal) => Promise<Header>;
 }
 
 /** Creates a client. It connects at the first call. Throws `bad-endpoint`. */
@@ -92,83 +96,45 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
     pool,
     comet: createCometReads(pool, life.signal),
     cometWith: (blocks, check) => createSearcher(pool, life.signal, { blocks, check }),
-    txCounts: ({ from, to }, signal) =>
-      pool.read(
-        {
-          method: "blockchain",
-          params: { minHeight: from.toString(), maxHeight: to.toString() },
-          decode: (result, endpoint) => decodeTxCounts(resultField(result, "blockchain", endpoint)),
-        },
-        signal,
-      ),
+    txCounts: ({ from, to }, signal) => {
+      const params = { minHeight: from.toString(), maxHeight: to.toString() };
+      return pool.read({ method: "blockchain", params, decode: decodeCounts }, signal);
+    },
     status: (signal) => pool.read({ method: "status", params: {}, decode: decodeStatus }, signal),
     earliestHeight: (signal) => readEarliestHeight(pool, signal),
-    readStore: (read, signal) =>
-      pool.read(
-        {
-          method: "abci_query",
-          params: storeReadParams(read),
-          decode: (result, endpoint) => decodeStoreResponseAt(read.height, result, endpoint),
-        },
+    readStore: (read, signal) => {
+      const decode: Decode<StoreResponse> = (result, endpoint) =>
+        decodeStoreResponseAt(read.height, result, endpoint);
+      return pool.read({ method: "abci_query", params: storeReadParams(read), decode }, signal);
+    },
+    grpcQuery: (path, request, signal, height = 0n) => {
+      const decode: Decode<Uint8Array> = (result, endpoint) =>
+        decodeGrpcResponse(result, { path, height }, endpoint);
+      return pool.read(
+        { method: "abci_query", params: grpcQueryParams(path, request, height), decode },
         signal,
-      ),
-    grpcQuery: (path, request, signal, height = 0n) =>
-      pool.read(
-        {
-          method: "abci_query",
-          params: grpcQueryParams(path, request, height),
-          decode: (result, endpoint) => decodeGrpcResponse(result, { path, height }, endpoint),
-        },
+      );
+    },
+    lightBlock: (height, signal, validators) => {
+      const run: RpcWork<LightBlockBytes>["run"] = (call, endpoint) =>
+        readLightBlock(height, call, endpoint, validators);
+      return pool.run(
+        { method: "commit", params: height === 0n ? {} : { height: height.toString() }, run },
         signal,
-      ),
-    lightBlock: (height, signal) => readLightBlock(height, (read) => pool.read(read, signal)),
-    header: (height, signal) =>
-      pool.read(
-        {
-          method: "header",
-          params: { height: height.toString() },
-          decode: decodeHeader,
-        },
-        signal,
-      ),
+      );
+    },
     distrust: pool.distrust,
     close: () => {
-      life.abort(new ClientError({ code: "closed" }, "the client is closed"));
+      life.abort(closedError());
       pool.close();
     },
   };
 }
 
-/** Creates the readers of blocks and transactions. `signal` ends their calls. */
-export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
-  const own = {
-    ...createSearcher(pool, signal, {}),
-    blockResults: (height: number) =>
-      pool.read(
-        {
-          method: "block_results",
-          params: { height: height.toString() },
-          decode: (result, endpoint) => ({
-            ...decodeBlockResults(resultField(result, `block_results of ${height}`, endpoint)),
-            endpoint,
-          }),
-        },
-        signal,
-      ),
-    block: (height: number) =>
-      pool.read(
-        {
-          method: "block",
-          params: { height: height.toString() },
-          decode: (result, endpoint) => ({
-            block: { txs: decodeBlockTxs(resultField(result, `block of ${height}`, endpoint)) },
-          }),
-        },
-        signal,
-      ),
-  };
-  return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), own);
-}
+type Decode<T> = RpcRead<T>["decode"];
+
+const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
+  decodeTxCounts(resultField(result, "blockchain", endpoint));
 
 /** What a search needs besides its parameters. */
 interface SearchOptions {
@@ -176,30 +142,41 @@ interface SearchOptions {
   readonly check?: ((page: SearchPage) => string | undefined) | undefined;
 }
 
+/** Creates the readers of blocks and transactions. `signal` ends their calls. */
+export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
+  const atHeight =
+    <T>(method: string, decode: Decode<T>) =>
+    (height: number): Promise<T> =>
+      pool.read({ method, params: { height: height.toString() }, decode }, signal);
+  return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), {
+    ...createSearcher(pool, signal),
+    blockResults: atHeight("block_results", (result, endpoint) => ({
+      ...decodeBlockResults(resultField(result, "block_results", endpoint)),
+      endpoint,
+    })),
+    block: atHeight("block", (result, endpoint) => ({
+      block: { txs: decodeBlockTxs(resultField(result, "block", endpoint)) },
+      endpoint,
+    })),
+  });
+}
+
 function createSearcher(
   pool: Pick<EndpointPool, "read">,
   signal: AbortSignal,
-  { blocks, check }: SearchOptions,
+  { blocks, check }: SearchOptions = {},
 ): TxSearcher {
   return {
-    txSearch: ({ prove = false, page = 1, per_page: size = 30, order_by: order = "asc", query }) =>
-      pool.read(
-        {
-          method: "tx_search",
-          params: { query, prove, page: page.toString(), per_page: size.toString(), order_by: order },
-          decode: (result, endpoint) => {
-            const found = {
-              ...decodeTxSearch(resultField(result, "tx_search", endpoint), { prove }),
-              endpoint,
-            };
-            const problem = check?.(found);
-            if (problem !== undefined) throw badResponse(endpoint, "tx_search", problem);
-            return found;
-          },
-          blocks,
-        },
-        signal,
-      ),
+    txSearch: ({ prove = false, page = 1, per_page: size = 30, order_by: order = "asc", query }) => {
+      const params = { query, prove, page: page.toString(), per_page: size.toString(), order_by: order };
+      const decode: Decode<SearchPage> = (result, endpoint) => {
+        const found = { ...decodeTxSearch(resultField(result, "tx_search", endpoint), { prove }), endpoint };
+        const problem = check?.(found);
+        if (problem !== undefined) throw badResponse(endpoint, "tx_search", problem);
+        return found;
+      };
+      return pool.read({ method: "tx_search", params, decode, blocks }, signal);
+    },
   };
 }
 

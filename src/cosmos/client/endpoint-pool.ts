@@ -1,10 +1,10 @@
 import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { NodeStatus } from "./chain-client.ts";
-import { type AnswerClass, answerOf } from "./answers.ts";
+import { type AnswerClass, answerOf, lacksHeight } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
-import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
+import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 
 /** Result of a status check of one endpoint. */
 export type EndpointCheck =
@@ -15,6 +15,8 @@ export type EndpointCheck =
 export interface EndpointPool extends RpcCaller {
   /** Calls a method and decodes the result. A result that does not decode is treated as an endpoint error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
+  /** As `read`, for calls that one endpoint must respond to. */
+  readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status of every endpoint in parallel, also of resting ones. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly health: () => readonly PoolEndpointHealth[];
@@ -40,7 +42,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   let lags: ReadonlyMap<string, bigint> = new Map();
   const health = (): readonly PoolEndpointHealth[] =>
     endpoints.map((endpoint) => ({ ...endpoint.health(), lagBlocks: lags.get(endpoint.name) }));
-  const read = async <T>(request: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+  const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
     let error: unknown;
     for (const endpoint of attemptsOf(request)) {
       try {
@@ -52,8 +54,8 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
         if (answerOf(thrown) === "final") throw thrown;
         error =
           error === undefined || PREFERENCE[answerOf(thrown)] < PREFERENCE[answerOf(error)] ? thrown : error;
-        // A second attempt at a lone endpoint makes sense after a broken connection only.
-        if (endpoints.length === 1 && thrown.facts.code !== "unreachable") break;
+        // A lone endpoint is asked again after a broken connection, or for a block that it lacks: several nodes may be behind it.
+        if (endpoints.length === 1 && thrown.facts.code !== "unreachable" && !lacksHeight(thrown)) break;
       }
     }
     throw error ?? new ClientError({ code: "closed" }, "the client has no endpoints");
@@ -80,7 +82,7 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   const order = (): readonly string[] => [
     ...new Set(attemptsOf({ method: "status", params: {} }).map(({ name }) => name)),
   ];
-  return { call, read, check, close, health, order, distrust };
+  return { call, read, run: read, check, close, health, order, distrust };
 }
 
 /** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */

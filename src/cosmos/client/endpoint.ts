@@ -10,8 +10,6 @@ import { ClientError } from "./errors.ts";
 export interface Endpoint {
   /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
   readonly url: string;
-  /** Sent as `Authorization: Bearer …`. */
-  readonly bearerToken?: Secret;
   /** Further headers of each request, by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
   /** Name in messages and metrics. Default: the URL's host and port, with a number where several endpoints share them. */
@@ -78,13 +76,12 @@ function toUrl(endpoint: Endpoint): URL {
   return url;
 }
 
-function headersOf(url: URL, { bearerToken, headers = {} }: Endpoint): Readonly<Record<string, string>> {
+function headersOf(url: URL, { headers = {} }: Endpoint): Readonly<Record<string, string>> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
-  return { ...authorization(url, bearerToken), ...Object.fromEntries(own) };
+  return { ...authorization(url), ...Object.fromEntries(own) };
 }
 
-function authorization(url: URL, token: Secret | undefined): Readonly<Record<string, string>> {
-  if (token !== undefined) return { authorization: `Bearer ${token.reveal()}` };
+function authorization(url: URL): Readonly<Record<string, string>> {
   if (url.username === "") return {};
   const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
@@ -112,7 +109,7 @@ function proxyOf(
 
 /** Returns the header that a proxy with `user:password@` in its URL wants. */
 export function proxyAuthorization(proxy: URL): string | undefined {
-  return authorization(proxy, undefined)["authorization"];
+  return authorization(proxy)["authorization"];
 }
 
 /**
@@ -126,28 +123,35 @@ export function followRedirect(from: URL, location: string): URL | string {
   return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
 }
 
-/** Creates the option `createConnection` of a request that goes through `proxy` by CONNECT. */
+/** Creates the option `createConnection` of a WebSocket's request that goes through `proxy` by CONNECT. */
 export function tunnelThrough(
   proxy: URL,
-  ca: readonly string[] | undefined,
+  { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },
 ): NonNullable<http.ClientRequestArgs["createConnection"]> {
-  return ({ host, port, protocol }, done) => {
+  const trust = ca === undefined ? {} : { ca: [...ca] };
+  const isTls = proxy.protocol === "https:";
+  return ({ host, port, defaultPort }, done) => {
     const credentials = proxyAuthorization(proxy);
-    const isSecure = protocol === "https:" || protocol === "wss:";
     const servername = host ?? "";
-    const request = (proxy.protocol === "https:" ? https : http).request({
+    const request = (isTls ? https : http).request({
       host: proxy.hostname,
-      port: proxy.port === "" ? (proxy.protocol === "https:" ? 443 : 80) : proxy.port,
+      port: proxy.port || (isTls ? 443 : 80),
       method: "CONNECT",
-      path: `${servername}:${port ?? (isSecure ? 443 : 80)}`,
+      path: `${servername}:${port ?? defaultPort}`,
       headers: credentials === undefined ? {} : { "proxy-authorization": credentials },
+      timeout: timeoutMs,
+      ...trust,
     });
     const failed = (error: Error): void => done(error, new Duplex());
     request.on("error", failed);
+    request.on("timeout", () =>
+      request.destroy(Object.assign(new Error("no response"), { code: "ETIMEDOUT" })),
+    );
     request.on("connect", (response, socket) => {
-      const trust = ca === undefined ? {} : { ca: [...ca] };
+      socket.setTimeout(0);
+      // The library gives no protocol here.
       if (response.statusCode === 200)
-        return done(null, isSecure ? tls.connect({ socket, servername, ...trust }) : socket);
+        return done(null, defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket);
       socket.destroy();
       return failed(new Error(`Unexpected server response: ${response.statusCode ?? 0}`));
     });

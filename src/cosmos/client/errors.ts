@@ -1,82 +1,73 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** Codes and facts of {@link ClientError}. `endpoint` is the endpoint's name, never its URL. */
+/** Facts of an error with this code. */
+type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
+/** Facts of an error of an endpoint, which is given by its name, never its URL. */
+type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
+
+/** Codes and facts of {@link ClientError}. */
 export type ClientErrorFacts =
   /** no connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED */
-  | {
-      readonly code: "unreachable";
-      readonly endpoint: string;
-      readonly reason: string;
-      readonly method?: string;
-    }
-  | { readonly code: "timeout"; readonly endpoint: string; readonly method: string; readonly afterMs: number }
+  | At<"unreachable", { reason: string; method?: string }>
+  | At<"timeout", { method: string; afterMs: number }>
   /** a status other than 200 with a body that is not JSON-RPC */
-  | {
-      readonly code: "http-status";
-      readonly endpoint: string;
-      readonly status: number;
-      readonly retryAfterMs?: number | undefined;
-      readonly method?: string;
-    }
+  | At<"http-status", { status: number; retryAfterMs?: number | undefined; method?: string }>
   /** the response exceeds the transport's limit */
-  | { readonly code: "too-large"; readonly endpoint: string; readonly limitBytes: number }
-  /** the request exceeds the node's limit; CometBFT's `max_body_bytes` is 1,000,000 by default */
-  | { readonly code: "request-too-large"; readonly endpoint: string }
+  | At<"too-large", { limitBytes: number }>
   /** the response violates the protocol; `where` is the path of the wrong field */
-  | {
-      readonly code: "bad-answer";
-      readonly endpoint: string;
-      readonly where: string;
-      readonly method?: string;
-    }
+  | At<"bad-answer", { where: string; method?: string }>
   /** the response is proven to be wrong: it does not match a header */
-  | { readonly code: "wrong-answer"; readonly endpoint: string; readonly where: string }
+  | At<"wrong-answer", { where: string }>
   /** the node does not have this height: it is behind, or has pruned it; another node may have it */
-  | { readonly code: "height-unavailable"; readonly endpoint: string; readonly height: bigint }
+  | At<"height-unavailable", { height: bigint }>
   /** too many pending calls */
-  | { readonly code: "overloaded"; readonly endpoint: string; readonly limit: number }
-  /** the node, or a gateway, responded with a JSON-RPC error; `data` is its detail text */
-  | {
-      readonly code: "rpc";
-      readonly endpoint: string;
-      readonly method: string;
-      readonly rpcCode: number;
-      readonly data: string;
-      readonly message?: string;
-      /** The HTTP status; absent: 200, or a frame of a WebSocket. */
-      readonly status?: number;
-      readonly retryAfterMs?: number | undefined;
-    }
+  | At<"overloaded", { limit: number }>
+  /**
+   * The node, or a gateway, responded with a JSON-RPC error; `data` is its detail text. An absent `status` is 200, or a frame of a
+   * WebSocket.
+   */
+  | At<"rpc", RpcFacts>
   /** the application refused an `abci_query` */
-  | {
-      readonly code: "abci";
-      readonly path: string;
-      readonly abciCode: number;
-      readonly codespace: string;
-      readonly log: string;
-    }
-  | {
-      readonly code: "wrong-chain";
-      readonly endpoint: string;
-      readonly expected: string;
-      readonly found: string;
-    }
-  | { readonly code: "no-account"; readonly address: string }
-  | {
-      readonly code: "gas-price-above-cap";
-      readonly denom: string;
-      readonly price: string;
-      readonly cap: string;
-    }
-  | { readonly code: "bad-key"; readonly kind: string }
+  | Of<"abci", { path: string; abciCode: number; codespace: string; log: string }>
+  | At<"wrong-chain", { expected: string; found: string }>
+  | Of<"no-account", { address: string }>
+  | Of<"gas-price-above-cap", { denom: string; price: string; cap: string }>
+  | Of<"bad-key", { kind: string }>
   /** the external program that signs failed; `program` is its name without folder and arguments */
-  | { readonly code: "signer"; readonly program: string }
+  | Of<"signer", { program: string }>
   /** the configured URL is not an http(s) URL */
-  | { readonly code: "bad-endpoint"; readonly endpoint: string }
-  | { readonly code: "closed" };
+  | At<"bad-endpoint">
+  | Of<"closed">;
+
+interface RpcFacts {
+  method: string;
+  rpcCode: number;
+  data: string;
+  message?: string;
+  status?: number;
+  retryAfterMs?: number | undefined;
+}
 
 /** Thrown by everything in `src/cosmos/client`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
+
+/** Creates the error of an endpoint that does not have a block or its state. */
+export function heightUnavailable(endpoint: string, height: bigint, text: string): ClientError {
+  return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
+}
+
+/** Creates the error of an endpoint of another chain. */
+export function wrongChain(endpoint: string, expected: string, found: string): ClientError {
+  return new ClientError(
+    { code: "wrong-chain", endpoint, expected, found },
+    `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
+  );
+}
+
+/** Creates the error of a call after `close`. */
+export function closedError(): ClientError {
+  return new ClientError({ code: "closed" }, "the client is closed");
+}
 
 /** Creates the error of a keyring and its keys. The reason contains no part of a key. */
 export function badKeyring(reason: string): ClientError {

@@ -6,8 +6,8 @@ import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
 import { type Lack, readAnswer, REMEDIES } from "./answers.ts";
-import { ClientError } from "./errors.ts";
-import type { RpcCaller, RpcRead } from "./rpc-caller.ts";
+import { ClientError, closedError, heightUnavailable, wrongChain } from "./errors.ts";
+import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
 /** Current state of an endpoint. */
@@ -35,7 +35,7 @@ export interface EndpointHealth {
 export interface PooledEndpoint {
   readonly name: string;
   /** Calls a method and decodes the result. Verifies the endpoint first unless its state is `good`. */
-  readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
+  readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
   /** Reads the status and compares the chain id. Parallel callers share one request. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
   /** Remaining rest; 0 when the endpoint does not rest. */
@@ -190,21 +190,33 @@ export function createPooledEndpoint(
     return raceAbort(verifying, signal);
   };
 
-  const read = async <T>({ method, params, decode, blocks }: RpcRead<T>, signal: AbortSignal): Promise<T> => {
+  const ofChain = (method: string, result: unknown): unknown => {
+    requireChain(options, method, result);
+    return result;
+  };
+
+  const read = async <T>(request: RpcRead<T> | RpcWork<T>, signal: AbortSignal): Promise<T> => {
+    const { method, params } = request;
     // After a failure another node may listen at this address, for instance after a restart with another configuration.
     // Most responses do not contain the chain id, so a node of another chain would not be noticed without this check. It may also
     // change without a failure, between two calls: then the first response with a chain id shows it.
     if (!isVerified) await verify(signal);
     try {
-      // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
-      // responds to both where several are behind one address.
-      const [status, result] = await Promise.all([
-        blocks === undefined ? undefined : verify(signal),
-        deps.caller.call(method, params, signal),
-      ]);
-      if (blocks !== undefined && status !== undefined) requireBlocks(options.name, status, blocks);
-      requireChain(options, method, result);
-      const value = decode(result, options.name);
+      let value: T;
+      if ("run" in request) {
+        const call: CallEndpoint = async (name, given) =>
+          ofChain(name, await deps.caller.call(name, given, signal));
+        value = await request.run(call, options.name);
+      } else {
+        const { blocks, decode } = request;
+        // The status first, and both in the same turn of the event loop: they share one HTTP request, so that the same process
+        // responds to both where several are behind one address.
+        const status = blocks === undefined ? undefined : verify(signal);
+        const called = deps.caller.call(method, params, signal);
+        if (blocks !== undefined && status !== undefined)
+          requireBlocks(options.name, (await Promise.all([status, called]))[0], blocks);
+        value = decode(ofChain(method, await called), options.name);
+      }
       lacks.delete(method);
       if (health.failures > 0 && method !== "status" && restMs() === 0) recordSuccess();
       return value;
@@ -215,7 +227,7 @@ export function createPooledEndpoint(
   };
 
   const close = (): void => {
-    life.abort(new ClientError({ code: "closed" }, "the client is closed"));
+    life.abort(closedError());
     deps.caller.close();
   };
   return {
@@ -246,9 +258,10 @@ function requireBlocks(
 ): void {
   if (earliestHeight <= blocks.from && blocks.to <= latestHeight) return;
   const height = blocks.to <= latestHeight ? blocks.from : blocks.to;
-  throw new ClientError(
-    { code: "height-unavailable", endpoint, height },
-    `${endpoint} has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
+  throw heightUnavailable(
+    endpoint,
+    height,
+    `has the blocks ${earliestHeight} to ${latestHeight}, without block ${height}`,
   );
 }
 
@@ -277,11 +290,4 @@ function requireChain(
 
 function stateAfter(error: unknown): EndpointHealth["state"] {
   return error instanceof ClientError && error.facts.code === "wrong-chain" ? "wrong-chain" : "down";
-}
-
-function wrongChain(endpoint: string, expected: string, found: string): ClientError {
-  return new ClientError(
-    { code: "wrong-chain", endpoint, expected, found },
-    `${endpoint} serves chain ${found}, but ${expected} was expected: check the endpoint or the chain id in the configuration`,
-  );
 }

@@ -3,7 +3,7 @@ import { onAbort } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { readAnswer } from "./answers.ts";
+import { isRequestTooLarge, readAnswer } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { RpcObserver, RpcOutcome } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
@@ -161,7 +161,10 @@ async function rest(
 }
 
 function isOfOneCall(error: Error): boolean {
-  return error instanceof ClientError && ["rpc", "too-large", "request-too-large"].includes(error.facts.code);
+  return (
+    error instanceof ClientError &&
+    (["rpc", "too-large"].includes(error.facts.code) || isRequestTooLarge(error))
+  );
 }
 
 /** What a smaller request may avoid: the limit of a batch, or of a size. Undefined: nothing, for instance a limit of requests. */
@@ -176,7 +179,7 @@ function refusalOf(error: unknown): Refusal {
   if (facts.code === "unreachable") return CUT.test(facts.reason) ? "size" : undefined;
   if (facts.code === "http-status") return BATCH_STATUS.test(facts.status.toString()) ? "batch" : undefined;
   const isOfAll = facts.code === "rpc" && ["not-here", "final"].includes(readAnswer(error).class);
-  return isOfAll || facts.code === "request-too-large" || facts.code === "bad-answer" ? "batch" : undefined;
+  return isOfAll || facts.code === "bad-answer" ? "batch" : undefined;
 }
 
 const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
@@ -210,8 +213,7 @@ async function post(
 
 /**
  * Parses the body whatever the HTTP status is, because nodes send some JSON-RPC errors with status 400 or 500. The
- * status becomes the error only when the body is not JSON-RPC. Throws `request-too-large` when the node did not read the
- * request because of its size, and one JSON-RPC error for all calls.
+ * status becomes the error only when the body is not JSON-RPC. Throws one JSON-RPC error for all calls.
  */
 function parseBody(
   response: HttpResponse,
@@ -220,27 +222,12 @@ function parseBody(
 ): readonly Delivery[] {
   const { status, retryAfterMs } = response;
   const facts = { status, retryAfterMs };
-  if (status === CONTENT_TOO_LARGE) throw requestTooLarge(endpoint);
   const responses = parseResponses(response, facts, endpoint);
   const [only] = responses;
   const isForAll = responses.length === 1 && (batch.length > 1 || only?.id !== batch[0]?.id);
-  if (isForAll && only !== undefined && "rpcCode" in only) {
-    if (BODY_TOO_LARGE.test(`${only.message} ${only.data}`)) throw requestTooLarge(endpoint);
+  if (isForAll && only !== undefined && "rpcCode" in only)
     throw rpcError(only, batch[0]?.method ?? "", facts, endpoint);
-  }
   return responses.map((one) => ({ ...one, facts }));
-}
-
-/** HTTP status of reverse proxies for a request that exceeds their limit. */
-const CONTENT_TOO_LARGE = 413;
-/** Text of Go's `http.MaxBytesReader`. CometBFT sends it with status 400, code -32600 and no id. */
-const BODY_TOO_LARGE = /request body too large/i;
-
-function requestTooLarge(endpoint: string): ClientError {
-  return new ClientError(
-    { code: "request-too-large", endpoint },
-    `${endpoint} refused the request because its body is too large`,
-  );
 }
 
 /** What an HTTP response adds to its JSON-RPC errors. */
@@ -332,8 +319,8 @@ export interface PendingCall {
   readonly method: string;
   readonly params: JsonObject;
   readonly isSettled: () => boolean;
-  /** Calls `listener` when the call settles, or immediately when it is settled already. */
-  readonly whenSettled: (listener: () => void) => void;
+  /** Calls `then`, the only one, when the call settles, or immediately when it is settled already. */
+  readonly whenSettled: (then: () => void) => void;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
@@ -351,7 +338,7 @@ interface PendingCallRequest {
 
 /** Creates a call. It rejects with the signal's reason when the signal aborts first. */
 export function createPendingCall(request: PendingCallRequest): PendingCall {
-  const listeners: (() => void)[] = [];
+  let listener: (() => void) | undefined;
   let settled = false;
   let unwatch: (() => void) | undefined;
   const settle = (outcome: RpcOutcome, finish: () => void): void => {
@@ -360,7 +347,7 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
     settled = true;
     unwatch?.();
     finish();
-    for (const listener of listeners) listener();
+    listener?.();
     request.onSettled(call, outcome);
   };
   const call: PendingCall = {
@@ -368,9 +355,9 @@ export function createPendingCall(request: PendingCallRequest): PendingCall {
     method: request.method,
     params: request.params,
     isSettled: () => settled,
-    whenSettled: (listener) => {
-      if (settled) listener();
-      else listeners.push(listener);
+    whenSettled: (then) => {
+      if (settled) then();
+      else listener = then;
     },
     resolve: (result) => settle("ok", () => request.resolve(result)),
     reject: (error) => settle(outcomeOf(error), () => request.reject(error)),

@@ -15,6 +15,9 @@ export interface RpcCaller {
   readonly close: () => void;
 }
 
+/** Calls a method of one endpoint. */
+export type CallEndpoint = (method: string, params: JsonObject) => Promise<unknown>;
+
 /** A call together with the decoder of its result. */
 export interface RpcRead<T> {
   readonly method: string;
@@ -25,6 +28,11 @@ export interface RpcRead<T> {
   readonly blocks?: BlockRange | undefined;
   /** Receives the error of each endpoint that was tried. A returned value ends the read. */
   readonly onFailed?: (error: unknown) => T | undefined;
+}
+
+/** Several calls to one endpoint, which `method` and `params` choose. */
+export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
+  readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
 
 /** "ok" or the code of the error that ended a call or a request. */

@@ -63,6 +63,11 @@ export function badResponse(endpoint: string, where: string, problem: string): C
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
 
+/** Creates a `wrong-answer` error: the response is proven to be wrong. */
+export function wrongResponse(endpoint: string, where: string, problem: string): ClientError {
+  return new ClientError({ code: "wrong-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
+}
+
 function parseJson(body: string, endpoint: string): unknown {
   try {
     return JSON.parse(body);

@@ -1,8 +1,8 @@
 import { fromBase64, sha256 } from "../../platform/base/bytes.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
-/** An ABCI event. */
-interface Event {
+/** An ABCI event whose attributes are text. */
+export interface TextEvent {
   readonly type: string;
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
@@ -15,7 +15,7 @@ interface TxResult {
   readonly data?: Uint8Array;
   readonly gasWanted: bigint;
   readonly gasUsed: bigint;
-  readonly events: readonly Event[];
+  readonly events: readonly TextEvent[];
 }
 
 /** A transaction that a search has found, with its inclusion proof. */
@@ -45,7 +45,7 @@ export interface BlockResults {
   /** In the order of the block's transactions. */
   readonly results: readonly TxResult[];
   /** Events of the block itself: those at its begin and end, or of its finalization. */
-  readonly finalizeBlockEvents: readonly Event[];
+  readonly finalizeBlockEvents: readonly TextEvent[];
 }
 
 /** Decodes the result of `block_results`, of CometBFT and Tendermint 0.34 to 1.0. */
@@ -120,7 +120,8 @@ function decodeProof(field: JsonField, data: Uint8Array): NonNullable<SearchedTx
   };
 }
 
-function decodeTxResult(result: JsonField, events: EventReader): TxResult {
+/** Decodes the result of a transaction. Its events are those that `events` returns. */
+export function decodeTxResult(result: JsonField, events: EventReader = textEvent): TxResult {
   return {
     code: result.member("code").asUint32(),
     codespace: result.member("codespace").asText(),
@@ -136,7 +137,11 @@ function eventsOf(result: JsonField): readonly JsonField[] {
   return result.member("events").elements();
 }
 
-type EventReader = (event: JsonField) => Event;
+type EventReader = (event: JsonField) => TextEvent;
+
+function textEvent(event: JsonField): TextEvent {
+  return { type: event.member("type").asText(), attributes: attributesOf(event) };
+}
 
 /**
  * Creates the reader of a response's events. Tendermint 0.34 prints keys and values in base64, later versions print text: a
@@ -157,7 +162,7 @@ function eventReader(all: readonly JsonField[]): EventReader {
   };
 }
 
-function attributesOf(event: JsonField): Event["attributes"] {
+function attributesOf(event: JsonField): TextEvent["attributes"] {
   return event
     .member("attributes")
     .elements()
@@ -165,6 +170,11 @@ function attributesOf(event: JsonField): Event["attributes"] {
       key: attribute.member("key").asText(),
       value: attribute.member("value").asText(),
     }));
+}
+
+/** Decodes events whose attributes are text. */
+export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
+  return events.elements().map(textEvent);
 }
 
 /** Empty for text that is not base64. */

@@ -29,11 +29,6 @@ export function parseSignedHeader(json: unknown): SignedHeader {
   return { header: headerOf(signed.member("header")), commit: commitOf(signed.member("commit")) };
 }
 
-/** Parses a block header. */
-export function parseHeader(json: unknown): Header {
-  return headerOf(root(json, "header"));
-}
-
 /** Parses the list `validators` of a `validators` response. The proposer is computed from the priorities. */
 export function parseValidators(json: unknown): ValidatorSet {
   return validatorSetOf(list(root(json, "validators")).map(validatorOf));

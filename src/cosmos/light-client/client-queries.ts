@@ -31,6 +31,14 @@ export interface LightClientState {
   readonly trustLevel: TrustLevel;
 }
 
+/** A consensus state of a light client. */
+interface TrustedConsensus {
+  /** ns since the Unix epoch */
+  readonly timeNs: bigint;
+  /** Hash of the validator set of the next block. */
+  readonly nextValidatorsHash: Uint8Array;
+}
+
 /** gRPC queries about the light clients of a chain. All methods reject with `ClientError`, and with `LightClientError` where that is documented. */
 export interface LightClientQueries {
   /** Returns the client id. Rejects with `LightClientError` "no-client". */
@@ -38,8 +46,12 @@ export interface LightClientQueries {
   readonly clientState: (clientId: string, signal: AbortSignal) => Promise<LightClientState>;
   /** Returns "Active", "Expired", "Frozen", … */
   readonly clientStatus: (clientId: string, signal: AbortSignal) => Promise<string>;
-  /** Returns the time of the consensus state at this height, ns since the Unix epoch. Rejects when there is none. */
-  readonly consensusTimeNs: (clientId: string, at: RemoteHeight, signal: AbortSignal) => Promise<bigint>;
+  /** Rejects when there is no consensus state at this height. */
+  readonly consensusState: (
+    clientId: string,
+    at: RemoteHeight,
+    signal: AbortSignal,
+  ) => Promise<TrustedConsensus>;
   /** Returns the heights that have a consensus state, unsorted. Rejects with `LightClientError` "too-many-pages". */
   readonly consensusHeights: (clientId: string, signal: AbortSignal) => Promise<readonly RemoteHeight[]>;
 }
@@ -86,7 +98,7 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
       );
       return QueryClientStatusResponse.decode(bytes).status;
     },
-    consensusTimeNs: async (clientId, at, signal) => {
+    consensusState: async (clientId, at, signal) => {
       const request = {
         clientId,
         revisionNumber: at.revision,
@@ -99,7 +111,8 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
         signal,
       );
       const any = QueryConsensusStateResponse.decode(bytes).consensusState;
-      return joinNs(ConsensusState.decode(any?.value ?? new Uint8Array()).timestamp);
+      const { timestamp, nextValidatorsHash } = ConsensusState.decode(any?.value ?? new Uint8Array());
+      return { timeNs: joinNs(timestamp), nextValidatorsHash };
     },
     consensusHeights: (clientId, signal) =>
       allPages(async (key) => {

@@ -3,6 +3,7 @@ import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { lacksHeight } from "../client/answers.ts";
+import { ClientError } from "../client/errors.ts";
 import type { WireMessage } from "../client/tx/tx-types.ts";
 import { MsgUpdateClient } from "../proto/gen/ibc/core/client/v1/tx.ts";
 import { Header } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
@@ -31,7 +32,7 @@ export interface Trust {
 }
 
 export interface TrustDeps {
-  readonly local: Pick<LightClientQueries, "consensusTimeNs" | "consensusHeights">;
+  readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
   readonly clock: Pick<Clock, "nowMs">;
 }
@@ -51,12 +52,17 @@ export function createTrustFinder(
   client: LightClientState,
   signal: AbortSignal,
 ): TrustFinder {
-  const timeOf = memoize(
-    (height: RemoteHeight) => deps.local.consensusTimeNs(client.clientId, height, signal),
+  const consensusOf = memoize(
+    (height: RemoteHeight) => deps.local.consensusState(client.clientId, height, signal),
     keyOf,
   );
   const trustAt = memoize(async (height: RemoteHeight): Promise<Trust> => {
-    const next = await deps.remote.lightBlock(height.height + 1n, signal);
+    // An error of the local chain is none of the remote endpoint, and is thrown below.
+    const validators = consensusOf(height).then(
+      ({ nextValidatorsHash }) => nextValidatorsHash,
+      () => undefined,
+    );
+    const next = await deps.remote.lightBlock(height.height + 1n, signal, validators);
     return { height, validatorSet: next.validatorSet };
   }, keyOf);
   let heights: Promise<readonly RemoteHeight[]> | undefined;
@@ -77,7 +83,7 @@ export function createTrustFinder(
   };
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
     // Both are read in parallel. The time is almost always good, so the validator set is almost always needed.
-    const [timeNs, trust] = await Promise.all([timeOf(height), trustAt(height)]);
+    const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
     const nowNs = BigInt(Math.round(deps.clock.nowMs())) * NS_PER_MS;
     // Block times increase with height: when this height has expired, all lower ones have.
     if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
@@ -86,23 +92,31 @@ export function createTrustFinder(
   return {
     below: async (at) => {
       const missing: bigint[] = [];
+      let unknown: unknown;
       let height = await greatestBelow(at);
-      while (height !== undefined && missing.length < MAX_MISSING_HEADERS) {
+      for (let tries = 0; height !== undefined && tries < MAX_TRUSTED_HEIGHTS; tries++) {
         try {
           return await trustedAt(height, at);
         } catch (error) {
-          if (!lacksHeight(error)) throw error;
-          missing.push(height.height + 1n);
+          if (lacksHeight(error)) missing.push(height.height + 1n);
+          else if (isUnknown(error)) unknown = error;
+          else throw error;
         }
         height = await greatestListedBelow(height);
       }
-      throw missing.length === 0 ? noTrustedHeight(client, at) : headersMissing(client, missing);
+      if (missing.length > 0) throw headersMissing(client, missing);
+      throw unknown ?? noTrustedHeight(client, at);
     },
   };
 }
 
 /** Trusted heights that are tried. An endpoint that has pruned the headers of so many has pruned those below too. */
-const MAX_MISSING_HEADERS = 4;
+const MAX_TRUSTED_HEIGHTS = 4;
+
+/** The client state was read from a node that is ahead of this one. */
+function isUnknown(error: unknown): boolean {
+  return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
+}
 
 function headersMissing(
   { clientId, chainId }: LightClientState,

@@ -158,7 +158,7 @@ export function createClientRefresh({ clock }: { readonly clock: Pick<Clock, "no
     if (timeNs < (dueNs.get(chain) ?? 0n)) return false;
     const clientId = await chain.queries.clientOfConnection(chain.connectionId, signal);
     const { latestHeight, trustingPeriodNs } = await chain.queries.clientState(clientId, signal);
-    const newestNs = await chain.queries.consensusTimeNs(clientId, latestHeight, signal);
+    const { timeNs: newestNs } = await chain.queries.consensusState(clientId, latestHeight, signal);
     dueNs.set(chain, newestNs + trustingPeriodNs / 3n);
     if (timeNs < newestNs + trustingPeriodNs / 3n) return false;
     const update = await clientUpdate(chain, from, { clock, signal });

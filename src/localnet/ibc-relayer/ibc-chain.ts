@@ -16,7 +16,7 @@ export interface IbcChain {
   /** Reads of the other chain's light client. */
   readonly queries: Pick<
     LightClientQueries,
-    "clientOfConnection" | "clientState" | "consensusTimeNs" | "consensusHeights"
+    "clientOfConnection" | "clientState" | "consensusState" | "consensusHeights"
   >;
   readonly reads: IbcReads;
   readonly finder: PacketFinder;

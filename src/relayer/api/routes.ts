@@ -1,4 +1,4 @@
-import { deadLetterText } from "../health/problem-hold.ts";
+import { degradations } from "../health/problem-hold.ts";
 import type { Registry as MetricsRegistry } from "prom-client";
 import { fromUtf8 } from "../../platform/base/bytes.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -102,10 +102,14 @@ function liveness(status: RelayerStatus): HttpReply {
 
 function readiness(status: RelayerStatus): HttpReply {
   const { problems } = status;
-  const left = deadLetterText(status.deadLetters);
+  const left = degradations(status);
   if (problems.length === 0)
-    return textReply(200, left === undefined ? "ok\n" : `degraded\ndead-letters: ${left}\n`);
-  return textReply(503, problems.map(({ code, text }) => `${code}: ${text}\n`).join(""));
+    return textReply(200, left.length === 0 ? "ok\n" : `degraded\n${problemLines(left)}`);
+  return textReply(503, problemLines(problems));
+}
+
+function problemLines(found: readonly { readonly code: string; readonly text: string }[]): string {
+  return found.map(({ code, text }) => `${code}: ${text}\n`).join("");
 }
 
 /** One query as in `/api/queries`, with its keys and filter. */

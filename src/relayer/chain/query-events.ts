@@ -1,4 +1,4 @@
-import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
+import type { TextEvent } from "../../cosmos/comet/rpc-blocks.ts";
 
 /** A query change that an event announces. The event's other attributes are ignored, and the chain is read instead. */
 export interface QueryChange {
@@ -13,12 +13,12 @@ const MODULE = "interchainqueries";
  * Returns the query changes in the events of one transaction or block, in order. `chainName` is the event
  * type. A `query_removed` event has four attributes here and eight on Neutron; both are accepted.
  */
-export function queryChanges(events: readonly WireEvent[], chainName: string): readonly QueryChange[] {
+export function queryChanges(events: readonly TextEvent[], chainName: string): readonly QueryChange[] {
   // Each event is read separately. One transaction may remove a query and register another one.
   return events.filter((event) => event.type === chainName).flatMap((event) => toChange(event) ?? []);
 }
 
-function toChange(event: WireEvent): QueryChange | undefined {
+function toChange(event: TextEvent): QueryChange | undefined {
   const attributes = new Map(event.attributes.map(({ key, value }) => [key, value]));
   const action = attributes.get("action");
   const id = attributes.get("query_id") ?? "";

@@ -45,8 +45,8 @@ export interface ViewDeps {
 const FIRST_PROVING_BLOCK = 3n;
 
 /**
- * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has too few
- * blocks for proofs. Throws `RelayError` when nothing can be proven over this connection: "wrong-chain",
+ * Reads the remote status and the light client in parallel. Resolves with undefined while the remote chain has no
+ * block that can prove anything new. Throws `RelayError` when nothing can be proven over this connection: "wrong-chain",
  * "client-not-active", "remote-behind".
  */
 export async function viewConnection(
@@ -59,7 +59,7 @@ export async function viewConnection(
   if (status.latestHeight < FIRST_PROVING_BLOCK) return undefined;
   const revision = revisionOfChainId(client.chainId);
   const headerAt = { revision, height: status.latestHeight };
-  requireNotBehind(client, headerAt);
+  if (isBehind(client, headerAt)) return undefined;
   return { client, headerAt, stateAt: { revision, height: headerAt.height - 1n } };
 }
 
@@ -84,14 +84,18 @@ function requireSameChain(deps: ViewDeps, client: LightClientState, found: strin
   );
 }
 
+/** Blocks that the nodes behind one address may be apart. */
+const MAX_APART = 5n;
+
 /**
- * Refuses a block below the client's latest height. The endpoint is behind, or its chain was reset. The header of a
- * chain that was reset contradicts the client's consensus states: ibc-go treats that as misbehaviour and freezes the
- * client.
+ * Returns whether a block is a little below the client's latest height: another node behind the same address has newer ones. Refuses
+ * a block far below it: the endpoint is behind, or its chain was reset. The header of a chain that was reset contradicts the client's
+ * consensus states: ibc-go treats that as misbehaviour and freezes the client.
  */
-function requireNotBehind(client: LightClientState, headerAt: RemoteHeight): void {
+function isBehind(client: LightClientState, headerAt: RemoteHeight): boolean {
   const latest = client.latestHeight;
-  if (latest.revision !== headerAt.revision || headerAt.height >= latest.height) return;
+  if (latest.revision !== headerAt.revision || headerAt.height >= latest.height) return false;
+  if (headerAt.height + MAX_APART >= latest.height) return true;
   throw new RelayError(
     { code: "remote-behind", chainId: client.chainId, height: headerAt.height },
     `the endpoint of ${client.chainId} is at height ${headerAt.height}, below height ${latest.height} of ${client.clientId}; retrying until it has caught up`,

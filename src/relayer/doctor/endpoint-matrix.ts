@@ -109,7 +109,7 @@ export async function readEndpointMatrix(
 
 function withLag(row: EndpointRow, lag: bigint): EndpointRow {
   const { height } = row.cells;
-  if (height.gap !== undefined || lag === 0n) return row;
+  if (height === UNKNOWN || height.gap !== undefined || lag === 0n) return row;
   return { ...row, cells: { ...row.cells, height: { ...height, text: `${height.text} (${lag} behind)` } } };
 }
 

@@ -142,7 +142,7 @@ async function checkClient(
     );
   if (status !== "Active")
     return problem(subject, `${clientId} is ${status}`, "nothing can be proven until governance recovers it");
-  const timeNs = await local.consensusTimeNs(clientId, client.latestHeight, signal);
+  const { timeNs } = await local.consensusState(clientId, client.latestHeight, signal);
   const leftMs = Number((timeNs + client.trustingPeriodNs) / NS_PER_MS) - context.clock.nowMs();
   const hours = leftMs / HOUR_MS;
   const text = `${clientId} is active at height ${client.latestHeight.height}, and expires in ${formatHours(hours)} without an update`;

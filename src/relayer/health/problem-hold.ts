@@ -1,4 +1,5 @@
 import type { Problem, ProblemCode } from "./problems.ts";
+import type { RelayerStatus } from "./relayer-status.ts";
 
 /** Leaves out problems that are not older than a block. */
 export interface ProblemHold {
@@ -42,9 +43,31 @@ export function createProblemHold(): ProblemHold {
   };
 }
 
-/** Says that dead letters are left, which a relayer that is ready may have; undefined when there is none. */
-export function deadLetterText(deadLetters: number): string | undefined {
-  if (deadLetters === 0) return undefined;
+/** Something to mend that a ready relayer may have. */
+interface Degradation {
+  readonly code: "dead-letters" | "transaction-index";
+  readonly text: string;
+  /** The page with its details. */
+  readonly page: "/dead-letters" | "/endpoints";
+}
+
+/** Methods of a node's transaction index. */
+const INDEX_METHODS = ["tx", "tx_search"];
+
+/** Returns what is left to mend: dead letters, and indexes that cannot be used or lack transactions of the blocks. */
+export function degradations({
+  deadLetters,
+  endpoints,
+}: Pick<RelayerStatus, "deadLetters" | "endpoints">): readonly Degradation[] {
   const what = deadLetters === 1 ? "transaction was" : "transactions were";
-  return `${deadLetters} ${what} not delivered; send them again or acknowledge them: relaywatch relayer dead-letters`;
+  const advice = "send them again or acknowledge them: relaywatch relayer dead-letters";
+  const letters = `${deadLetters} ${what} not delivered; ${advice}`;
+  const indexes = endpoints.flatMap(({ chainId, lacks }) => {
+    const reason = INDEX_METHODS.flatMap((method) => lacks?.get(method) ?? [])[0];
+    return reason === undefined ? [] : [`${chainId}: ${reason}; another index is used, or blocks are read`];
+  });
+  return [
+    ...(deadLetters === 0 ? [] : [{ code: "dead-letters", text: letters, page: "/dead-letters" } as const]),
+    ...indexes.map((text) => ({ code: "transaction-index", text, page: "/endpoints" }) as const),
+  ];
 }

@@ -42,7 +42,7 @@ import {
   type ResultOutcome,
 } from "../result/proven-result.ts";
 import type { Reservation } from "../result/result-submitter.ts";
-import { type KeyAnswers, type ProvenValues, proveResults, readKeys } from "./prove.ts";
+import { type KeyAnswers, type ProofOutcome, type ProvenValues, proveResults, readKeys } from "./prove.ts";
 import { gasGuess } from "../result/gas-guess.ts";
 
 /** Queries that are read together, and at which height. */
@@ -115,7 +115,7 @@ export async function runKvCycle(
       readLastHeights(worker, cycle, signal),
     ]);
     // The next cycle reads the values again.
-    const proofs = reads.afterMs > MAX_AGE_MS ? [] : prove(worker, cycle, reads);
+    const proofs = reads.afterMs > MAX_AGE_MS ? [] : await prove(worker, cycle, reads, signal);
     await turn;
     // Only now: the cycle before has said which results are sent.
     results = proofs.flatMap((proof) => (isSkipped(worker, cycle, proof) ? [] : proof.result));
@@ -222,14 +222,15 @@ interface ProvenState extends Pick<ProvenValues, "values"> {
 }
 
 /** Returns the results that can be sent. Stores the failure of each other query. */
-function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): readonly ProvenState[] {
-  const { allowKvCallbacks, maxResultBytes } = worker.settings;
-  const { stateAt } = cycle.view;
-  const { distrust: onInvalidProof } = worker.remote;
-  const options = { sender: worker.submitter.address, allowKvCallbacks, onInvalidProof };
-  const point = { appHash: reads.block.appHash, at: stateAt };
+async function prove(
+  worker: ConnectionWorker,
+  cycle: KvCycle,
+  reads: RemoteReads,
+  signal: AbortSignal,
+): Promise<readonly ProvenState[]> {
+  const { maxResultBytes } = worker.settings;
   const update = updateOf(worker, cycle.view, reads);
-  return proveResults(cycle.candidates, reads.answers, point, options).flatMap((proof) => {
+  return (await proveValues(worker, cycle, reads, signal)).flatMap((proof) => {
     const { state, result } = proof;
     if (result.ok && result.value.message.length <= maxResultBytes) {
       const { values, message } = result.value;
@@ -239,6 +240,29 @@ function prove(worker: ConnectionWorker, cycle: KvCycle, reads: RemoteReads): re
     recordUnproven(worker, state, error, cycle.started);
     return [];
   });
+}
+
+/** Proves all values. Those of an endpoint with a wrong proof are read again, from the next one. */
+async function proveValues(
+  { remote, settings: { allowKvCallbacks }, submitter }: ConnectionWorker,
+  { candidates, view: { stateAt } }: KvCycle,
+  { block, answers: first }: RemoteReads,
+  signal: AbortSignal,
+): Promise<readonly ProofOutcome[]> {
+  const wrong = new Set<string>();
+  const onInvalidProof = (endpoint: string, reason: string): void => {
+    wrong.add(endpoint);
+    remote.distrust(endpoint, reason);
+  };
+  const options = { sender: submitter.address, allowKvCallbacks, onInvalidProof };
+  for (let answers = first; ; ) {
+    const before = wrong.size;
+    const proofs = proveResults(candidates, answers, { appHash: block.appHash, at: stateAt }, options);
+    if (wrong.size === before) return proofs;
+    const failed = proofs.filter(({ result }) => !result.ok && result.error.code === "invalid-proof");
+    const keys = failed.flatMap(({ state }) => state.query.keys);
+    answers = new Map([...answers, ...(await readKeys(remote, keys, stateAt.height, signal))]);
+  }
 }
 
 function toResult(

@@ -21,7 +21,7 @@ import {
   priceRatio,
   priceText,
 } from "../forecast/market-view.ts";
-import { deadLetterText } from "../health/problem-hold.ts";
+import { degradations } from "../health/problem-hold.ts";
 import type { Problem, ProblemCode } from "../health/problems.ts";
 import { problemRunbook } from "../monitoring/relayer-runbooks.ts";
 import type { ActivitySample } from "./activity.ts";
@@ -92,18 +92,15 @@ export function summarize({ problems, queries, gate, market, deadLetters }: Rela
   return { tone: "good", headline: "In order: every result is current" };
 }
 
-/** The summary, and the problems with their reasons. */
-export function statusSection(
-  { problems, deadLetters, config }: RelayerStatus,
-  { tone, headline }: Summary,
-): Html {
-  const left = deadLetterText(deadLetters);
-  const more = html`${
-    (problems.length > 0 || left !== undefined) &&
-    html`<ul class="problems">${problems.map(problemItem)}${
-      left !== undefined && html`<li><strong><a href="/dead-letters">dead-letters</a></strong>: ${left}</li>`
-    }</ul>`
-  }${reloadNotice(config)}`;
+/** The summary, the problems with their reasons, and what is left to mend. */
+export function statusSection(status: RelayerStatus, { tone, headline }: Summary): Html {
+  const items = [
+    ...status.problems.map(problemItem),
+    ...degradations(status).map(
+      ({ code, text, page }) => html`<li><strong><a href="${page}">${code}</a></strong>: ${text}</li>`,
+    ),
+  ];
+  const more = html`${items.length > 0 && html`<ul class="problems">${items}</ul>`}${reloadNotice(status.config)}`;
   return statusBanner(tone, headline, more);
 }
 

@@ -47,14 +47,15 @@ export async function previewMarket(
 
 /** Reads the mean time between two recent blocks, ms; 1,000 for a chain with one block. */
 async function meanBlockMs(
-  client: Pick<PooledChainClient, "status" | "header">,
+  client: Pick<PooledChainClient, "status" | "comet">,
   signal: AbortSignal,
 ): Promise<number> {
   const { latestHeight, latestTimeNs, earliestHeight } = await client.status(signal);
   const first = maxInt(latestHeight - TIMED_BLOCKS, maxInt(earliestHeight, 1n));
   if (first >= latestHeight) return 1_000;
-  const { timeNs } = await client.header(first, signal);
-  return Math.max(1, Number((latestTimeNs - timeNs) / NS_PER_MS) / Number(latestHeight - first));
+  const { header } = await raceAbort(client.comet.commit(Number(first)), signal);
+  const passedMs = Number(latestTimeNs / NS_PER_MS) - header.time.getTime();
+  return Math.max(1, passedMs / Number(latestHeight - first));
 }
 
 /** Resolves with undefined when a node refuses the call, for instance one with `storage.discard_abci_responses`. */

@@ -167,10 +167,15 @@ async function searchAndProve(
   const isHandled = (hash: string): boolean => deps.journal.isHandled(state.query.id, hash);
   try {
     const finder = txFinderOf(worker.remote, worker);
-    const { found, upTo } = await finder.find({ ...search, isHandled }, signal);
-    const proofs = await proveBlocks(cycle, state, found, upTo);
-    signal.throwIfAborted();
-    return { ok: true, ...proofs };
+    for (;;) {
+      const wrong = cycle.prover.wrongEndpoints();
+      const { found, upTo } = await finder.find({ ...search, isHandled }, signal);
+      const proofs = await proveBlocks(cycle, state, found, upTo);
+      signal.throwIfAborted();
+      // After a wrong response, the next endpoint is searched.
+      if (proofs.error === undefined || cycle.prover.wrongEndpoints() === wrong)
+        return { ok: true, ...proofs };
+    }
   } catch (error) {
     signal.throwIfAborted();
     return { ok: false, error: readFailed(error) };

@@ -1,7 +1,7 @@
 import { isRecord } from "../../platform/base/json.ts";
 import { bad, good, type Result } from "../../platform/base/errors.ts";
 import type { BlockRange } from "../../cosmos/client/chain-client.ts";
-import type { WireEvent } from "../../cosmos/client/events/subscription.ts";
+import type { TextEvent } from "../../cosmos/comet/rpc-blocks.ts";
 
 /** One condition of a TX query's filter. */
 export interface TxCondition {
@@ -96,7 +96,7 @@ export interface FilteredTx {
   readonly height: bigint;
   /** Upper-case hex, as in the tag `tx.hash`. */
   readonly hash: string;
-  readonly events: readonly WireEvent[];
+  readonly events: readonly TextEvent[];
 }
 
 /**

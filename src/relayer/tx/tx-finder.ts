@@ -5,13 +5,21 @@ import { simpleProofs } from "../../cosmos/merkle/simple-tree.ts";
 import { raceAbort } from "../../platform/base/abort.ts";
 import { sha256, toHex } from "../../platform/base/bytes.ts";
 import { minInt } from "../../platform/base/integers.ts";
+import { mapLimit } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { matches, searchText } from "./tx-filter.ts";
 import type { FoundTx } from "./tx-proof.ts";
-import { findTxs, type FoundTxs, MAX_TXS_PER_SEARCH, type TxSearch, whyRefused } from "./tx-search.ts";
+import {
+  findTxs,
+  type FoundTxs,
+  MAX_BLOCKS_PER_SEARCH,
+  MAX_TXS_PER_SEARCH,
+  type TxSearch,
+  whyRefused,
+} from "./tx-search.ts";
 
 export interface TxFinderDeps {
   readonly connectionId: string;
@@ -51,9 +59,10 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
   };
   // The queries of one cycle search the same blocks, so the last range is enough.
   let counted: { readonly key: string; readonly done: Promise<boolean> } | undefined;
+  const counts: TxCounts = new Map();
   const requireCounted = ({ range }: TxSearch, signal: AbortSignal): Promise<boolean> => {
     const key = `${range.from}-${range.to}`;
-    if (counted?.key !== key) counted = { key, done: requireWholeIndex(chain, range, signal) };
+    if (counted?.key !== key) counted = { key, done: requireWholeIndex(chain, range, counts, signal) };
     return counted.done.catch((error: unknown) => {
       counted = undefined;
       throw error;
@@ -95,10 +104,43 @@ function indexed({ from, to }: BlockRange): BlockRange {
   return { from, to: to + 1n };
 }
 
-/** Blocks whose transactions are counted. A longer range is a search of old blocks. */
-const MAX_COUNTED_BLOCKS = 100n;
-/** Blocks of one `blockchain`. */
+/** Numbers of transactions by height. */
+type TxCounts = Map<bigint, number>;
+
+/** Blocks of one `blockchain`, and calls at the same time. */
 const BLOCKS_PER_COUNT = 20n;
+const COUNTS_AT_ONCE = 10;
+/** Heights that are remembered: two of the longest searches. */
+const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
+
+/** Counts the transactions of a range, each block once; 0 when no endpoint counts: a gateway may not have the method. */
+async function countTxs(
+  { txCounts }: Pick<SearchedChain, "txCounts">,
+  { from, to }: BlockRange,
+  counts: TxCounts,
+  signal: AbortSignal,
+): Promise<number> {
+  const starts: bigint[] = [];
+  for (const height of heightsOf(from, to))
+    if (!counts.has(height) && height >= (starts.at(-1) ?? from - BLOCKS_PER_COUNT) + BLOCKS_PER_COUNT)
+      starts.push(height);
+  try {
+    await mapLimit(starts, COUNTS_AT_ONCE, async (start) => {
+      const end = minInt(start + BLOCKS_PER_COUNT - 1n, to);
+      for (const [height, count] of await txCounts({ from: start, to: end }, signal))
+        counts.set(height, count);
+    });
+  } catch {
+    signal.throwIfAborted();
+    return 0;
+  }
+  const sum = heightsOf(from, to).reduce((total, height) => total + (counts.get(height) ?? 0), 0);
+  for (const height of counts.keys()) {
+    if (counts.size <= MAX_COUNTED_BLOCKS) break;
+    counts.delete(height);
+  }
+  return sum;
+}
 
 /**
  * Compares the number of transactions in the blocks with the number in the index: an index may lack those of a block, for
@@ -106,19 +148,13 @@ const BLOCKS_PER_COUNT = 20n;
  * "index-incomplete" when each one does.
  */
 async function requireWholeIndex(
-  { cometWith, txCounts }: SearchedChain,
+  chain: SearchedChain,
   range: BlockRange,
+  counts: TxCounts,
   signal: AbortSignal,
 ): Promise<boolean> {
   const { from, to } = range;
-  if (to - from >= MAX_COUNTED_BLOCKS) return true;
-  const parts: Promise<ReadonlyMap<bigint, number>>[] = [];
-  for (let start = from; start <= to; start += BLOCKS_PER_COUNT)
-    parts.push(txCounts({ from: start, to: minInt(start + BLOCKS_PER_COUNT - 1n, to) }, signal));
-  // A gateway may not have the method. Then there is nothing to compare with.
-  const counts = await Promise.all(parts).catch(() => []);
-  signal.throwIfAborted();
-  const inBlocks = counts.flatMap((part) => [...part.values()]).reduce((sum, count) => sum + count, 0);
+  const inBlocks = await countTxs(chain, range, counts, signal);
   if (inBlocks === 0) return true;
   let problem: string | undefined;
   let isWhole = true;
@@ -132,7 +168,7 @@ async function requireWholeIndex(
   };
   try {
     const query = { query: searchText([], range), page: 1, per_page: 1 };
-    await raceAbort(cometWith(indexed(range), check).txSearch(query), signal);
+    await raceAbort(chain.cometWith(indexed(range), check).txSearch(query), signal);
     return isWhole;
   } catch (error) {
     throw problem === undefined
@@ -192,7 +228,7 @@ async function scanBlock(
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: BigInt(height), hash: "", events });
   if (!results.some(isCandidate)) return [];
-  const { block } = await raceAbort(comet.block(height), signal);
+  const { block, endpoint } = await raceAbort(comet.block(height), signal);
   const hashes = block.txs.map((tx) => sha256(tx));
   const { root, proofs } = simpleProofs(hashes);
   return results.flatMap((result, index) => {
@@ -207,6 +243,7 @@ async function scanBlock(
       index,
       result,
       proof: { data: tx, rootHash: root, proof: inclusion },
+      ...(endpoint === undefined ? {} : { endpoint }),
     };
     return isWantedHash(one, search) ? [one] : [];
   });

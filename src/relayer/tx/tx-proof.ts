@@ -49,6 +49,16 @@ export function deliveryProofs({ own, next, results }: ProvingBlock): readonly P
   throw badBlock(own.height, "its results do not match the next header");
 }
 
+/** Returns the proven result of a transaction. Throws `RelayError` "bad-block" when the search had one of a failed transaction. */
+export function requireSuccess(
+  { hash, index }: FoundTx,
+  { own, results }: Pick<ProvingBlock, "own" | "results">,
+): FoundTx["result"] {
+  const result = results[index];
+  if (result?.code === 0) return result;
+  throw badBlock(own.height, `transaction ${toHex(hash)} did not succeed`);
+}
+
 /** Verifies the inclusion proof of a transaction. Throws `RelayError` "bad-block". */
 export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   const root = SignedHeader.decode(block.signedHeader).header?.dataHash ?? new Uint8Array();

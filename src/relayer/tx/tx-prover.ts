@@ -5,7 +5,15 @@ import { memoize } from "../../platform/base/caches.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Proof } from "../../cosmos/proto/gen/tendermint/crypto/proof.ts";
 import type { IntermediateHeaders } from "../connection/intermediate-headers.ts";
-import { deliveryProofs, type FoundTx, type HeaderPair, requireIncluded, txQueryResult } from "./tx-proof.ts";
+import {
+  deliveryProofs,
+  type FoundTx,
+  type HeaderPair,
+  type ProvingBlock,
+  requireIncluded,
+  requireSuccess,
+  txQueryResult,
+} from "./tx-proof.ts";
 
 interface ProvenTxResult {
   readonly tx: FoundTx;
@@ -19,6 +27,13 @@ export interface TxProver {
    * `RelayError` ("no-trusted-height", "bad-block") and `ClientError`.
    */
   readonly prove: (height: bigint, txs: readonly FoundTx[]) => Promise<readonly ProvenTxResult[]>;
+  /** Number of endpoints whose responses were wrong. */
+  readonly wrongEndpoints: () => number;
+}
+
+/** The proven results of a block. */
+interface Deliveries extends Omit<ProvingBlock, "next"> {
+  readonly proofs: readonly Proof[];
 }
 
 interface UpdateHeader {
@@ -41,17 +56,30 @@ export function createTxProver(
   const readResults = (height: bigint): ReturnType<typeof remote.comet.blockResults> =>
     raceAbort(remote.comet.blockResults(Number(height)), signal);
   const resultsOf = memoize(readResults, (height) => height);
-  /** Endpoints whose results do not match the next header are distrusted, and the next one is asked. */
-  const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<readonly Proof[]> => {
-    let response = await resultsOf(own.height);
-    for (const wrong = new Set<string>(); ; response = await readResults(own.height)) {
-      const { results, endpoint } = response;
-      try {
-        return deliveryProofs({ own, next, results });
-      } catch (error) {
-        if (endpoint === undefined || wrong.has(endpoint)) throw error;
+  const wrong = new Set<string>();
+  /** Runs a check of a response. Its endpoint is distrusted when it fails. */
+  const attributed = <T>(endpoint: string | undefined, check: () => T): T => {
+    try {
+      return check();
+    } catch (error) {
+      if (endpoint !== undefined) {
         wrong.add(endpoint);
         remote.distrust(endpoint, errorText(error));
+      }
+      throw error;
+    }
+  };
+  /** The next endpoint is asked after one whose results do not match the next header. */
+  const deliveriesOf = async (own: LightBlockBytes, next: LightBlockBytes): Promise<Deliveries> => {
+    let response = await resultsOf(own.height);
+    for (;;) {
+      const { results, endpoint } = response;
+      const before = wrong.size;
+      try {
+        return { own, results, proofs: attributed(endpoint, () => deliveryProofs({ own, next, results })) };
+      } catch (error) {
+        if (wrong.size === before) throw error;
+        response = await readResults(own.height);
       }
     }
   };
@@ -64,23 +92,22 @@ export function createTxProver(
   };
   // The next header of one block is the own header of the block after it. Memoizing saves half of their reads.
   const header = memoize(readHeader, (height) => height);
-  const requireFrom = (tx: FoundTx, block: LightBlockBytes): void => {
-    try {
-      requireIncluded(tx, block);
-    } catch (error) {
-      if (tx.endpoint !== undefined) remote.distrust(tx.endpoint, errorText(error));
-      throw error;
-    }
-  };
   return {
+    wrongEndpoints: () => wrong.size,
     prove: async (height, txs) => {
       const [own, next] = await Promise.all([header(height), header(height + 1n), resultsOf(height)]);
       const deliveries = await deliveriesOf(own.block, next.block);
       const headers = { header: own.any, nextHeader: next.any };
       return txs.flatMap((tx) => {
-        requireFrom(tx, own.block);
-        const delivery = deliveries[tx.index];
-        return delivery === undefined ? [] : [{ tx, result: txQueryResult(tx, delivery, headers) }];
+        // What the search has of the result is not proven.
+        const result = attributed(tx.endpoint, () => {
+          requireIncluded(tx, own.block);
+          return requireSuccess(tx, deliveries);
+        });
+        const delivery = deliveries.proofs[tx.index];
+        return delivery === undefined
+          ? []
+          : [{ tx, result: txQueryResult({ ...tx, result }, delivery, headers) }];
       });
     },
   };

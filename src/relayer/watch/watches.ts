@@ -150,7 +150,7 @@ export interface ClientWatch {
 /** The queries of a client watch. */
 type ClientQueries = Pick<
   LocalQueries,
-  "clientOfConnection" | "clientState" | "clientStatus" | "consensusTimeNs"
+  "clientOfConnection" | "clientState" | "clientStatus" | "consensusState"
 >;
 
 /** Creates a watch of the light client, before its first read. */
@@ -186,7 +186,7 @@ async function readClient(
     local.clientStatus(clientId, signal),
   ]);
   // As in ibc-go: a client expires with its latest consensus state.
-  const timeNs = await local.consensusTimeNs(clientId, state.latestHeight, signal);
+  const { timeNs } = await local.consensusState(clientId, state.latestHeight, signal);
   return {
     ...state,
     status,

@@ -183,7 +183,7 @@ const OTHERS: readonly (readonly [Answer, ClientErrorFacts])[] = [
   ],
   [
     { class: "not-here", lack: "request-size" },
-    { code: "request-too-large", endpoint },
+    { code: "http-status", endpoint, status: 413 },
   ],
   [{ class: "not-now" }, { code: "bad-answer", endpoint, where: "body" }],
   [{ class: "not-here" }, { code: "bad-answer", endpoint, where: "block_results.txs_results[0].code" }],

@@ -37,7 +37,7 @@ describe("parseEndpoints", () => {
     const bearer = parseEndpoint({
       url: "https://rpc.example",
       name: "ours",
-      bearerToken: new Secret("abc"),
+      headers: { authorization: new Secret("Bearer abc") },
     });
     expect(bearer).toMatchObject({ name: "ours", headers: { authorization: "Bearer abc" } });
   });

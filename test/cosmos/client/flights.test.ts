@@ -83,6 +83,7 @@ function setUp(count = 1) {
       return decode(response, "fake");
     },
     call: async (method) => call(method),
+    run: () => expect.unreachable("an account makes one call at a time"),
     check: async () => [],
     health: () => [],
     order: () => [],
@@ -323,10 +324,10 @@ describe("a broadcast to several endpoints", () => {
     const pool = createEndpointPool(
       responses.map((response, index) => ({
         name: `endpoint ${index}`,
-        read: async ({ params, decode }) => {
-          sent.push(params["tx"]);
+        read: async (request) => {
+          sent.push(request.params["tx"]);
           if (typeof response.code === "string") throw new ClientError(response, "failed");
-          return decode(response, "fake");
+          return "run" in request ? expect.unreachable() : request.decode(response, "fake");
         },
         verify: () => Promise.reject(new Error("not used")),
         restMs: () => 0,

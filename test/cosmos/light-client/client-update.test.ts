@@ -26,9 +26,12 @@ function chains(nowMinutes: bigint, heights: readonly bigint[] = [], missing: re
   const deps: TrustDeps = {
     clock: { nowMs: () => Number(nowMinutes) * 60_000 },
     local: {
-      consensusTimeNs: async (_id, height) => {
+      consensusState: async (_id, height) => {
         reads.times += 1;
-        return height.height * (HOUR_NS / 60n);
+        return {
+          timeNs: height.height * (HOUR_NS / 60n),
+          nextValidatorsHash: Uint8Array.of(Number(height.height)),
+        };
       },
       consensusHeights: async () => {
         reads.heights += 1;

@@ -246,11 +246,12 @@ function createSimQueries({
         if (faults.has("client-frozen")) return "Frozen";
         return faults.has("client-expired") ? "Expired" : "Active";
       }),
-    consensusTimeNs: (clientId, at, signal) =>
+    consensusState: (clientId, at, signal) =>
       respond(signal, () => {
         const consensusState = clientOf(state, clientId).consensus.get(at.height);
         if (consensusState === undefined) throw new Refusal("consensus state not found");
-        return consensusState.timeNs - (faults.has("client-old") ? OLD_NS : 0n);
+        const timeNs = consensusState.timeNs - (faults.has("client-old") ? OLD_NS : 0n);
+        return { timeNs, nextValidatorsHash: new Uint8Array() };
       }),
     consensusHeights: (clientId, signal) =>
       respond(signal, () => {

@@ -175,7 +175,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
     const tx = readTx(txBytes);
     simulations += 1;
     if (faults.has("small-requests") && tx.messages.length > SMALL_REQUEST_MESSAGES)
-      throw new ClientError({ code: "request-too-large", endpoint: "sim" }, "the body is too large");
+      throw new ClientError({ code: "http-status", endpoint: "sim", status: 413 }, "the body is too large");
     if (tx.sequence !== expected) throw new Refusal(`${mismatch(expected, tx.sequence)}: invalid request`);
     // On the mempool's state: sequences of pending transactions count, their messages have not run.
     execute(state, tx.messages);
@@ -213,6 +213,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
           "sim",
         );
       },
+      run: () => Promise.reject(new Error("the relayer's account makes one call at a time")),
       check: () => Promise.resolve([]),
       health: () => [],
       order: () => [],

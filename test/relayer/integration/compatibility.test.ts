@@ -114,11 +114,11 @@ async function sequenceOf(signal: AbortSignal): Promise<bigint> {
 const WORK: Readonly<Record<Use, (client: PooledChainClient, signal: AbortSignal) => Promise<unknown>>> = {
   KV: async (client, signal) => {
     const { latestHeight: height } = await direct.status(signal);
-    const { appHash } = await direct.lightBlock(height, signal);
+    const { appHash } = await client.lightBlock(height, signal);
     const key = utf8(`\u0000${CHAIN.denom}`);
     const verifier = createProofVerifier();
-    // The relayer reads the values again in its next cycle, after a proof that does not verify.
-    for (let cycle = 1; ; cycle++) {
+    // After a proof that does not verify, the relayer reads the values again.
+    for (let tries = 1; ; tries++) {
       const read = await client.readStore({ store: "bank", key, height: height - 1n }, signal);
       const proof = verifier.decode(read.proof.map(({ data }) => data));
       const claim = proof.ok ? { root: appHash, store: "bank", key, proof: proof.value } : undefined;
@@ -126,7 +126,7 @@ const WORK: Readonly<Record<Use, (client: PooledChainClient, signal: AbortSignal
       if (result?.ok === true) return;
       const reason = `the proof of ${read.endpoint} does not verify`;
       client.distrust(read.endpoint, reason);
-      if (cycle === 2) throw new Error(reason);
+      if (tries === 2) throw new Error(reason);
     }
   },
   TX: async (client, signal) => {
@@ -137,8 +137,6 @@ const WORK: Readonly<Record<Use, (client: PooledChainClient, signal: AbortSignal
     });
     const conditions = [{ field: "transfer.recipient", op: "=", value: signer.address }] as const;
     const range = { from: known.height, to: known.height };
-    const { found } = await finder.find({ conditions, range, isHandled: () => false }, signal);
-    expect(found).toHaveLength(1);
     const trusted = {
       height: { revision: 1n, height: 1n },
       validatorSet: (await direct.lightBlock(2n, signal)).validatorSet,
@@ -146,7 +144,17 @@ const WORK: Readonly<Record<Use, (client: PooledChainClient, signal: AbortSignal
     const trust = { below: () => Promise.resolve(trusted) };
     const intermediate = async () => trusted;
     const prover = createTxProver({ remote: client, trust, intermediate, revision: 1n }, signal);
-    expect(await prover.prove(known.height, found)).toHaveLength(1);
+    // After a wrong transaction, the relayer searches again.
+    for (let tries = 1; ; tries++) {
+      const { found } = await finder.find({ conditions, range, isHandled: () => false }, signal);
+      expect(found).toHaveLength(1);
+      try {
+        expect(await prover.prove(known.height, found)).toHaveLength(1);
+        return;
+      } catch (error) {
+        if (tries === 2 || prover.wrongEndpoints() === 0) throw error;
+      }
+    }
   },
   "client update": async (client, signal) => {
     const { latestHeight } = await direct.status(signal);
@@ -293,8 +301,9 @@ describe("the matrix of doctor", () => {
   });
 
   it("says why an endpoint does not respond", async () => {
-    const { rows } = await matrixOf(["gateway page 502"], "remote");
+    const { rows } = await matrixOf(["gateway page 502", "slow"], "remote");
     expect(matrixText(rows)).toContain("n0: n0 responded with HTTP status 502");
+    expect(rows.map(({ cells }) => cells.height.text)).toEqual(["?", expect.stringMatching(/^\d+$/)]);
   });
 });
 

@@ -75,8 +75,16 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     await net.expectNothingLost();
     proxy.set(undefined);
   }, 240_000);
+});
 
-  // Last: nothing but time ends the distrust.
+// Nothing but time ends a distrust, and a node of another chain can earn it.
+describe("with a second endpoint, the relayer distrusts the first one that", () => {
+  let net: FaultyLocalnet;
+  beforeAll(async () => {
+    net = await startFaultyLocalnet(true);
+  });
+  afterAll(() => net.stop());
+
   it("of the remote chain returns wrong proofs", async () => {
     const proxy = net.proxies.remote;
     const first = (): EndpointStatus | undefined =>
@@ -85,6 +93,9 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     proxy.set({ kind: "rewrite", result: withWrongProof });
     await Promise.all([net.transfer(), net.register()]);
     await vi.waitFor(() => expect(first()?.distrusted).toMatch(/^bank\/\w+: /), WAIT);
+    // The second one was asked in the same cycle.
+    const failures = net.net.relayer.status().queries.map(({ error }) => error?.code);
+    expect(failures).not.toContain("invalid-proof");
     await net.expectNothingLost();
     const { state } = first() ?? {};
     expect(state).toBe("good");
@@ -96,5 +107,53 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     proxy.set(undefined);
     await net.expectNothingLost();
     expect(first()?.distrusted).toBeDefined();
+  }, 240_000);
+});
+
+describe("with one endpoint of each chain, the relayer", () => {
+  let net: FaultyLocalnet;
+  beforeAll(async () => {
+    net = await startFaultyLocalnet(false, 700);
+  });
+  afterAll(() => net.stop());
+
+  it("is ready all the time behind a load balancer whose nodes are three blocks apart", async () => {
+    const { local, remote } = net.proxies;
+    for (const proxy of [local, remote]) proxy.set({ kind: "uneven", blocks: 3n });
+    const seen = new Set<string>();
+    const results = (): number =>
+      net.net.relayer.status().queries.reduce((sum, { results: own }) => sum + own, 0);
+    const before = results();
+    await Promise.all([net.transfer(), net.register()]);
+    for (let samples = 0; samples < 100; samples++) {
+      // A machine that is busy makes results late, too.
+      for (const { code, text } of net.net.relayer.status().problems)
+        if (code !== "queries-overdue") seen.add(text);
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    expect([...seen]).toEqual([]);
+    expect(results()).toBeGreaterThan(before + 10);
+    expect(Math.min(local.hits(), remote.hits())).toBeGreaterThan(10);
+    for (const proxy of [local, remote]) proxy.set(undefined);
+    await net.expectNothingLost();
+  }, 240_000);
+
+  it("says which endpoint has wrong headers, and goes on when they are right", async () => {
+    const { remote } = net.proxies;
+    remote.set({
+      kind: "rewrite",
+      result: ({ method }, result) =>
+        method === "commit"
+          ? JSON.parse(JSON.stringify(result).replace(/"signature":"..../, '"signature":"AAAA'))
+          : result,
+    });
+    await vi.waitFor(() => expect(net.problems()).toContain("cycle-failed"), { timeout: 15_000 });
+    const name = new URL(remote.url).host;
+    const { problems, endpoints } = net.net.relayer.status();
+    expect(problems.map(({ text }) => text).join()).toContain(`${name}: header`);
+    expect(endpoints.find((endpoint) => endpoint.name === name)?.distrusted).toContain("does not verify");
+    remote.set(undefined);
+    await net.transfer();
+    await net.expectNothingLost();
   }, 240_000);
 });

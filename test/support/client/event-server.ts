@@ -1,6 +1,8 @@
 import type { Buffer } from "node:buffer";
+import { createServer, type IncomingMessage } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type WebSocket, WebSocketServer } from "ws";
-import { boundPort, statusResult } from "./rpc-server.ts";
+import { boundPort, type ServerIdentity, statusResult } from "./rpc-server.ts";
 
 /** A WebSocket server on loopback. It responds to `status` and `subscribe` and publishes events of the test. */
 export interface EventServer {
@@ -25,20 +27,25 @@ export interface EventServerOptions {
   readonly refuse?: (query: string, attempt: number) => string | undefined;
   /** Responds to nothing, not even to pings. */
   readonly mute?: boolean;
+  readonly onUpgrade?: (request: IncomingMessage) => unknown;
+  /** With TLS. */
+  readonly identity?: ServerIdentity;
 }
 
 /** Starts a server. */
 export async function startEventServer(options: EventServerOptions = {}): Promise<EventServer> {
   const subscribed: string[] = [];
   let connections = 0;
+  const { identity } = options;
+  const http = identity === undefined ? createServer() : createTlsServer({ ...identity });
   const server = new WebSocketServer({
-    port: options.port ?? 0,
-    host: "127.0.0.1",
+    server: http,
     path: "/websocket",
     autoPong: options.mute !== true,
   });
-  server.on("connection", (socket) => {
+  server.on("connection", (socket, request) => {
     connections += 1;
+    options.onUpgrade?.(request);
     socket.on("message", (data: Buffer) => {
       if (options.mute === true) return;
       const { id, method, params } = JSON.parse(data.toString("utf8"));
@@ -57,13 +64,13 @@ export async function startEventServer(options: EventServerOptions = {}): Promis
       socket.send(JSON.stringify({ jsonrpc: "2.0", id, ...outcome }));
     });
   });
-  await new Promise<void>((resolve) => server.once("listening", resolve));
+  await new Promise<void>((resolve) => http.listen(options.port ?? 0, "127.0.0.1", resolve));
   const port = boundPort(server.address());
   const sendRaw = (text: string): void => {
     for (const socket of server.clients) socket.send(text);
   };
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${identity === undefined ? "http" : "https"}://127.0.0.1:${port}`,
     port,
     subscribed,
     connections: () => connections,
@@ -74,7 +81,8 @@ export async function startEventServer(options: EventServerOptions = {}): Promis
     close: () =>
       new Promise((resolve) => {
         for (const socket of server.clients) socket.terminate();
-        server.close(() => resolve());
+        server.close();
+        http.close(() => resolve());
       }),
   };
 }

@@ -125,7 +125,7 @@ export function createFakeChain(address: string): FakeChain {
   const simulate = (request: Uint8Array): Uint8Array => {
     const { txBytes } = SimulateRequest.decode(request);
     if (txBytes.length > chain.maxSimulatedBytes)
-      throw new ClientError({ code: "request-too-large", endpoint: "fake" }, "the body is too large");
+      throw new ClientError({ code: "http-status", endpoint: "fake", status: 413 }, "the body is too large");
     const tx = readTx(txBytes);
     const sequence = tx.authInfo.signerInfos[0]?.sequence ?? 0n;
     if (sequence !== mempoolSequence) throw refusal(18, `${mismatch(sequence)}: invalid request`);
@@ -173,6 +173,7 @@ export function createFakeChain(address: string): FakeChain {
       pool: {
         call: async (method, params) => call(method, params),
         read: async ({ method, params, decode }) => decode(call(method, params), "fake"),
+        run: ({ run }) => run(async (method, params) => call(method, params), "fake"),
         check: async () => [],
         health: () => [],
         order: () => [],

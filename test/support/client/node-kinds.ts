@@ -123,6 +123,11 @@ const oldBlock =
       ? internal(data)
       : undefined;
 
+const replaced =
+  (method: string, part: RegExp, instead: string) =>
+  (call: ProxiedCall, result: Record<string, unknown>): Record<string, unknown> =>
+    call.method === method ? JSON.parse(JSON.stringify(result).replace(part, instead)) : result;
+
 export const NODE_KINDS: readonly NodeKind[] = [
   { name: "CometBFT 0.38", change: {} },
   {
@@ -300,7 +305,7 @@ export const NODE_KINDS: readonly NodeKind[] = [
     name: "different heights behind one address",
     change: {
       error: (call, _known, n) =>
-        n % 2 === 0 && ["commit", "validators", "abci_query"].includes(call.method) && heightOf(call) > 0n
+        n % 3 === 0 && ["commit", "validators", "abci_query"].includes(call.method) && heightOf(call) > 0n
           ? internal("height 9 must be less than or equal to the current blockchain height 8")
           : undefined,
     },
@@ -314,6 +319,47 @@ export const NODE_KINDS: readonly NodeKind[] = [
           : withWrongProof(call, result),
     },
     alone: { KV: "the proof", TX: "its results do not match the next header" },
+  },
+  ...(
+    [
+      [
+        "another app hash",
+        "commit",
+        /"app_hash":"../,
+        '"app_hash":"77',
+        "has a commit that is not for its header",
+      ],
+      [
+        "a signature that is none",
+        "commit",
+        /"signature":"..../,
+        '"signature":"AAAA',
+        "does not verify: wrong signature",
+      ],
+      [
+        "other validators",
+        "validators",
+        /"voting_power":"/,
+        '"voting_power":"1',
+        "is not the validator set of the header",
+      ],
+    ] as const
+  ).map(([what, method, part, instead, reason]) => ({
+    name: `wrong headers: ${what}`,
+    change: { result: replaced(method, part, instead) },
+    alone: { KV: reason, TX: reason, "client update": reason },
+  })),
+  {
+    name: "wrong transactions",
+    change: {
+      result: (call, result) =>
+        replaced(
+          "tx_search",
+          /"tx":"..../g,
+          '"tx":"AAAA',
+        )(call, replaced("tx", /"tx":"..../, '"tx":"AAAA')(call, result)),
+    },
+    alone: { TX: "the inclusion proof of transaction" },
   },
   {
     name: "responses above the limit",

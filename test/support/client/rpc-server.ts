@@ -1,4 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
 
@@ -22,16 +23,27 @@ export interface RpcExchange {
 export interface RpcServer {
   readonly url: string;
   readonly port: number;
+  readonly server: Server;
   /** Bodies received so far. */
   readonly bodies: readonly string[];
   readonly close: () => Promise<void>;
 }
 
-/** Starts a server on `port` (0: a free one). */
-export async function startRpcServer(handle: (exchange: RpcExchange) => void, port = 0): Promise<RpcServer> {
+/** A certificate and its key, PEM. */
+export interface ServerIdentity {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** Starts a server on `port` (0: a free one), with TLS if it has an identity. */
+export async function startRpcServer(
+  handle: (exchange: RpcExchange) => void,
+  port = 0,
+  identity?: ServerIdentity,
+): Promise<RpcServer> {
   const bodies: string[] = [];
   const sockets = new Set<Socket>();
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     const serve = async (): Promise<void> => {
       const body = await text(request);
       // Such as the request for an event stream.
@@ -46,7 +58,8 @@ export async function startRpcServer(handle: (exchange: RpcExchange) => void, po
       handle({ body, calls: isBatch ? parsed : [JSON.parse(body)], isBatch, request, response, reply });
     };
     void serve();
-  });
+  };
+  const server = identity === undefined ? createServer(listener) : createTlsServer({ ...identity }, listener);
   server.on("connection", (socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -57,8 +70,9 @@ export async function startRpcServer(handle: (exchange: RpcExchange) => void, po
   });
   const bound = boundPort(server.address());
   return {
-    url: `http://127.0.0.1:${bound}`,
+    url: `${identity === undefined ? "http" : "https"}://127.0.0.1:${bound}`,
     port: bound,
+    server,
     bodies,
     close: () =>
       new Promise((resolve) => {

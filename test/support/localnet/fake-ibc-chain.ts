@@ -159,7 +159,7 @@ function createChain(chainId: string, own: () => FakeIbcChain, counterparty: () 
           trustLevel: { numerator: 1n, denominator: 3n },
         };
       },
-      consensusTimeNs: async () => own().client.timeNs,
+      consensusState: async () => ({ timeNs: own().client.timeNs, nextValidatorsHash: bytes }),
       consensusHeights: async () => [{ revision: 1n, height: counterparty().height - 1n }],
     },
     reads: {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { readLightBlock, type ReadRpc } from "../../../src/cosmos/client/chain-reads.ts";
+import { readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
+import type { CallEndpoint } from "../../../src/cosmos/client/rpc-caller.ts";
 import { headerHash, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { signedHeaderFromProto, validatorSetFromProto } from "../../../src/cosmos/comet/proto-blocks.ts";
 import { SignedHeader } from "../../../src/cosmos/proto/gen/tendermint/types/types.ts";
@@ -20,21 +21,18 @@ const recordings: readonly { readonly chain: string; readonly blocks: readonly R
 ].map((chain) => ({ chain, blocks: JSON.parse(fixtureText(`light-client/${chain}.json`)).blocks }));
 
 /** A node with one recorded block. It returns validators in pages of `perPage`. */
-function nodeWith(block: RecordedBlock, perPage: number): ReadRpc {
-  return async ({ method, params, decode }) => {
-    if (method === "commit") return decode({ signed_header: block.signed_header, canonical: true }, "node");
+function nodeWith(block: RecordedBlock, perPage: number): CallEndpoint {
+  return async (method, params) => {
+    if (method === "commit") return { signed_header: block.signed_header, canonical: true };
     const page = Number(params["page"] ?? 1);
     if (page > 100) expect.unreachable("the pages do not end");
     const validators = block.validators.slice((page - 1) * perPage, page * perPage);
-    return decode(
-      {
-        block_height: block.height,
-        validators,
-        count: `${validators.length}`,
-        total: `${block.validators.length}`,
-      },
-      "node",
-    );
+    return {
+      block_height: block.height,
+      validators,
+      count: `${validators.length}`,
+      total: `${block.validators.length}`,
+    };
   };
 }
 
@@ -43,7 +41,7 @@ describe.each(recordings)("recorded blocks of $chain", ({ blocks }) => {
     let read = 0;
     for (const block of blocks)
       for (const perPage of [100, 1]) {
-        const bytes = await readLightBlock(BigInt(block.height), nodeWith(block, perPage));
+        const bytes = await readLightBlock(BigInt(block.height), nodeWith(block, perPage), "node");
         const signed = signedHeaderFromProto(SignedHeader.decode(bytes.signedHeader));
         const set = validatorSetFromProto(ValidatorSet.decode(bytes.validatorSet));
         expect(equalBytes(headerHash(signed.header), signed.commit.blockId.hash)).toBe(true);
@@ -66,13 +64,13 @@ describe("readLightBlock", () => {
     if (first === undefined || second === undefined) throw new Error("no recorded blocks");
     const mixed = { ...first, validators: second.validators };
     const node = nodeWith(first, 100);
-    const cases: readonly (readonly [bigint, ReadRpc])[] = [
+    const cases: readonly (readonly [bigint, CallEndpoint])[] = [
       [BigInt(first.height) + 1n, node],
       [BigInt(first.height), nodeWith(mixed, 100)],
       [BigInt(first.height), nodeWith(first, 0)],
     ];
     for (const [height, source] of cases)
-      await expect(readLightBlock(height, source)).rejects.toThrow(ClientError);
+      await expect(readLightBlock(height, source, "node")).rejects.toThrow(ClientError);
   });
 
   it.each([
@@ -85,22 +83,19 @@ describe("readLightBlock", () => {
   ])("ends at a node that %s", async (_name, countOf) => {
     if (first === undefined) throw new Error("no recorded blocks");
     const node = nodeWith(first, 100);
-    const endless: ReadRpc = async (request) => {
-      if (request.method === "commit") return node(request);
-      const validators = Array.from(
-        { length: countOf(Number(request.params["page"])) },
-        () => first.validators[0],
-      );
-      return request.decode({ block_height: first.height, validators, total: "4" }, "node");
+    const endless: CallEndpoint = async (method, params) => {
+      if (method === "commit") return node(method, params);
+      const validators = Array.from({ length: countOf(Number(params["page"])) }, () => first.validators[0]);
+      return { block_height: first.height, validators, total: "4" };
     };
-    await expect(readLightBlock(BigInt(first.height), endless)).rejects.toThrow(
+    await expect(readLightBlock(BigInt(first.height), endless, "node")).rejects.toThrow(
       "validators.validators does not add up to its total",
     );
   });
 
   it("reads the latest height for height 0", async () => {
     if (first === undefined) throw new Error("no recorded blocks");
-    const bytes = await readLightBlock(0n, nodeWith(first, 100));
+    const bytes = await readLightBlock(0n, nodeWith(first, 100), "node");
     expect(bytes.height).toBe(BigInt(first.height));
   });
 });

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { describe, expect, it } from "vitest";
 import { fromBase64, fromHex, toBase64, toHex } from "../../../src/platform/base/bytes.ts";
 import { decodeFound } from "../../../src/cosmos/client/tx/flights.ts";
-import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
+import { resultField } from "../../../src/cosmos/client/rpc-response.ts";
+import { decodeBlockResults } from "../../../src/cosmos/comet/rpc-blocks.ts";
 import { decodeSignedHeader, decodeStoreResponse } from "../../../src/cosmos/client/chain-reads.ts";
 import { isTransaction } from "../../../src/cosmos/client/events/event-frame.ts";
 import { fixtureText } from "../../support/client/fixture.ts";
@@ -63,14 +63,14 @@ describe("recorded store reads", () => {
 describe("recorded transactions with proof", () => {
   it("are all in the file", () => expect(txCases).toHaveLength(4));
 
-  it.each(txCases.map((one) => [one.tx.hash, one] as const))("%s", async (hash, one) => {
+  it.each(txCases.map((one) => [one.tx.hash, one] as const))("%s", (hash, one) => {
     const bytes = fromBase64(one.tx.tx);
     expect(isTransaction(bytes)).toBe(true);
     expect(createHash("sha256").update(bytes).digest("hex").toUpperCase()).toBe(hash);
     expect(decodeFound(one.tx, "node").height).toBe(BigInt(one.tx.height));
-    const caller = { call: () => Promise.resolve(one.block_results), close: () => {} };
-    const comet = Comet38Client.create(createCosmjsRpcClient(caller, new AbortController().signal));
-    expect((await comet.blockResults()).height).toBe(Number(one.tx.height));
+    expect(
+      decodeBlockResults(resultField(one.block_results, "block_results", "node")).results.length,
+    ).toBeGreaterThan(0);
     const block = decodeSignedHeader(one.block, "node").header;
     const next = decodeSignedHeader(one.next_block, "node").header;
     expect(next.height).toBe(block.height + 1n);

@@ -6,7 +6,6 @@ import { decodeBroadcast, decodeFound } from "../../../src/cosmos/client/tx/flig
 import { createCosmjsRpcClient } from "../../../src/cosmos/client/rpc-caller.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import {
-  decodeHeader,
   decodeSignedHeader,
   decodeValidatorsPage,
   decodeGrpcResponse,
@@ -98,11 +97,9 @@ describe("our decoders over recorded results", () => {
       });
   });
 
-  it("decode every header and commit", () => {
-    const headers = withResult("header").map((call) => decodeHeader(resultOf(call), "node"));
+  it("decode every commit", () => {
     const commits = withResult("commit").map((call) => decodeSignedHeader(resultOf(call), "node"));
-    expect([headers.length, commits.length]).toEqual([2, 2]);
-    for (const { header } of commits) expect(headers[0]).toEqual(header);
+    expect(commits).toHaveLength(2);
   });
 
   it("decode every page of validators", () => {

@@ -1,9 +1,10 @@
 import { sha256 } from "../../../platform/base/bytes.ts";
 import { isRecord, type JsonField, parseJson } from "../../../platform/base/json.ts";
+import { decodeTextEvents } from "../../comet/rpc-blocks.ts";
 import { TxBody, TxRaw } from "../../proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { ClientError } from "../errors.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
-import type { ChainNotice, WireEvent } from "./subscription.ts";
+import type { ChainNotice } from "./subscription.ts";
 
 /** A decoded WebSocket frame. `id` is the id of the request that the frame belongs to, -1 when it has none. */
 export type EventFrame =
@@ -61,7 +62,7 @@ function decodeEvent(type: string, value: JsonField): DecodedEvent {
         notice: {
           kind: "block-events",
           height: value.member("height").asInt64(),
-          events: decodeEvents(value.member("events")),
+          events: decodeTextEvents(value.member("events")),
         },
       };
     case "tendermint/event/Tx":
@@ -90,23 +91,10 @@ function decodeTx(txResult: JsonField): DecodedEvent {
       kind: "tx",
       height: txResult.member("height").asInt64(),
       hash: sha256(bytes),
-      code: result.isPresent() ? result.member("code").asUint32() : 0,
-      events: result.isPresent() ? decodeEvents(result.member("events")) : [],
+      code: result.orEmpty().member("code").asUint32(),
+      events: decodeTextEvents(result.orEmpty().member("events")),
     },
   };
-}
-
-function decodeEvents(events: JsonField): readonly WireEvent[] {
-  return events.elements().map((event) => ({
-    type: event.member("type").asText(),
-    attributes: event
-      .member("attributes")
-      .elements()
-      .map((attribute) => ({
-        key: attribute.member("key").asText(),
-        value: attribute.member("value").asText(),
-      })),
-  }));
 }
 
 const LENGTH_DELIMITED = 2;

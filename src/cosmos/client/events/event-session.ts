@@ -4,7 +4,7 @@ import { abortReason, onAbort, withDeadline } from "../../../platform/base/abort
 import type { Clock } from "../../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
-import { ClientError } from "../errors.ts";
+import { ClientError, closedError, wrongChain } from "../errors.ts";
 import { followRedirect, type ParsedEndpoint, tunnelThrough } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
 import { decodeEventFrame, type EventFrame } from "./event-frame.ts";
@@ -40,7 +40,7 @@ export async function runEventSession(
     return await keepAlive(socket, exchange, { options, deps, signal: session.signal });
   } finally {
     unwatch();
-    session.abort(new ClientError({ code: "closed" }, "the session is over"));
+    session.abort(closedError());
     socket?.terminate();
   }
 }
@@ -123,7 +123,12 @@ export function createEventSocketOpener(
         ...(endpoint.ca === undefined ? {} : { ca: [...endpoint.ca] }),
         ...(endpoint.proxy === undefined
           ? {}
-          : { createConnection: tunnelThrough(endpoint.proxy, endpoint.ca) }),
+          : {
+              createConnection: tunnelThrough(endpoint.proxy, {
+                ca: endpoint.ca,
+                timeoutMs: options.connectTimeoutMs,
+              }),
+            }),
       });
       let reason = "closed by the node";
       let redirect: string | undefined;
@@ -171,7 +176,7 @@ function reasonOf(error: Error): string {
 function unreachable(endpoint: string, reason: string): ClientError {
   return new ClientError(
     { code: "unreachable", endpoint, reason },
-    `the event stream of ${endpoint} is unreachable (${reason})`,
+    `the event stream of ${endpoint} is unreachable or ended (${reason})`,
   );
 }
 
@@ -289,7 +294,7 @@ function createFrameExchange(
         }
       },
       onHeartbeat: recordFrame,
-      onClosed: (reason) => session.abort(connectionClosed(options.endpoint, reason)),
+      onClosed: (reason) => session.abort(unreachable(options.endpoint, reason)),
     },
     start: async (socket) => {
       connection = socket;
@@ -306,10 +311,7 @@ function createFrameExchange(
 function checkChain(result: unknown, { endpoint, chainId }: FrameExchangeOptions): void {
   const found = decodeStatus(result, endpoint).chainId;
   if (chainId === undefined || found === chainId) return;
-  throw new ClientError(
-    { code: "wrong-chain", endpoint, expected: chainId, found },
-    `${endpoint} serves chain ${found}, but ${chainId} was expected`,
-  );
+  throw wrongChain(endpoint, chainId, found);
 }
 
 function isAlreadySubscribed(error: unknown): boolean {
@@ -322,12 +324,5 @@ function refused(endpoint: string, rpcCode: number, data: string): ClientError {
   return new ClientError(
     { code: "rpc", endpoint, method: "subscribe", rpcCode, data },
     `${endpoint} refused a subscription (${rpcCode}): ${data}`,
-  );
-}
-
-function connectionClosed(endpoint: string, reason: string): ClientError {
-  return new ClientError(
-    { code: "unreachable", endpoint, reason },
-    `the event stream of ${endpoint} ended (${reason})`,
   );
 }

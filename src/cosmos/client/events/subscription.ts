@@ -1,16 +1,6 @@
 import type { WaitSignal } from "../../../platform/base/abort.ts";
+import type { TextEvent } from "../../comet/rpc-blocks.ts";
 import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/waits.ts";
-
-interface WireAttribute {
-  readonly key: string;
-  readonly value: string;
-}
-
-/** An ABCI event in the format that the node publishes. */
-export interface WireEvent {
-  readonly type: string;
-  readonly attributes: readonly WireAttribute[];
-}
 
 /**
  * A notice of a subscription. `connected` arrives after each connection, when all queries are subscribed. `missed` means
@@ -25,9 +15,9 @@ export type ChainNotice =
       readonly height: bigint;
       readonly hash: Uint8Array;
       readonly code: number;
-      readonly events: readonly WireEvent[];
+      readonly events: readonly TextEvent[];
     }
-  | { readonly kind: "block-events"; readonly height: bigint; readonly events: readonly WireEvent[] };
+  | { readonly kind: "block-events"; readonly height: bigint; readonly events: readonly TextEvent[] };
 
 /** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {
@@ -43,14 +33,11 @@ interface NoticeQueue {
   /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end stands for all of them. */
   readonly offer: (notice: ChainNotice) => void;
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
-  /** Number of notices dropped since creation. */
-  readonly dropped: () => number;
 }
 
 /** Creates a queue for `capacity` notices and one additional `missed`. */
 export function createNoticeQueue(capacity: number): NoticeQueue {
   const queue: BoundedQueue<ChainNotice> = createBoundedQueue(capacity + 1);
-  let dropped = 0;
   let isGapMarked = false;
   const offer = (notice: ChainNotice): void => {
     if (queue.size() < capacity) {
@@ -58,10 +45,9 @@ export function createNoticeQueue(capacity: number): NoticeQueue {
       queue.offer(notice);
       return;
     }
-    dropped += 1;
     if (isGapMarked) return;
     isGapMarked = true;
     queue.offer({ kind: "missed", reason: "the reader was too slow, events were dropped" });
   };
-  return { offer, next: queue.take, dropped: () => dropped };
+  return { offer, next: queue.take };
 }

@@ -64,14 +64,6 @@ export interface SubscriptionDeps {
   readonly logger: Logger;
 }
 
-/** A subscription with counters. */
-export interface WebSocketSubscription extends ChainSubscription {
-  /** Number of failed connections and connection attempts since creation. */
-  readonly failures: () => number;
-  /** Number of notices dropped since creation because the reader was too slow. */
-  readonly dropped: () => number;
-}
-
 interface Route {
   readonly name: string;
   readonly open: OpenEventSocket;
@@ -81,7 +73,7 @@ interface Route {
 export function createWebSocketSubscription(
   options: SubscriptionOptions,
   deps: SubscriptionDeps,
-): WebSocketSubscription {
+): ChainSubscription {
   const limits = { ...DEFAULT_SUBSCRIPTION_LIMITS, ...options.limits };
   const routes: readonly Route[] = parseEndpoints(options.endpoints, options.network).map((endpoint) => ({
     name: endpoint.name,
@@ -90,7 +82,6 @@ export function createWebSocketSubscription(
   const queue = createNoticeQueue(limits.queueCapacity);
   let isConnected = false;
   let hadConnection = false;
-  let failures = 0;
   let failuresInARow = 0;
 
   const follow = (route: Route, signal: AbortSignal): Promise<never> =>
@@ -133,7 +124,6 @@ export function createWebSocketSubscription(
           deps.logger.info("event stream moves to a better endpoint", { from: route.name, to: error.better });
           continue;
         }
-        failures += 1;
         // One warning for an outage, not one for each try.
         const fields = { endpoint: route.name, error: errorText(error) };
         deps.logger[failuresInARow < routes.length ? "warn" : "debug"]("event stream failed", fields);
@@ -147,13 +137,7 @@ export function createWebSocketSubscription(
     }
   };
 
-  return {
-    run,
-    next: queue.next,
-    isConnected: () => isConnected,
-    failures: () => failures,
-    dropped: queue.dropped,
-  };
+  return { run, next: queue.next, isConnected: () => isConnected };
 }
 
 /** Names of endpoints, best first; undefined: the configured order counts. */

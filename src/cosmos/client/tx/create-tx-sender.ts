@@ -52,31 +52,17 @@ export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): Tx
   const { pollMs = DEFAULT_POLL_MS, ...given } = options.limits ?? {};
   const limits = { ...DEFAULT_WINDOW_LIMITS, ...given };
   const window = createTxWindow({ ...options, limits }, deps);
-  const { priceOf } = options;
+  const sending = { window, deps, pollMs, deadlineMs: limits.confirmDeadlineMs, priceOf: options.priceOf };
   const sends = createMutex();
   return {
     address: window.address,
     simulate: window.simulate,
     send: (messages, gasLimit, signal) =>
-      sends.runExclusive(
-        () =>
-          send(
-            { messages, gasLimit },
-            { window, deps, pollMs, deadlineMs: limits.confirmDeadlineMs, priceOf, signal },
-          ),
-        signal,
-      ),
+      sends.runExclusive(() => send({ messages, gasLimit }, { ...sending, signal }), signal),
     broadcast: (messages, gasLimit, signal) =>
       sends.runExclusive(async () => {
         const draft = { messages, gasLimit };
-        const result = await broadcastOnceMore(draft, {
-          window,
-          deps,
-          pollMs,
-          deadlineMs: limits.confirmDeadlineMs,
-          priceOf,
-          signal,
-        });
+        const result = await broadcastOnceMore(draft, { ...sending, signal });
         if (result.kind !== "in-flight") return unsent(draft, result);
         return { hash: result.tx.hash, gasLimit, confirmation: { kind: "accepted" } };
       }, signal),

@@ -8,7 +8,7 @@ import type { ChainClient } from "../chain-client.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import { ClientError } from "../errors.ts";
 import { type BroadcastOutcome, broadcastTransaction, type Flight, confirmFlights } from "./flights.ts";
-import { encodeForSimulation, type SignedTransaction, type Signer, signTransaction } from "./signer.ts";
+import { encodeForSimulation, type Signer, signTransaction } from "./signer.ts";
 import {
   type AccountState,
   expectedSequence,
@@ -170,7 +170,7 @@ async function signAll(
   drafts: readonly TxDraft[],
   at: ChainMoment,
   account: AccountState,
-): Promise<readonly SignedFlight[]> {
+): Promise<readonly Flight[]> {
   try {
     return await Promise.all(
       drafts.map((draft, index) => sign(state, draft, at, withSequence(account, index))),
@@ -182,39 +182,23 @@ async function signAll(
   }
 }
 
-interface SignedFlight {
-  readonly flight: Flight;
-  readonly signed: SignedTransaction;
-}
-
 async function sign(
   { options, deps, limits }: WindowState,
   { messages, gasLimit }: TxDraft,
   at: ChainMoment,
   { accountNumber, sequence }: AccountState,
-): Promise<SignedFlight> {
+): Promise<Flight> {
   const feeAmount = feeFor(at.gasPrice, gasLimit);
   const timeoutHeight = at.height + limits.timeoutBlocks;
   const fee = { denom: options.gasPrice.denom, amount: feeAmount };
-  const signed = await signTransaction(
+  const { bytes, hash } = await signTransaction(
     { messages, memo: options.memo, timeoutHeight, gasLimit, fee, sequence },
     { chainId: options.chainId, accountNumber },
     deps.signer,
   );
-  const { bytes, hash } = signed;
   const deadlineMs = deps.clock.monotonicMs() + limits.confirmDeadlineMs;
   const tx = { hash, sequence, size: bytes.length, gasLimit, feeAmount };
-  return {
-    signed,
-    flight: {
-      tx,
-      bytes,
-      timeoutHeight,
-      deadlineMs,
-      checkedAt: at.height,
-      refused: undefined,
-    },
-  };
+  return { tx, bytes, timeoutHeight, deadlineMs, checkedAt: at.height, refused: undefined };
 }
 
 /**
@@ -224,13 +208,13 @@ async function sign(
  */
 function broadcastInOrder(
   state: WindowState,
-  all: readonly SignedFlight[],
+  all: readonly Flight[],
   signal: AbortSignal,
 ): Promise<readonly BroadcastOutcome[]> {
   let before: Promise<BroadcastOutcome> | undefined;
   return Promise.all(
-    all.map(({ signed }) => {
-      const own = broadcastAfter(before, () => broadcastUntilClear(state, signed, signal));
+    all.map((flight) => {
+      const own = broadcastAfter(before, () => broadcastUntilClear(state, flight, signal));
       before = own;
       return own;
     }),
@@ -252,7 +236,7 @@ async function broadcastAfter(
  */
 async function broadcastUntilClear(
   { deps, limits }: WindowState,
-  { bytes, hash }: SignedTransaction,
+  { bytes, tx: { hash } }: Flight,
   signal: AbortSignal,
 ): Promise<BroadcastOutcome> {
   let outcome = await broadcastOnce(deps, bytes, signal);
@@ -283,7 +267,7 @@ async function broadcastOnce(
 interface BroadcastRound {
   /** With the sequence of the first transaction. */
   readonly account: AccountState;
-  readonly signed: readonly SignedFlight[];
+  readonly signed: readonly Flight[];
   readonly outcomes: readonly BroadcastOutcome[];
   readonly height: bigint;
 }
@@ -291,7 +275,7 @@ interface BroadcastRound {
 function recordOutcomes(state: WindowState, round: BroadcastRound): readonly BroadcastResult[] {
   const { account, signed, outcomes, height } = round;
   const refusedAt = outcomes.findIndex(({ kind }) => kind === "refused");
-  const results = signed.map(({ flight }, index): BroadcastResult => {
+  const results = signed.map((flight, index): BroadcastResult => {
     const outcome = outcomes[index];
     if (outcome === undefined) return skipped("not broadcast");
     if (outcome.kind === "refused") return toRefusal(flight.tx, outcome, index === refusedAt);

@@ -1,14 +1,13 @@
-import { sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
+import { equalBytes, sha256, toBase64, toHex } from "../../../platform/base/bytes.ts";
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-
-import { decodeBlockTxs } from "../../comet/rpc-blocks.ts";
+import { decodeBlockTxs, decodeTxResult } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
-import { answerOf, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
+import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
 import { ClientError } from "../errors.ts";
-import { resultField } from "../rpc-response.ts";
+import { resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
 
@@ -88,27 +87,23 @@ export async function confirmFlights(
     };
     if (confirmation === undefined && (expiry !== undefined || (isOverdue && one.searchedTo !== undefined)))
       await searchBlocks();
-    const lose = (reason: string): void => {
-      const certainty = reason === DEADLINE_PASSED ? ({ isUncertain: true } as const) : {};
-      finals.push({ tx: flight.tx, confirmation: { kind: "lost", reason, ...certainty } });
-    };
+    let lost = expiry;
+    if (confirmation === undefined && expiry === undefined && isOverdue) {
+      const check = await checkFlight(flight, height, deps, signal);
+      lost = check.lost;
+      if (lost === undefined) {
+        // The next search begins where it was broadcast first.
+        flight = { ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt };
+        mayBroadcast = false;
+      } else await searchBlocks();
+    }
+    const { tx } = flight;
     // Without a response nothing is known: it may be in a block.
     if (confirmation === "unknown" || confirmation === "no-index") remaining.push(flight);
-    else if (confirmation !== undefined) finals.push({ tx: flight.tx, confirmation });
-    else if (expiry !== undefined) lose(expiry);
-    else if (isOverdue) {
-      const check = await checkFlight(flight, height, deps, signal);
-      if (check.lost === undefined) {
-        // The next search begins where it was broadcast first.
-        remaining.push({ ...check.flight, searchedTo: flight.searchedTo ?? flight.checkedAt });
-        mayBroadcast = false;
-        continue;
-      }
-      await searchBlocks();
-      if (confirmation === undefined) lose(check.lost);
-      else if (confirmation === "unknown") remaining.push(flight);
-      else finals.push({ tx: flight.tx, confirmation });
-    } else remaining.push(flight);
+    else if (confirmation !== undefined) finals.push({ tx, confirmation });
+    else if (lost === undefined) remaining.push(flight);
+    else if (lost !== DEADLINE_PASSED) finals.push({ tx, confirmation: { kind: "lost", reason: lost } });
+    else finals.push({ tx, confirmation: { kind: "lost", reason: lost, isUncertain: true } });
   }
   return { finals, remaining };
 }
@@ -227,7 +222,7 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 
 /**
  * Returns undefined while the transaction is in no block, "unknown" when the node cannot be asked now, and "no-index" when no
- * node has an index.
+ * node has an index that can be used.
  */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
@@ -241,12 +236,19 @@ async function findTransaction(
   };
   try {
     const params = { hash: toBase64(hash), prove: false };
-    return await pool.read({ method: "tx", params, decode: decodeFound, onFailed }, signal);
+    const decode = (result: unknown, endpoint: string): FoundTransaction => {
+      const tx = resultField(result, "tx", endpoint).member("tx");
+      if (tx.isPresent() && !equalBytes(sha256(tx.asBase64()), hash))
+        throw wrongResponse(endpoint, "tx", "is another transaction");
+      return decodeFound(result, endpoint);
+    };
+    return await pool.read({ method: "tx", params, decode, onFailed }, signal);
   } catch (error) {
     if (signal.aborted || answerOf(error) === "final") throw error;
     onFailed(error);
     if (isNotFound) return undefined;
-    return readAnswer(error).lack === "index" ? "no-index" : "unknown";
+    const { class: answer, lack } = readAnswer(error);
+    return lack === "index" || answer === "wrong" ? "no-index" : "unknown";
   }
 }
 
@@ -256,26 +258,20 @@ type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "fai
 /** Decodes the result of `tx`. */
 export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
   const root = resultField(result, "tx", endpoint);
-  const txResult = root.member("tx_result");
-  const code = txResult.member("code").asUint32();
   const height = root.member("height").asInt64();
-  const gasUsed = txResult.member("gas_used").asInt64();
-  if (code === 0) {
-    const gasWanted = txResult.member("gas_wanted").asInt64();
-    return { kind: "included", height, gasUsed, gasWanted, data: txResult.member("data").asBase64() };
-  }
-  const codespace = txResult.member("codespace").asText();
-  const failed = {
-    kind: "failed",
-    height,
+  const {
     code,
-    codespace,
-    log: txResult.member("log").asText(),
+    codespace = "",
+    log = "",
+    data,
+    gasWanted,
     gasUsed,
-  } as const;
+    events,
+  } = decodeTxResult(root.member("tx_result"));
+  if (code === 0) return { kind: "included", height, gasUsed, gasWanted, data: data ?? new Uint8Array() };
+  const failed = { kind: "failed", height, code, codespace, log, gasUsed } as const;
   // The events of the ante handler, with the payment of the fee, stay when the messages fail.
-  const hasEvents = txResult.member("events").elements().length > 0;
-  return hasEvents ? failed : { ...failed, isUnpaid: true };
+  return events.length > 0 ? failed : { ...failed, isUnpaid: true };
 }
 
 /** Result of a broadcast. */
@@ -321,7 +317,8 @@ export async function broadcastTransaction(
     if (signal.aborted || !(error instanceof ClientError)) throw error;
     const accepted = onFailed(error);
     if (accepted !== undefined) return accepted;
-    if (isTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
+    // `max_tx_bytes` or `max_body_bytes`: another attempt cannot succeed.
+    if (isRequestTooLarge(error)) return { kind: "refused", ...TX_TOO_LARGE, log: error.message };
     if (unclear !== undefined) return { kind: "unclear", error: unclear };
     throw error;
   }
@@ -343,12 +340,4 @@ export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOut
 /** The mempool's cache has these bytes from an earlier broadcast, so that broadcast arrived. */
 function isInCache({ facts }: ClientError): boolean {
   return facts.code === "rpc" && /already (?:exists )?in (?:the )?(?:cache|mempool)/i.test(facts.data);
-}
-
-/**
- * CometBFT reports its size limits (`max_tx_bytes`, `max_body_bytes`) as JSON-RPC errors. Another attempt cannot succeed,
- * so they are treated as a rejection.
- */
-function isTooLarge({ facts }: ClientError): boolean {
-  return facts.code === "request-too-large" || (facts.code === "rpc" && /tx too large/i.test(facts.data));
 }

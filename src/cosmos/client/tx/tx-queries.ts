@@ -4,6 +4,7 @@ import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmo
 import { SimulateRequest, SimulateResponse } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
 import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
 import type { ChainClient } from "../chain-client.ts";
+import { isRequestTooLarge } from "../answers.ts";
 import { ClientError } from "../errors.ts";
 import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome } from "./tx-types.ts";
@@ -29,7 +30,7 @@ export async function simulateTransaction(
     return { ok: true, gasUsed: gasInfo.gasUsed };
   } catch (error) {
     if (!(error instanceof ClientError)) throw error;
-    if (error.facts.code === "request-too-large")
+    if (isRequestTooLarge(error))
       return { ok: false, ...TX_TOO_LARGE, log: error.message, failedMessage: undefined };
     if (error.facts.code !== "abci") throw error;
     const { abciCode, codespace, log } = error.facts;

@@ -1,4 +1,4 @@
-import type { comet38 } from "@cosmjs/tendermint-rpc";
+import type { SearchPage } from "../../../cosmos/client/chain-client.ts";
 import type { PooledChainClient } from "../../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../../cosmos/client/tx/create-tx-sender.ts";
 import { createSigner } from "../../../cosmos/client/tx/signer.ts";
@@ -32,7 +32,7 @@ export interface ScenarioChain {
   /** Sends a test account's message, as proto JSON. A transaction that fails in its block is returned, not thrown. */
   readonly send: (account: string, type: string, fields: JsonObject) => Promise<ScenarioTx>;
   /** Returns the events of the first transaction that matches; empty without one. */
-  readonly eventsOf: (query: string) => Promise<readonly comet38.Event[]>;
+  readonly eventsOf: (query: string) => Promise<SearchPage["txs"][number]["result"]["events"]>;
 }
 
 /** More than any scenario message needs. A simulation would reject the messages that the scenario shows failing in a block. */

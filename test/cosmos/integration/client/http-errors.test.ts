@@ -36,7 +36,7 @@ function connect(urls: readonly string[], chainId: string | undefined = "test-1"
       endpoints: urls.map((url, index) => ({
         url,
         name: `node-${index}`,
-        bearerToken: new Secret("t0ken"),
+        headers: { authorization: new Secret("Bearer t0ken") },
       })),
       chainId,
       limits: { deadlineMs: DEADLINE_MS, maxResponseBytes: 50_000, rest: { minMs: 0, baseMs: 1, maxMs: 2 } },
@@ -203,7 +203,7 @@ describe("calls", () => {
 
   it("reject with closed when the client is closed", async () => {
     const client = connect([(await serve(() => {})).url]);
-    const calls = [errorOf(client.status(signal)), errorOf(client.comet.status())];
+    const calls = [errorOf(client.status(signal)), errorOf(client.comet.commit(1))];
     client.close();
     expect(await Promise.all(calls)).toEqual(["closed", "closed"]);
     expect(await errorOf(client.status(signal))).toBe("closed");

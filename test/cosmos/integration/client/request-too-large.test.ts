@@ -58,7 +58,7 @@ describe("a request that is too large for the node", () => {
   it("rejects alone; the endpoint stays good and serves the other calls of the batch", async () => {
     const client = await connect((exchange) => limited(exchange, 40_000));
     const calls = [100, 50_000, 100].map((characters) => call(client, characters));
-    expect(await Promise.all(calls)).toEqual(["none", "request-too-large", "none"]);
+    expect(await Promise.all(calls)).toEqual(["none", "rpc", "none"]);
     expect(client.pool.health().map(({ state }) => state)).toEqual(["good"]);
   });
 
@@ -68,7 +68,7 @@ describe("a request that is too large for the node", () => {
         ? exchange.response.writeHead(413).end("<html>413</html>")
         : good(exchange),
     );
-    expect(await call(client, 50_000)).toBe("request-too-large");
+    expect(await call(client, 50_000)).toBe("http-status");
     expect(client.pool.health().map(({ state }) => state)).toEqual(["good"]);
   });
 

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest";
+import { decodeValidatorsPage, readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
+import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
+import { parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";
+import { createPooledEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
+import type { CallEndpoint } from "../../../src/cosmos/client/rpc-caller.ts";
+import { decodeStatus } from "../../../src/cosmos/client/rpc-response.ts";
+import { silentLogger } from "../../../src/platform/base/logger.ts";
+import { statusResult } from "../../support/client/rpc-server.ts";
+import { createManualClock } from "../../support/manual-clock.ts";
+
+const signal = new AbortController().signal;
+
+/** An endpoint that responds with `results` by method. */
+function endpoint(name: string, results: Readonly<Record<string, unknown>>, calls: string[] = []) {
+  const call = async (method: string): Promise<unknown> => {
+    calls.push(`${name} ${method}`);
+    return method === "status" ? statusResult("test-1", 7n) : results[method];
+  };
+  const options = { name, chainId: "test-1", rest: { minMs: 1, baseMs: 1, maxMs: 1 } };
+  const deps = { clock: createManualClock(0), random: () => 0, logger: silentLogger };
+  return createPooledEndpoint(options, { ...deps, caller: { call, close: () => {} } });
+}
+
+describe("a status", () => {
+  const sync = {
+    latest_block_height: 7,
+    earliest_block_height: "1",
+    latest_block_time: "2026-11-21T12:26:05Z",
+  };
+  it.each([
+    [
+      "a validator key of another type",
+      { validator_info: { pub_key: { type: "cometbft/PubKeyBn254" } } },
+      {},
+    ],
+    ["no validator", { validator_info: null }, {}],
+    ["heights as numbers, and no catching_up", {}, { earliest_block_height: 1 }],
+  ])("with %s is read", (_what, root, changes) => {
+    const result = { node_info: { network: "test-1" }, sync_info: { ...sync, ...changes }, ...root };
+    expect(decodeStatus(result, "n")).toMatchObject({
+      latestHeight: 7n,
+      earliestHeight: 1n,
+      catchingUp: false,
+    });
+  });
+
+  it("of a node in state sync has height 0 and the time 1970", () => {
+    const empty = { latest_block_height: "0", latest_block_time: "1970-01-01T00:00:00Z", catching_up: true };
+    const result = { node_info: { network: "test-1" }, sync_info: empty };
+    expect(decodeStatus(result, "n")).toMatchObject({ latestHeight: 0n, latestTimeNs: 0n, catchingUp: true });
+  });
+});
+
+describe("a commit", () => {
+  it.each([[null], [{ signed_header: { header: null, commit: null } }], [{ signed_header: null }]])(
+    "that is %j is left to the next endpoint",
+    async (commit) => {
+      const calls: string[] = [];
+      const pool = createEndpointPool([endpoint("a", { commit }, calls), endpoint("b", { commit }, calls)]);
+      const run = (call: CallEndpoint, name: string) => readLightBlock(0n, call, name);
+      await expect(pool.run({ method: "commit", params: {}, run }, signal)).rejects.toThrow("a: commit");
+      expect(calls).toEqual(["a status", "a commit", "b status", "b commit"]);
+    },
+  );
+});
+
+describe("validators", () => {
+  it.each([
+    [100, 1],
+    [101, 2],
+    [180, 2],
+  ])("%d are read in %d pages", async (total, pages) => {
+    const read: unknown[] = [];
+    const call = async (method: string, params: Readonly<Record<string, unknown>>): Promise<unknown> => {
+      if (method === "commit") throw new Error("not asked");
+      read.push(params["page"]);
+      const size = Math.min(100, total - 100 * (read.length - 1));
+      return { block_height: "5", total: `${total}`, validators: Array.from({ length: size }, () => ({})) };
+    };
+    await expect(readLightBlock(5n, call, "n")).rejects.toThrow();
+    await new Promise((resolve) => setTimeout(resolve, 0));
+    expect(read).toHaveLength(pages);
+  });
+
+  it("with keys of an unknown type are an error that names it", async () => {
+    const key = { type: "cometbft/PubKeyBls12_381", value: "AAAA" };
+    const entry = { address: "00", pub_key: key, voting_power: "1", proposer_priority: "0" };
+    const page = { block_height: "5", total: "1", validators: [entry] };
+    expect(decodeValidatorsPage(page, 5n, "n").total).toBe(1);
+    const call = (method: string): Promise<unknown> =>
+      method === "commit" ? new Promise(() => {}) : Promise.resolve(page);
+    await expect(readLightBlock(5n, call, "n")).rejects.toThrow("cometbft/PubKeyBls12_381");
+  });
+});
+
+it.each([
+  ["http://[::1]:26657", "http://[::1]:26657", "/", "ws://[::1]:26657/websocket"],
+  ["http://host/base/KEY/", "http://host", "/base/KEY", "ws://host/base/KEY/websocket"],
+  ["http://host/base?apikey=1", "http://host", "/base?apikey=1", "ws://host/base/websocket?apikey=1"],
+])("the endpoint %s is read, also over WebSocket", (url, origin, path, webSocketUrl) => {
+  expect(parseEndpoints([{ url }])[0]).toMatchObject({ origin, path, webSocketUrl });
+});
