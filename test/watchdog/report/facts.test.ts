@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import type { Report } from "../../../src/platform/report/document.ts";
@@ -249,25 +250,52 @@ const OUTAGES = [
   ["sidecar-down", 9000, 9600],
 ] as const;
 
-it("eleven outages of five kinds within three hours, some overlapping, are eleven lines of the reports", () => {
+/** Three hours of blocks of one second with these outages, as polls with these times between them count them. */
+function playOutages(pollSeconds: readonly number[]) {
   const isLost = (second: number): boolean => OUTAGES.some(([, from, to]) => second >= from && second < to);
   const single = new Set([100, 5000, 8000, 10_000]);
   let misses: readonly MissRange[] = [];
   const counts = [0, 1, 2].map(() => ({ good: 0n, bad: 0n, unknown: 0n }));
-  // A poll every five seconds, of blocks of one second.
-  for (let second = 5; second <= 3 * 3600; second += 5) {
-    const seconds = Array.from({ length: 5 }, (_, index) => second - 5 + index);
+  for (let last = 0, poll = 0; last < 3 * 3600; poll += 1) {
+    const second = Math.min(3 * 3600 - 1, last + (pollSeconds[poll % pollSeconds.length] ?? 5));
+    const seconds = Array.from({ length: second - last }, (_, index) => last + index);
     const bad = BigInt(seconds.filter((one) => isLost(one) || single.has(one)).length);
-    const polled = { good: 5n - bad, bad, unknown: 0n };
+    const polled = { good: BigInt(seconds.length) - bad, bad, unknown: 0n };
     const at = (one: number) => ({ timeMs: START + one * 1000, height: BigInt(one) });
-    misses = addMisses(misses, polled, at(second - 5), at(second));
-    const index = Math.min(2, Math.floor(second / 3600));
+    misses = addMisses(misses, polled, at(last), at(second));
+    const index = Math.floor(second / 3600);
     counts[index] = addCounts(counts[index] ?? NO_BLOCKS, polled);
+    if (second === 3 * 3600 - 1) break;
+    last = second;
   }
   const hours = counts.map((one, index) => rollup(START + index * HOUR, one));
-  const total = sumCounts(hours);
   const episodes = OUTAGES.map(([name, from, to]) => alert(name, (from + 5) / 3600, (to + 5) / 3600));
-  const minutes = [rollup(START + 3 * HOUR, { good: 60n })];
+  return { hours, misses, episodes, minutes: [rollup(START + 3 * HOUR, { good: 60n })] };
+}
+
+it("incidents and their sum are the same whatever the times of the polls are", () => {
+  const incidents = (pollSeconds: readonly number[]) => {
+    const { episodes, ...contents } = playOutages(pollSeconds);
+    return ofMonth(contents, episodes);
+  };
+  const expected = incidents([5]);
+  fc.assert(
+    fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1, maxLength: 40 }), (pollSeconds) => {
+      const found = incidents(pollSeconds);
+      expect(found.map(({ cause, end }) => [cause, end])).toEqual(
+        expected.map(({ cause, end }) => [cause, end]),
+      );
+      expect(found.reduce((sum, { bad }) => sum + bad, 0n)).toBe(
+        expected.reduce((sum, { bad }) => sum + bad, 0n),
+      );
+    }),
+    { numRuns: 30 },
+  );
+});
+
+it("eleven outages of five kinds within three hours, some overlapping, are eleven lines of the reports", () => {
+  const { hours, misses, episodes, minutes } = playOutages([5]);
+  const total = sumCounts(hours);
   const months = [{ ...monthRecord("2026-10", total.good, total.bad) }];
   const data = { ...dataOf({ hours, misses, months, minutes }, episodes) };
   // What overlaps is of the outage that began first.
