@@ -157,11 +157,11 @@ describe("incidents", () => {
   });
 
   it("begin with the first lost block, also when the alert saw it late", () => {
-    // The first minute of failing calls is before the alert.
-    const misses = [0, 1, 2].map((minute) => missRange(600 + minute * 60, 0n, 60n));
-    const late = [alert("all-prices-missing", 720 / 3600, 800 / 3600)];
-    expect(ofMonth({ hours: [hour(0, 180n)], misses }, late)).toMatchObject([
-      { fromMs: START + 600_000, toMs: START + 780_000, bad: 180n, cause: "all-prices-missing" },
+    // Four minutes of failing calls are before the alert.
+    const misses = [0, 1, 2, 3, 4, 5].map((minute) => missRange(600 + minute * 60, 0n, 60n));
+    const late = [alert("all-prices-missing", 900 / 3600, 980 / 3600)];
+    expect(ofMonth({ hours: [hour(0, 360n)], misses }, late)).toMatchObject([
+      { fromMs: START + 600_000, toMs: START + 960_000, bad: 360n, cause: "all-prices-missing" },
     ]);
   });
 
