@@ -107,7 +107,6 @@ function firing(sinceMs: number): AlertState {
     sinceMs,
     lastActiveMs: sinceMs,
     reason: event.reason,
-    badBlocksBefore: 0n,
     notified: { reminders: 0, event },
   };
 }

@@ -6,7 +6,7 @@ const { rules } = alertsSchema.parse({});
 
 function alert(name: string, sinceMs: number, phase: AlertState["phase"] = "firing"): AlertState {
   const reason = `${name} at ${sinceMs}`;
-  return { validator: "a", alert: name, phase, sinceMs, lastActiveMs: sinceMs, reason, badBlocksBefore: 0n };
+  return { validator: "a", alert: name, phase, sinceMs, lastActiveMs: sinceMs, reason };
 }
 
 const at = (nowMs: number, validator = "a") => ({ validator, nowMs });

@@ -38,7 +38,6 @@ function alertOf(phase: AlertState["phase"]): AlertState {
     sinceMs: NOW - 2 * HOUR,
     lastActiveMs: NOW,
     reason: "refused",
-    badBlocksBefore: 0n,
     ...(phase === "resolved" ? { resolvedAtMs: NOW } : {}),
     acknowledged: { author: "kim", note: "disk", atMs: NOW - HOUR },
     escalation: { steps: 1, atMs: NOW - HOUR },

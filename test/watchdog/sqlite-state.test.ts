@@ -30,7 +30,7 @@ const FIRING: AlertEvent = {
   action: "a",
   impact: "i",
   runbook: "r",
-  cost: { blocks: 9_007_199_254_740_993n, pay: "1.00 USD" },
+  cost: { blocks: 9_007_199_254_740_993n, allowed: 2_651n, payCents: 100n, currency: "USD" },
 };
 
 const BASELINE = {
@@ -208,7 +208,6 @@ const FULL: WatchdogState = {
         clearSinceMs: 3,
         reason: "nothing there",
         badness: 0.5,
-        badBlocksBefore: 9_007_199_254_740_993n,
         quietReason: "muted by sidecar-down",
         notified: { reminders: 2, firstAtMs: 1, badness: 0.25, event: FIRING },
         acknowledged: { author: "kim", note: 'a "note"', atMs: 4 },
@@ -222,7 +221,6 @@ const FULL: WatchdogState = {
         lastActiveMs: 4,
         resolvedAtMs: 5,
         reason: "",
-        badBlocksBefore: 0n,
       },
     ],
     silences: [

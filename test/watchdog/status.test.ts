@@ -195,7 +195,6 @@ describe("the status in the API, on the page and in the metrics", () => {
         sinceMs: NOW,
         lastActiveMs: NOW,
         reason: "a reason",
-        badBlocksBefore: 0n,
       };
       const state = { ...STATE, alerting: { ...STATE.alerting, alerts: [firing] } };
       const { json, page, metrics } = await shown(statusOf({ state }));

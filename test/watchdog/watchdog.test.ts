@@ -187,7 +187,7 @@ describe("a sidecar that is down", () => {
     world.set("sidecar-down", false);
     await clock.advance(MINUTE);
     expect(sentOf("sidecar-down")).toEqual(["firing", "resolved"]);
-    expect(receiver.alerts[1]).toMatchObject({ cost: { blocks: "355" } });
+    expect(receiver.alerts[1]).toMatchObject({ cost: { blocks: "360" } });
   });
 
   it("does not fire for a restart", async () => {

@@ -1,18 +1,11 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
+import type { Cost } from "../policy/cost-text.ts";
 
 /** Kinds of notifications. A reminder repeats a firing alert; "escalated" goes to others, since nobody acknowledged it. */
 export const EVENT_KINDS = ["firing", "reminder", "escalated", "resolved"] as const;
 
 /** One of {@link EVENT_KINDS}. */
 export type EventKind = (typeof EVENT_KINDS)[number];
-
-/** Cost of an alert since its condition became active. */
-export interface AlertCost {
-  /** Blocks whose oracle call failed. */
-  readonly blocks: bigint;
-  /** What the month so far pays less, in currency units: "12.50". Absent while the rate is not known. */
-  readonly pay?: string;
-}
 
 /** One notification of one alert, complete: it does not change after it was queued. */
 export interface AlertEvent {
@@ -42,7 +35,8 @@ export interface AlertEvent {
   readonly dashboard?: string;
   /** URL of the alert on the watchdog's page. Absent while that of the page is not configured. */
   readonly page?: string;
-  readonly cost: AlertCost;
+  /** What its incident cost the month up to `atMs`. Absent: it is not about missed votes. */
+  readonly cost?: Cost;
 }
 
 /** An alert as a receiver that follows alerts shows it now. */

@@ -32,8 +32,6 @@ export interface AlertState {
   /** The last evaluation's result with its values, as the last part of a sentence; of a resolved alert, the result that ended it. */
   readonly reason: string;
   readonly badness?: number;
-  /** Failed blocks of the validator when the condition became active, over all months. */
-  readonly badBlocksBefore: bigint;
   /** Why the alert does not notify now: "muted by sidecar-down", "silenced by …". Absent when it may notify. */
   readonly quietReason?: string;
   /** Absent: nobody was notified. */
@@ -61,7 +59,7 @@ export interface AlertTiming {
 }
 
 /** The part of an alert's state that one evaluation creates. */
-export type NewAlert = Pick<AlertState, "validator" | "alert" | "badBlocksBefore">;
+export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
 /** How long a resolved alert stays in the state: Alertmanager must receive its end, and people see it on the page. */
 const RESOLVED_RETENTION_MS = 900_000;

@@ -1,297 +1,232 @@
-import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
-import { monthOf } from "../../platform/base/month.ts";
-import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
-import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
-import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
-import { type Policy, rewardCents } from "../policy/assessment.ts";
-import type { PastAlert } from "./alert-state.ts";
-import type { AlertStatus } from "./alert-status.ts";
+import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import type { JsonObject } from "../../platform/base/json.ts";
+import { type Month, monthOf } from "../../platform/base/month.ts";
+import { NO_BLOCKS } from "../ledger/block-counts.ts";
+import type { LedgerEvent } from "../ledger/ledger-view.ts";
+import type { Assessment, Policy } from "../policy/assessment.ts";
+import { closedMonth, type CostedMonth, costOf } from "../policy/cost.ts";
+import { type Cost, costJson } from "../policy/cost-text.ts";
+import {
+  byBegin,
+  type ExplainingAlert,
+  type Incident,
+  type IncidentSource,
+  isSymptom,
+  NO_CAUSE,
+  piecesOf,
+  SCATTERED,
+} from "./miss-causes.ts";
 
-/** Time with many bad blocks. */
-export interface Incident {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** First and last block with a bad one among them; absent when only hours are known. */
-  readonly blocks?: { readonly from: bigint; readonly to: bigint };
-  readonly bad: bigint;
-  /** The cause of most of its bad blocks. */
-  readonly cause: string;
-}
-
-/** Bad blocks with one cause. */
-export interface CauseCount {
-  readonly cause: string;
-  readonly bad: bigint;
-}
-
-/** Cause of bad blocks that nothing explains. */
-export const NO_CAUSE = "no known cause";
-
-/** The part of an alert that explains bad blocks. */
-export interface ExplainingAlert {
-  /** Name of the condition. */
-  readonly alert: string;
-  /** First evaluation that found the condition active. */
-  readonly sinceMs: number;
-  /** Absent while it fires. */
-  readonly resolvedAtMs?: number | undefined;
-  /** Names of the alerts that it causes. */
-  readonly inhibits: readonly string[];
-}
-
-/** Returns the alerts of a validator that explain its bad blocks. */
-export function explainingAlerts(
-  { validator, alerts }: { readonly validator: string; readonly alerts: readonly AlertStatus[] },
-  history: readonly PastAlert[],
-): readonly ExplainingAlert[] {
-  const inhibits = new Map(alerts.map(({ rule }) => [rule.condition.name, rule.condition.inhibits]));
-  return history
-    .filter((past) => past.validator === validator)
-    .map(({ alert, sinceMs, resolvedAtMs }) => ({
-      alert,
-      sinceMs,
-      resolvedAtMs,
-      inhibits: inhibits.get(alert) ?? [],
-    }));
-}
-
-/** Alerts and events that explain bad blocks, and which blocks those are. */
-export interface Explanations {
-  readonly alerts: readonly ExplainingAlert[];
-  readonly events: readonly LedgerEvent[];
-  /** Blocks of the time in question; those of older times are not known. */
-  readonly misses: readonly MissRange[];
-  /** Minutes of the time in question. Used where `misses` are not known. */
-  readonly minutes: readonly Rollup[];
-}
-
-/** Reads what explains the bad blocks of a range of time. */
-export function explanationsOf(
-  ledger: LedgerView,
-  alerts: readonly ExplainingAlert[],
-  fromMs: number,
-  toMs: number,
-): Explanations {
-  return {
-    alerts,
-    // A sidecar that stops costs blocks before its event.
-    events: ledger.events(fromMs - HOUR_MS, toMs),
-    misses: ledger.misses(fromMs, toMs),
-    minutes: ledger.minutes(fromMs, toMs),
-  };
-}
-
-/** Share of bad blocks that makes an hour part of an incident: the budget of the full tier is 2 %. */
-const INCIDENT_PERCENT = 2n;
+/** Unexplained blocks this close to an incident are a part of it: its first ones, or the last ones at its end. */
+const BESIDE_MS = MINUTE_MS;
 
 /**
- * Joins consecutive hours with at least 2 % bad blocks. Oldest first. An incident is as long as the blocks that are known to be bad, or
- * else as its hours.
+ * Returns the incidents of [fromMs, toMs), oldest first, and last the scattered blocks of each month. Their blocks add up to the bad ones
+ * of the hours. An incident lies in one month. It goes on while it was not followed by the good minutes that end it.
  */
-export function incidentsOf(hours: readonly Rollup[], explanations: Explanations): readonly Incident[] {
-  const runs: Rollup[][] = [];
-  for (const hour of hours) {
-    const { good, bad } = hour.counts;
-    if (bad === 0n || bad * 100n < INCIDENT_PERCENT * (good + bad)) continue;
-    const last = runs.at(-1);
-    if (last?.at(-1)?.startMs === hour.startMs - HOUR_MS) last.push(hour);
-    else runs.push([hour]);
-  }
-  const rangesIn = rangesByHour(explanations.misses);
-  return runs.map((run) => {
-    const bad = run.reduce((sum, { counts }) => sum + counts.bad, 0n);
-    const ranges = run.flatMap(({ startMs }) => rangesIn(startMs, HOUR_MS));
-    return {
-      fromMs: run[0]?.startMs ?? 0,
-      toMs: (run.at(-1)?.startMs ?? 0) + HOUR_MS,
-      ...(badOf(ranges) === bad ? extentOf(ranges) : {}),
-      bad,
-      cause: causesOf(run, explanations)[0]?.cause ?? NO_CAUSE,
-    };
-  });
-}
-
-function extentOf(ranges: readonly MissRange[]): Partial<Pick<Incident, "fromMs" | "toMs" | "blocks">> {
-  const [first, last] = [ranges[0], ranges.at(-1)];
-  if (first === undefined || last === undefined) return {};
-  const hasBlocks = first.blocks !== undefined && last.blocks !== undefined;
-  return {
-    fromMs: first.fromMs,
-    toMs: last.toMs,
-    ...(hasBlocks ? { blocks: { from: first.blocks.from, to: last.blocks.to } } : {}),
-  };
-}
-
-/**
- * Assigns bad blocks to causes, range of blocks by range of blocks; by minute where these are not known, and by hour where those are not
- * either. A cause gets no more of the bad blocks than the blocks that came while it lasted, in the order of {@link rangesOf}; what is left
- * has no known cause. Greatest count first. `spanMs` is the length of the rollups.
- */
-export function causesOf(
-  rollups: readonly Rollup[],
-  explanations: Explanations,
-  spanMs: number = HOUR_MS,
-): readonly CauseCount[] {
-  const sums = new Map<string, bigint>();
-  const causes = rangesOf(explanations);
-  const add = (part: Blocks): void => {
-    for (const { cause, bad } of assign(part, causes)) sums.set(cause, (sums.get(cause) ?? 0n) + bad);
-  };
-  const rangesIn = rangesByHour(explanations.misses);
-  for (const rollup of rollups) {
-    const { startMs, counts } = rollup;
-    if (counts.bad === 0n) continue;
-    const ranges = rangesIn(startMs, spanMs);
-    const minutes = explanations.minutes.filter(
-      (minute) => minute.startMs >= startMs && minute.startMs < startMs + spanMs,
-    );
-    const badByMinute = minutes.reduce((sum, minute) => sum + minute.counts.bad, 0n);
-    if (badOf(ranges) === counts.bad) ranges.forEach(add);
-    else if (badByMinute === counts.bad) for (const minute of minutes) add(blocksOf(minute, MINUTE_MS));
-    else add(blocksOf(rollup, spanMs));
-  }
-  return [...sums]
-    .map(([cause, bad]) => ({ cause, bad }))
-    .toSorted((a, b) => (a.bad === b.bad ? (a.cause < b.cause ? -1 : 1) : a.bad > b.bad ? -1 : 1));
-}
-
-/** Blocks of a time, some of them bad. */
-type Blocks = Omit<MissRange, "blocks">;
-
-function blocksOf({ startMs, counts: { good, bad } }: Rollup, spanMs: number): Blocks {
-  return { fromMs: startMs, toMs: startMs + spanMs, good, bad };
-}
-
-function badOf(ranges: readonly MissRange[]): bigint {
-  return ranges.reduce((sum, { bad }) => sum + bad, 0n);
-}
-
-/** Returns a function that finds the ranges that end in a span of at most an hour. */
-function rangesByHour(
-  ranges: readonly MissRange[],
-): (startMs: number, spanMs: number) => readonly MissRange[] {
-  const byHour = new Map<number, MissRange[]>();
-  for (const range of ranges) {
-    const hour = Math.floor(range.toMs / HOUR_MS);
-    const own = byHour.get(hour);
-    if (own === undefined) byHour.set(hour, [range]);
-    else own.push(range);
-  }
-  return (startMs, spanMs) =>
-    missesWithin(byHour.get(Math.floor(startMs / HOUR_MS)) ?? [], startMs, startMs + spanMs);
-}
-
-/** Returns what bad blocks cost a month: its pay if they had been good, less its pay. */
-export function costCents(policy: Policy, { good, bad }: BlockCounts, missed: bigint): bigint {
-  const total = good + bad;
-  if (total === 0n) return 0n;
-  const own = missed < bad ? missed : bad;
-  return rewardCents(policy, { good: good + own, total }) - rewardCents(policy, { good, total });
-}
-
-/** An incident, and the pay that its month would have had without its bad blocks, less the pay that it has. */
-export type CostedIncident = Incident & {
-  readonly costCents: bigint;
-  /** Absent: the currency has no name. */
-  readonly currency?: string;
-};
-
-/** Returns the incidents of some hours with their cost. */
-export function costedIncidents(
-  { ledger, policy }: { readonly ledger: LedgerView; readonly policy: Policy },
-  hours: readonly Rollup[],
-  explanations: Explanations,
-): readonly CostedIncident[] {
-  const months = new Map(ledger.months().map(({ month, counts }) => [month, counts]));
-  return incidentsOf(hours, explanations).map((incident) => {
-    const counts = months.get(monthOf(incident.fromMs)) ?? NO_BLOCKS;
-    const { currency } = policy;
-    return {
-      ...incident,
-      costCents: costCents(policy, counts, incident.bad),
-      ...(currency === undefined ? {} : { currency }),
-    };
-  });
-}
-
-function assign(
-  { fromMs: beginMs, toMs: endMs, good, bad }: Blocks,
-  causes: readonly CauseRange[],
-): readonly CauseCount[] {
-  const blocks = Number(good + bad);
-  // All blocks of a reading can have come in one instant.
-  const spanMs = Math.max(1, endMs - beginMs);
-  let left = bad;
-  const found: CauseCount[] = [];
-  for (const { cause, fromMs, toMs } of causes) {
-    const overlapMs = Math.min(toMs, beginMs + spanMs) - Math.max(fromMs, beginMs);
-    if (left === 0n || overlapMs <= 0) continue;
-    const capacity = BigInt(Math.ceil((blocks * overlapMs) / spanMs));
-    const part = left < capacity ? left : capacity;
-    found.push({ cause, bad: part });
-    left -= part;
-  }
-  return left === 0n ? found : [...found, { cause: NO_CAUSE, bad: left }];
-}
-
-/** A time in which a cause explains bad blocks. */
-interface CauseRange {
-  readonly cause: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
-
-/** A poll sees a failure up to this time after its begin. */
-const SEEN_LATE_MS = 30_000;
-/** Calls fail before a sidecar that stops is gone, and after it or the node is back (measured on a real node). */
-const DRAIN_MS = 8000;
-const RECONNECT_MS = 11_000;
-
-/**
- * Times of causes, the most exact first: what failed by the alerts about it, then restarts, halts and gaps, and last calls that fail for
- * another reason. An alert about the count (rate, burn, risk), or about what the watchdog cannot see, follows from something else and is
- * no cause. Nor is an alert that another one in the same time explains. While a node restarts its blocks are unknown, not bad: it
- * explains those after its start.
- */
-function rangesOf({ alerts, events }: Pick<Explanations, "alerts" | "events">): readonly CauseRange[] {
-  const own = alerts.filter(({ alert }) => !isSymptom(alert));
-  const roots = own.filter(
-    (one) => !own.some((other) => other.inhibits.includes(one.alert) && overlaps(other, one)),
+export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
+  const { ledger, policy } = source;
+  const pieces = piecesOf(source, fromMs, toMs);
+  const { quietMs } = policy;
+  const known = sequence(
+    pieces.filter(({ cause }) => cause !== NO_CAUSE && cause !== SCATTERED),
+    quietMs,
   );
-  const ofAlerts = roots.map(({ alert, sinceMs, resolvedAtMs = Infinity }) => {
-    return { cause: alert, fromMs: sinceMs - SEEN_LATE_MS, toMs: resolvedAtMs };
+  const dense = pieces.filter(({ cause }) => cause === NO_CAUSE);
+  const single = pieces.filter(({ cause }) => cause === SCATTERED);
+  // Blocks in a row lead back to the first one and on to the last one. Single ones lead nowhere: a busy machine has many.
+  const before = claim(dense.toReversed(), known, joined).toReversed();
+  const runs = sequence(claim(before, known, joined), quietMs);
+  const all = [...known, ...runs].toSorted(byBegin);
+  const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
+  const events = ledger.events(fromMs, toMs);
+  // Only minutes with blocks are good ones. Of older times they are not stored.
+  const minute = ledger.minutes(fromMs, toMs).at(-1);
+  const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
+  const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
+  return [...incidents, ...scatteredOf(scattered)];
+}
+
+/** Adds each piece to the incident that it is beside, in `incidents`. Returns the others. */
+function claim(
+  pieces: readonly Incident[],
+  incidents: Incident[],
+  add: (incident: Incident, piece: Incident) => Incident,
+): readonly Incident[] {
+  return pieces.filter((piece) => {
+    const index = incidents.findIndex((one) => isBeside(one, piece));
+    const found = incidents[index];
+    if (found !== undefined) incidents[index] = add(found, piece);
+    return found === undefined;
   });
-  const isCalls = ({ cause }: CauseRange): boolean => cause === "oracle-calls-failing";
+}
+
+/** Joins the incidents before and after a time: one that ranges over it is one, and so are the scattered blocks of a month. */
+export function joinIncidents(
+  past: readonly Incident[],
+  recent: readonly Incident[],
+  quietMs: number,
+  nowMs: number,
+): readonly Incident[] {
+  const all = [...past, ...recent];
+  const incidents = sequence(
+    all.filter(({ cause }) => cause !== SCATTERED),
+    quietMs,
+  );
+  // What went on at the time between both has ended since.
   return [
-    ...ofAlerts.filter((range) => !isCalls(range)),
-    ...EVENT_RANGES.flatMap(([kind, before, after]) =>
-      events
-        .filter((event) => event.kind === kind)
-        .map(({ fromMs, toMs }) => ({ cause: kind, fromMs: before(fromMs, toMs), toMs: toMs + after })),
-    ),
-    ...ofAlerts.filter(isCalls),
+    ...withEnds(incidents, [], { quietMs, toMs: nowMs }),
+    ...scatteredOf(all.filter(({ cause }) => cause === SCATTERED)),
   ];
 }
 
-const EVENT_RANGES: readonly (readonly [
-  LedgerEvent["kind"],
-  (fromMs: number, toMs: number) => number,
-  number,
-])[] = [
-  ["sidecar-restart", (fromMs) => fromMs - DRAIN_MS, RECONNECT_MS],
-  ["node-restart", (_fromMs, toMs) => toMs, RECONNECT_MS],
-  ["halt", (fromMs) => fromMs, SEEN_LATE_MS],
-  ["gap", (fromMs) => fromMs, 0],
-  ["two-nodes", (fromMs) => fromMs, 0],
-];
-
-function overlaps(a: ExplainingAlert, b: ExplainingAlert): boolean {
-  return a.sinceMs < (b.resolvedAtMs ?? Infinity) && b.sinceMs < (a.resolvedAtMs ?? Infinity);
+/** Adds what ended each incident, unless it is known. */
+function withEnds(
+  incidents: readonly Incident[],
+  events: readonly LedgerEvent[],
+  seen: SeenTime,
+): readonly Incident[] {
+  return incidents.map((one, index) => {
+    const end = one.end ?? endOf(one, incidents[index + 1], events, seen);
+    return end === undefined ? one : { ...one, end };
+  });
 }
 
-const SYMPTOM = /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-/;
+/** How far the blocks are seen, and the time without a bad one that ends an incident. */
+interface SeenTime {
+  readonly quietMs: number;
+  readonly toMs: number;
+}
 
-/** True for alerts about the count, about what cannot be seen, and about prices, upgrades and payments, which lose no block. */
-export function isSymptom(alert: string): boolean {
-  return SYMPTOM.test(alert);
+/** Joins each part with the one before it when both have the same cause, and too few minutes lie between. */
+function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
+  const all: Incident[] = [];
+  for (const part of parts) {
+    const last = all.at(-1);
+    const continues =
+      last?.cause === part.cause && part.fromMs - last.toMs < quietMs && part.month === last.month;
+    if (last !== undefined && continues) all[all.length - 1] = joined(last, part);
+    else all.push(part);
+  }
+  return all;
+}
+
+function isBeside(incident: Incident, piece: Incident): boolean {
+  return (
+    incident.month === piece.month &&
+    piece.toMs - piece.fromMs <= BESIDE_MS &&
+    piece.fromMs <= incident.toMs + BESIDE_MS &&
+    piece.toMs >= incident.fromMs - BESIDE_MS
+  );
+}
+
+function joined(a: Incident, b: Incident): Incident {
+  const { blocks: ofA, end: _, ...rest } = a;
+  const [first, last] = a.fromMs <= b.fromMs ? [ofA, b.blocks] : [b.blocks, ofA];
+  const blocks =
+    first === undefined || last === undefined
+      ? undefined
+      : {
+          from: first.from < last.from ? first.from : last.from,
+          to: first.to > last.to ? first.to : last.to,
+        };
+  return {
+    ...rest,
+    fromMs: Math.min(a.fromMs, b.fromMs),
+    toMs: Math.max(a.toMs, b.toMs),
+    bad: a.bad + b.bad,
+    ...(blocks === undefined ? {} : { blocks }),
+    ...(b.end === undefined ? {} : { end: b.end }),
+  };
+}
+
+/** The blocks of each month as one incident, which has no end. */
+function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
+  return sequence(
+    parts.map(({ fromMs, toMs, month, bad, cause }): Incident => ({ fromMs, toMs, month, bad, cause })),
+    Infinity,
+  );
+}
+
+/** A restart ends an incident if it is not further than this from its last bad block. */
+const RESTART_MS = 2 * MINUTE_MS;
+
+const RESTARTS: Readonly<Partial<Record<LedgerEvent["kind"], string>>> = {
+  "sidecar-restart": "restart of the sidecar",
+  "node-restart": "restart of the node",
+};
+
+function endOf(
+  { toMs: lastMs, cause }: Incident,
+  next: Incident | undefined,
+  events: readonly LedgerEvent[],
+  { quietMs, toMs }: SeenTime,
+): string | undefined {
+  if (next !== undefined && next.fromMs - lastMs < quietMs) return `${next.cause} took over`;
+  if (toMs - lastMs < quietMs) return undefined;
+  const restart = events.find(
+    (event) =>
+      RESTARTS[event.kind] !== undefined &&
+      event.kind !== cause &&
+      Math.abs(event.toMs - lastMs) <= RESTART_MS,
+  );
+  return (restart && RESTARTS[restart.kind]) ?? "good blocks";
+}
+
+/** What the incidents of an alert cost its month. Undefined for an alert that is not about missed votes. */
+export function alertCost(
+  source: IncidentSource,
+  month: CostedMonth,
+  { alert, sinceMs }: Pick<ExplainingAlert, "alert" | "sinceMs">,
+  nowMs: number,
+): Cost | undefined {
+  if (isSymptom(alert)) return undefined;
+  const { quietMs } = source.policy;
+  // The incident may have begun before the alert, but without good minutes in between.
+  const begun = incidentsOf(source, sinceMs - HOUR_MS, nowMs + 1);
+  const own = begun.filter((one) => one.cause === alert && one.toMs > sinceMs - quietMs);
+  const bad = own.filter((one) => one.month === monthOf(nowMs)).reduce((sum, one) => sum + one.bad, 0n);
+  return costOf(month, bad);
+}
+
+/** Begin of the data of a shift: an incident that began before it is shown from its begin. */
+export function shiftDataFromMs(fromMs: number): number {
+  return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
+}
+
+/** An incident, and what it costs its month. */
+export type CostedIncident = Incident & { readonly cost: Cost };
+
+/** What the costs of incidents are computed from. */
+export interface CostSource extends IncidentSource {
+  readonly policy: Policy;
+  /** The current month. Absent: nothing is said of its end. */
+  readonly assessment?: Assessment | undefined;
+}
+
+/** Returns what the cost of a month's blocks is computed from. */
+export function costedMonth({ ledger, policy, assessment }: CostSource, month: Month): CostedMonth {
+  if (assessment?.month === month) return assessment;
+  const record = ledger.months().find((one) => one.month === month);
+  return closedMonth(policy, record?.counts ?? NO_BLOCKS);
+}
+
+/** Adds to each incident what it costs its month. */
+export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
+  return incidents.map((incident) => ({
+    ...incident,
+    cost: costOf(costedMonth(source, incident.month), incident.bad),
+  }));
+}
+
+/** Encodes an incident. Times are ISO 8601, heights are decimal strings. */
+export function incidentJson({ fromMs, toMs, blocks, cause, end, cost }: CostedIncident): JsonObject {
+  return {
+    from: isoTime(fromMs),
+    to: isoTime(toMs),
+    blocks: blocks === undefined ? null : { from: String(blocks.from), to: String(blocks.to) },
+    cause,
+    end: end ?? null,
+    cost: costJson(cost),
+  };
 }

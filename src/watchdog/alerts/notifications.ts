@@ -1,10 +1,11 @@
 import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule } from "../conditions/condition.ts";
-import { type AlertCost, type AlertEvent, alertKey, type EventKind } from "./alert-event.ts";
+import type { Cost } from "../policy/cost-text.ts";
+import { type AlertEvent, alertKey, type EventKind } from "./alert-event.ts";
 import type { ChannelSettings } from "./outbox.ts";
 import { eventLinks } from "./event-links.ts";
-import type { AlertState, NotifiedState } from "./alert-state.ts";
+import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 
 /** Who is notified when nobody acknowledges an alert. */
 export interface Escalation {
@@ -49,10 +50,8 @@ export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** Failed blocks of the validator so far, over all months. */
-  readonly badBlocks: bigint;
-  /** Cost of the last `blocks` failed blocks. */
-  readonly costOf: (blocks: bigint) => AlertCost;
+  /** What an alert cost so far, by all alerts that fired; undefined for one that is not about missed votes. */
+  readonly costOf: (alert: AlertState, history: readonly PastAlert[]) => Cost | undefined;
 }
 
 interface Planned {
@@ -63,6 +62,8 @@ interface Planned {
 interface PlanContext {
   readonly rule: AlertRule;
   readonly poll: NotifiedPoll;
+  /** Alerts that fired, with those of this poll. */
+  readonly history: readonly PastAlert[];
   readonly options: NotificationOptions;
 }
 
@@ -161,11 +162,15 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
 }
 
 /** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
-function toEvent(alert: AlertState, kind: EventKind, { rule, poll, options }: PlanContext): AlertEvent {
+function toEvent(
+  alert: AlertState,
+  kind: EventKind,
+  { rule, poll, history, options }: PlanContext,
+): AlertEvent {
   const { condition, severity } = rule;
-  const { validator, chainId, nowMs, badBlocks, costOf } = poll;
+  const { validator, chainId, nowMs } = poll;
   const key = alertKey(chainId, validator, alert.alert);
-  const blocks = badBlocks - alert.badBlocksBefore;
+  const cost = poll.costOf(alert, history);
   return {
     id: `${key}/${alert.sinceMs}/${kind}${numberOf(alert, kind)}`,
     key,
@@ -185,7 +190,7 @@ function toEvent(alert: AlertState, kind: EventKind, { rule, poll, options }: Pl
       { ...options.links, runbooks: options.runbooks },
       { alert: alert.alert, validator, chainId, sinceMs: alert.sinceMs, atMs: nowMs },
     ),
-    cost: costOf(blocks > 0n ? blocks : 0n),
+    ...(cost === undefined ? {} : { cost }),
   };
 }
 

@@ -6,9 +6,11 @@ import { evaluateConditions } from "../conditions/conditions.ts";
 import { advanceHistory, type PollHistory } from "../conditions/poll-history.ts";
 import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
-import type { AlertCost, AlertEvent } from "./alert-event.ts";
+import type { AlertEvent } from "./alert-event.ts";
+import { alertCost } from "./incidents.ts";
+import { explainingAlerts } from "./miss-causes.ts";
 import { deadLetters, type Delivery, enqueue } from "./outbox.ts";
-import { type Assessment, rewardCents } from "../policy/assessment.ts";
+import type { Assessment } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
 import { type Silence, silences, withoutExpired } from "./silence.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
@@ -73,8 +75,18 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
     maintenance: options.maintenance,
     others: state.alerts.filter(({ validator, phase }) => validator !== poll.validator && phase === "firing"),
   });
-  const planned = advanced.map(({ rule, alert }) =>
-    planNotifications(withQuiet(alert, quietReasonOf(alert)), { rule, poll, options }),
+  const quieted = advanced.map(({ rule, alert }) => ({
+    rule,
+    alert: withQuiet(alert, quietReasonOf(alert)),
+  }));
+  const history = recordAlerts(
+    state.history,
+    quieted.map(({ alert }) => alert),
+    poll,
+    options.rules,
+  );
+  const planned = quieted.map(({ rule, alert }) =>
+    planNotifications(alert, { rule, poll, history, options }),
   );
   const alerts = planned.map(({ alert }) => alert);
   const notifications = planned.flatMap((one) => one.notifications);
@@ -89,7 +101,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
         (outbox, { event, channels }) => enqueue(outbox, [event], channels),
         state.outbox,
       ),
-      history: recordAlerts(state.history, alerts, poll, options.rules),
+      history,
     },
     events: notifications.map(({ event }) => event),
   };
@@ -178,7 +190,7 @@ function advanceOne(
   const { name } = rule.condition;
   const result = poll.results.get(name) ?? { kind: "unknown", reason: "not evaluated" };
   const timing = { nowMs: poll.nowMs, gapMs: poll.gapMs, forMs: rule.forMs, resolveForMs: rule.resolveForMs };
-  const created = { validator: poll.validator, alert: name, badBlocksBefore: poll.badBlocks };
+  const created = { validator: poll.validator, alert: name };
   return advanceAlert(before, result, timing, created);
 }
 
@@ -298,29 +310,22 @@ export function alertOnPoll(
       nowMs: observation.atMs,
       gapMs,
       results,
-      badBlocks: ledger.months().reduce((sum, { counts }) => sum + counts.bad, 0n),
-      costOf: (blocks) => alertCost(blocks, assessment),
+      costOf: (alert, history) =>
+        assessment &&
+        alertCost(
+          {
+            ledger,
+            policy: assessment.policy,
+            alerts: explainingAlerts(observation.validator, history, options.rules),
+          },
+          assessment,
+          alert,
+          observation.atMs,
+        ),
     },
     options,
   );
   return { ...plan, pollHistory };
-}
-
-/** Returns what failed blocks cost: the pay of the month so far with them good, minus the pay with them bad. */
-function alertCost(blocks: bigint, assessment: Assessment | undefined): AlertCost {
-  const { rate, policy } = assessment ?? {};
-  if (rate === undefined || policy === undefined) return { blocks };
-  const bad = rate.total - rate.good;
-  // Blocks of an earlier month are not in this month's rate.
-  const own = blocks < bad ? blocks : bad;
-  const without = rewardCents(policy, { good: rate.good + own, total: rate.total });
-  const amount = centsText(without - rewardCents(policy, rate));
-  return { blocks, pay: policy.currency === undefined ? amount : `${amount} ${policy.currency}` };
-}
-
-/** Formats hundredths of a currency unit: "12.50". */
-function centsText(cents: bigint): string {
-  return `${cents / 100n}.${(cents % 100n).toString().padStart(2, "0")}`;
 }
 
 /** One poll of one validator, evaluated. */

@@ -20,6 +20,8 @@ export const TIER_COLORS = { full: "green", proportional: "yellow", none: "red" 
 
 /** The share of the misses that a boundary allows in the month and that is left: `boundary` is a tier's name. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
+  if (boundary === "full")
+    return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;
   const headroom = `oracle_watchdog_headroom_blocks{${place},boundary="${boundary}"}`;
   const bad = `oracle_watchdog_month_blocks{${place},result="bad"}`;
   return `min by (chain_id, validator) (${headroom} / ignoring(boundary) (${headroom} + ignoring(boundary, result) ${bad}))`;

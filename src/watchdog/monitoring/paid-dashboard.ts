@@ -95,7 +95,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
       ),
     ],
     {
-      description: "Expected reward of the month in currency units.",
+      description: "Expected reward of the month in the configured currency.",
       unit: "none",
       decimals: 2,
       width: 3,
@@ -251,7 +251,7 @@ export const PAID: DashboardSpec = {
             query(`max(oracle_watchdog_full_reward{${PLACE}})`, "boundary full"),
           ],
           {
-            description: "Reward at the current rate, and its forecast, in currency units.",
+            description: "Reward at the current rate, and its forecast, in the configured currency.",
             unit: "none",
             limits: /^boundary/,
           },

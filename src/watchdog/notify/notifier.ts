@@ -199,7 +199,6 @@ function testEvents(nowMs: number, { reason, links: roots }: TestOptions): reado
     description: "This is a test. No alert fires.",
     action: "Nothing.",
     impact: "None.",
-    cost: { blocks: 0n },
   };
   return [firing, { ...firing, id: `test/${nowMs}/resolved`, kind: "resolved", reason: "the test is over" }];
 }

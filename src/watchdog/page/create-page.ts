@@ -7,6 +7,10 @@ import type { PageContent, PageSection } from "../../platform/web/page-shell.ts"
 import { badge, grouped, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { Escalation } from "../alerts/notifications.ts";
+import type { AlertState } from "../alerts/alert-state.ts";
+import { alertCost } from "../alerts/incidents.ts";
+import { explainingAlerts } from "../alerts/miss-causes.ts";
+import type { Cost } from "../policy/cost-text.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
@@ -68,7 +72,7 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): Watchd
   const { clock, version, statuses, ledger, alerting, channels, reloadStatus } = deps;
   const { maintenance, notify } = config;
   const { runbooks, escalation } = notify;
-  const details = createDetails(deps, { runbooks, escalation });
+  const details = createDetails(deps, { runbooks, escalation, ledgerOf: ledger });
   let requestedAtMs = Number.NEGATIVE_INFINITY;
   const content = (): PageContent => {
     requestedAtMs = clock.monotonicMs();
@@ -119,14 +123,18 @@ interface Details {
 }
 
 /** Creates a renderer that renders the details of a validator once for each poll and change of its alerts. */
-function createDetails(deps: PageDeps, input: DetailsContext): Details {
+function createDetails(deps: PageDeps, input: Omit<DetailsContext, "history" | "nowMs">): Details {
   const plots = createPlots(deps);
   const known = new Map<string, { readonly key: readonly unknown[]; readonly html: Html }>();
   const render = (status: WatchdogStatus): Html => {
     const key = [status.polledAtMs, status.storeProblem, ...status.alerts.map(({ state }) => state)];
     const found = known.get(status.validator);
     if (found !== undefined && found.key.every((part, index) => part === key[index])) return found.html;
-    const fresh = validatorDetails(status, plots.render(status), { ...input, nowMs: deps.clock.nowMs() });
+    const fresh = validatorDetails(status, plots.render(status), {
+      ...input,
+      history: deps.alerting().history,
+      nowMs: deps.clock.nowMs(),
+    });
     known.set(status.validator, { key, html: fresh });
     return fresh;
   };
@@ -220,16 +228,31 @@ function payLine({ current, assessment }: WatchdogStatus): Html {
 }
 
 /** What the details of a validator need besides its status and plots. */
-type DetailsContext = Pick<WatchdogPageInput, "runbooks" | "escalation">;
+type DetailsContext = Pick<WatchdogPageInput, "runbooks" | "escalation" | "ledgerOf" | "history" | "nowMs">;
 
 function validatorDetails(
   status: WatchdogStatus,
   plots: Html,
-  { nowMs, runbooks, escalation }: DetailsContext & Pick<WatchdogPageInput, "nowMs">,
+  { nowMs, runbooks, escalation, ledgerOf, history }: DetailsContext,
 ): Html {
-  const badBlocks = status.months.reduce((sum, { counts }) => sum + counts.bad, 0n);
+  const { assessment, validator } = status;
+  const ledger = ledgerOf(validator);
+  const costOf = (alert: AlertState): Cost | undefined => {
+    if (assessment === undefined || ledger === undefined) return undefined;
+    const { policy } = assessment;
+    const source = {
+      ledger,
+      policy,
+      alerts: explainingAlerts(
+        validator,
+        history,
+        status.alerts.map(({ rule }) => rule),
+      ),
+    };
+    return alertCost(source, assessment, alert, nowMs);
+  };
   return html`${payFacts(status)}
-${conditionSection(status.alerts, { nowMs, runbooks, badBlocks, escalation, isPolled: status.polledAtMs !== undefined })}
+${conditionSection(status.alerts, { nowMs, runbooks, costOf, escalation, isPolled: status.polledAtMs !== undefined })}
 ${headroomSection(status)}
 ${chainSections(status, nowMs)}
 ${standingSection(status)}

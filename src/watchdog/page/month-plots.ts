@@ -1,14 +1,17 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { counted } from "../../platform/base/text.ts";
+import { counted, formatRoundedDuration } from "../../platform/base/text.ts";
 import { html, type Html } from "../../platform/web/html.ts";
+import { timeText } from "../../platform/web/page-shell.ts";
 import { type Column, dataTable, grouped } from "../../platform/web/parts.ts";
 import { short } from "../../platform/web/plots.ts";
 import { addCounts, type BlockCounts, NO_BLOCKS, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
 import { type Assessment, foundedForecast } from "../policy/assessment.ts";
-import { causesOf, type Explanations, explanationsOf } from "../alerts/incidents.ts";
+import type { CostedIncident } from "../alerts/incidents.ts";
+import { SCATTERED } from "../alerts/miss-causes.ts";
+import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
 
 /**
@@ -164,60 +167,35 @@ function stripSummary(parts: readonly StripPart[]): string {
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
-/** Hours in the table of the worst ones. */
-const WORST = 5;
+/** Incidents in the table: the newest ones. */
+const MAX_INCIDENTS = 40;
 
-/** The worst hours of a range of time. */
-export interface WorstHours {
-  readonly rows: readonly { readonly hour: Rollup; readonly causes: string }[];
-  /** Bad blocks before the first reading, which are booked in days and in no hour. */
-  readonly placeless: bigint;
-}
-
-/** Returns the hours with the most bad blocks, then the most unknown ones, with their causes. */
-export function worstHours(
-  ledger: LedgerView,
-  { fromMs, toMs }: HourRange,
-  alerts: Explanations["alerts"],
-): WorstHours {
-  const hours = ledger.hours(fromMs, toMs);
-  const placeless = badEstimates(ledger.days(fromMs, toMs)) - badEstimates(hours);
-  const worst = hours
-    .filter(({ counts }) => counts.bad + counts.unknown > 0n)
-    .toSorted(byLoss)
-    .slice(0, WORST);
-  if (worst.length === 0) return { rows: [], placeless };
-  const explanations = explanationsOf(ledger, alerts, fromMs, toMs);
-  const causes = (hour: Rollup): string =>
-    causesOf([hour], explanations)
-      .map(({ cause, bad }) => `${cause}: ${grouped(bad)}`)
-      .join(", ");
-  return { rows: worst.map((hour) => ({ hour, causes: causes(hour) })), placeless };
-}
-
-function byLoss(a: Rollup, b: Rollup): number {
-  return Number(b.counts.bad - a.counts.bad) || Number(b.counts.unknown - a.counts.unknown);
-}
-
-/** The worst hours of several ranges as a table: what the strip shows, in numbers. */
-export function worstTable(parts: readonly WorstHours[]): Html {
-  const placeless = placelessText(parts.reduce((sum, part) => sum + part.placeless, 0n));
-  const rows = parts
-    .flatMap((part) => part.rows)
-    .toSorted((a, b) => byLoss(a.hour, b.hour))
-    .slice(0, WORST);
-  if (rows.length === 0) return html`<p>No hour with a bad or unknown block.${placeless}</p>`;
-  const columns: readonly Column<(typeof rows)[number]>[] = [
-    {
-      name: "hour (UTC)",
-      cell: ({ hour }) => `${new Date(hour.startMs).toISOString().slice(0, 13).replace("T", " ")}:00`,
-    },
-    { name: "bad", isNumber: true, cell: ({ hour }) => grouped(hour.counts.bad) },
-    { name: "unknown", isNumber: true, cell: ({ hour }) => grouped(hour.counts.unknown) },
-    { name: "good", isNumber: true, cell: ({ hour }) => grouped(hour.counts.good) },
-    { name: "cause", cell: ({ causes }) => causes || "–" },
+/** The month's incidents as a table, newest first. `placeless`: bad blocks before the first reading, which are in days and in no hour. */
+export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
+  const text = placelessText(placeless);
+  if (incidents.length === 0) return html`<p>No incident: no block of a known hour was missed.${text}</p>`;
+  const newest = incidents
+    .toReversed()
+    .toSorted((a, b) => Number(a.cause === SCATTERED) - Number(b.cause === SCATTERED));
+  const rows = newest.slice(0, MAX_INCIDENTS);
+  const older = incidents.length - rows.length;
+  const columns: readonly Column<CostedIncident>[] = [
+    { name: "from", cell: ({ fromMs }) => timeText(fromMs) },
+    { name: "length", isNumber: true, cell: ({ fromMs, toMs }) => formatRoundedDuration(toMs - fromMs) },
+    { name: "what", cell: ({ cause }) => cause },
+    { name: "missed", isNumber: true, cell: ({ bad }) => grouped(bad) },
+    { name: "of the allowance", isNumber: true, cell: ({ cost }) => shareText(cost) },
+    { name: "ended by", cell: ({ cause, end }) => (cause === SCATTERED ? "–" : (end ?? "goes on")) },
   ];
-  return html`${dataTable({ caption: "Worst hours", columns, rows })}${placeless !== "" && html`<p>${placeless}</p>`}`;
+  return html`${dataTable({ caption: "Incidents of this month, newest first", columns, rows })}${
+    (older > 0 || text !== "") &&
+    html`<p>${older > 0 && `${counted(older, "older incident")} not shown.`}${text}</p>`
+  }`;
+}
+
+/** Bad blocks of the days that are in no hour. */
+export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange): bigint {
+  return badEstimates(ledger.days(fromMs, toMs)) - badEstimates(ledger.hours(fromMs, toMs));
 }
 
 function badEstimates(rollups: readonly Rollup[]): bigint {

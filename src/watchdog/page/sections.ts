@@ -10,6 +10,7 @@ import { type CauseGroup, mutedBy, underCauses } from "../alerts/under-causes.ts
 import { runbookFile } from "../conditions/condition.ts";
 import { conditionId } from "../alerts/event-links.ts";
 import { foundedForecast, type Headroom } from "../policy/assessment.ts";
+import { type Cost, costText } from "../policy/cost-text.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { activeWindow, type MaintenanceWindow } from "../alerts/maintenance.ts";
@@ -145,8 +146,8 @@ interface ConditionContext {
   readonly isPolled: boolean;
   /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
   readonly runbooks: string;
-  /** Failed blocks of the validator over all months. */
-  readonly badBlocks: bigint;
+  /** What a firing alert cost so far; undefined for one that is not about missed votes. */
+  readonly costOf: (alert: AlertState) => Cost | undefined;
   /** Absent: nothing is escalated. */
   readonly escalation?: Escalation | undefined;
 }
@@ -180,7 +181,7 @@ function item({ alert, consequences }: CauseGroup<OpenAlert>, context: Condition
   const { condition } = rule;
   const { name, title, description, impact, action } = condition;
   return html`<li id="${conditionId(validator, name)}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
-<small class="muted">Since ${timeText(state.sinceMs)}${costText(state, context)}. ${nextText(alert, context)}${
+<small class="muted">Since ${timeText(state.sinceMs)}${costSuffix(state, context)}. ${nextText(alert, context)}${
     state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
   }${acknowledgedText(alert, context)}</small>${
     state.phase !== "resolved" &&
@@ -222,9 +223,9 @@ function phaseBadge({ rule: { severity }, state: { phase } }: OpenAlert): Html {
   return badge(severity === "critical" ? "bad" : severity === "warning" ? "warn" : "unknown", severity);
 }
 
-function costText({ badBlocksBefore, phase }: AlertState, { badBlocks }: ConditionContext): string {
-  const blocks = badBlocks - badBlocksBefore;
-  return blocks > 0n && phase !== "resolved" ? `, ${grouped(blocks)} blocks missed since` : "";
+function costSuffix(state: AlertState, { costOf }: ConditionContext): string {
+  const cost = state.phase === "firing" ? costOf(state) : undefined;
+  return cost === undefined ? "" : `, ${costText(cost)}`;
 }
 
 function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html | string {

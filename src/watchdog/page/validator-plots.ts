@@ -4,21 +4,22 @@ import { html, type Html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
-import { type LeastRates, SPECIFIED_LEAST } from "../policy/reward-tier.ts";
+import { type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import type { LeastRates } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { explainingAlerts } from "../alerts/incidents.ts";
+import { incidentsOf, joinIncidents, withCosts } from "../alerts/incidents.ts";
+import { explainingAlerts, type Incident } from "../alerts/miss-causes.ts";
 import { dayPlot, lastDayOf } from "./day-plot.ts";
 import {
   forecastPlot,
   type HourRange,
+  incidentTable,
   monthStrip,
+  placelessBlocks,
   ratePoints,
   stripOf,
   type StripPart,
   stripPart,
-  type WorstHours,
-  worstHours,
-  worstTable,
 } from "./month-plots.ts";
 
 export interface PlotsDeps {
@@ -40,7 +41,8 @@ interface Plots {
 /** A part of the month as it is shown. */
 interface MonthPart {
   readonly strip: StripPart;
-  readonly worst: WorstHours;
+  readonly incidents: readonly Incident[];
+  readonly placeless: bigint;
 }
 
 /**
@@ -83,7 +85,7 @@ interface PlotsInput extends Pick<AlertingState, "history"> {
   readonly nowMs: number;
 }
 
-/** The last 24 hours, the month hour by hour, its rate with the forecast, and its worst hours with their causes. */
+/** The last 24 hours, the month hour by hour, its rate with the forecast, and its incidents. */
 export function validatorPlots(
   status: WatchdogStatus,
   ledger: LedgerView | undefined,
@@ -104,13 +106,19 @@ function plotsOf(
   const least = leastOf(status);
   const { toMs: fromMs } = pastRange(status, nowMs);
   const toMs = Math.min(nextMonthMs(monthStartMs(current.month)), nowMs + 1);
-  const parts = [pastOf(ledger), monthPart(status, ledger, { fromMs, toMs }, history)];
+  const past = pastOf(ledger);
+  const today = monthPart(status, ledger, { fromMs, toMs }, history);
+  const policy = policyOf(status);
+  const incidents = withCosts(
+    { ledger, alerts: [], policy, assessment },
+    joinIncidents(past.incidents, today.incidents, policy.quietMs, nowMs),
+  );
   return html`<h3>Last 24 hours and this month</h3><div class="plots">${dayPlot(lastDayOf(ledger, least, nowMs))}${monthStrip(
-    parts.map(({ strip }) => strip),
+    [past.strip, today.strip],
     current.month,
   )}${
     assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
-  }</div>${worstTable(parts.map(({ worst }) => worst))}`;
+  }</div>${incidentTable(incidents, past.placeless + today.placeless)}`;
 }
 
 function monthPart(
@@ -121,7 +129,20 @@ function monthPart(
 ): MonthPart {
   return {
     strip: stripPart(stripOf(ledger, leastOf(status), range)),
-    worst: worstHours(ledger, range, explainingAlerts(status, history)),
+    incidents: incidentsOf(
+      {
+        ledger,
+        policy: policyOf(status),
+        alerts: explainingAlerts(
+          status.validator,
+          history,
+          status.alerts.map(({ rule }) => rule),
+        ),
+      },
+      range.fromMs,
+      range.toMs,
+    ),
+    placeless: placelessBlocks(ledger, range),
   };
 }
 
@@ -132,8 +153,12 @@ function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
   return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
 }
 
-function leastOf({ assessment }: WatchdogStatus): LeastRates {
-  return assessment?.policy.least ?? SPECIFIED_LEAST;
+function policyOf({ assessment }: WatchdogStatus): Policy {
+  return assessment?.policy ?? SPECIFIED_POLICY;
+}
+
+function leastOf(status: WatchdogStatus): LeastRates {
+  return policyOf(status).least;
 }
 
 function leastKey(status: WatchdogStatus): string {

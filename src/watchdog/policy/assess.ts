@@ -74,7 +74,7 @@ export function assessObservation(
   return assess({
     ledger,
     nowMs: atMs,
-    policy: fromChain && paid !== undefined ? chainPolicy(paid.params) : policy,
+    policy: fromChain && paid !== undefined ? chainPolicy(paid.params, policy) : policy,
     blockTimeMs,
     signed:
       stats === undefined || stats.inActiveSet === 0n

@@ -31,6 +31,8 @@ export interface Policy {
   readonly source: "specification" | "configuration" | "chain";
   /** "USD". Absent: it has no name. */
   readonly currency?: string;
+  /** Time without a bad block that ends an incident, ms. */
+  readonly quietMs: number;
 }
 
 /**
@@ -156,7 +158,7 @@ export interface Outcome {
   readonly rewardCents: bigint;
 }
 
-/** 3000 currency units a month (chain-extension-modules.md, "Limits"). */
+/** 3000 a month (chain-extension-modules.md, "Limits"). */
 const SPECIFIED_REWARD_CENTS = 300_000n;
 
 /** The specification's tiers, linear between the boundaries. Signed blocks: the documented 99.5 % and 95 %. */
@@ -166,11 +168,13 @@ export const SPECIFIED_POLICY: Policy = {
   leastSigned: { full: (DEC18_ONE * 995n) / 1000n, none: (DEC18_ONE * 95n) / 100n },
   fullRewardCents: SPECIFIED_REWARD_CENTS,
   source: "specification",
+  quietMs: 600_000,
 };
 
-/** The policy by which a chain with these parameters pays. */
-export function chainPolicy(params: RevenueParams): Policy {
+/** The policy by which a chain with these parameters pays; the rest is that of the configured one. */
+export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
   return {
+    quietMs,
     curve: "revenue-quadratic",
     least: { full: DEC18_ONE - params.votesAllowedToMiss, none: params.votesRequired },
     leastSigned: { full: DEC18_ONE - params.blocksAllowedToMiss, none: params.blocksRequired },

@@ -8,7 +8,7 @@ import {
   type Headroom,
   type Policy,
 } from "./assessment.ts";
-import { BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
+import { allowedMisses, BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
 
 /** The counted and the coming blocks of a month that is not over. */
 export interface SeenMonth {
@@ -22,12 +22,6 @@ export interface SeenMonth {
 export interface OpenMonth extends SeenMonth {
   /** Blocks of the month whose results are not known: before the watchdog's first reading, and between a reading and a restart. */
   readonly unseen: bigint;
-}
-
-/** Returns how many of `total` blocks may be bad without falling below a boundary. */
-export function allowedMisses(total: bigint, least: Dec18): bigint {
-  // Rounded down: one miss more is below the boundary.
-  return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
 /** Returns the headroom to each boundary, "full" first. `blockTimeMs` is positive. */

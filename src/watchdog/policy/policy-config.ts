@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { parseDec18 } from "../../platform/base/decimal.ts";
-import { issueText } from "../../platform/config/config-fields.ts";
+import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
 import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./assessment.ts";
 import type { ValidatorTarget } from "../sources/targets.ts";
 
@@ -22,7 +22,7 @@ export const policy = z.strictObject({
     .min(0)
     .max(1_000_000_000)
     .default(3000)
-    .describe("reward of a full month, in currency units"),
+    .describe("reward of a full month, in units of currency"),
   currency: z
     .string()
     .regex(CURRENCY, {
@@ -33,6 +33,9 @@ export const policy = z.strictObject({
       "name of the currency of reward, which is shown beside amounts; with from_chain that of the chain",
     )
     .meta({ example: "USD", commentedOut: true }),
+  incident_end: durationField(60_000)
+    .prefault(durationText(SPECIFIED_POLICY.quietMs))
+    .describe("time without a missed block that ends an incident"),
   from_chain: z
     .boolean()
     .default(false)
@@ -52,7 +55,10 @@ export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
     least: { full: toShare(given.full_percent), none: toShare(given.none_percent) },
     fullRewardCents: BigInt(Math.round(given.reward * 100)),
   };
-  const currency = given.currency === undefined ? {} : { currency: given.currency };
+  const named = {
+    quietMs: given.incident_end,
+    ...(given.currency === undefined ? {} : { currency: given.currency }),
+  };
   const isSpecified =
     given.curve === SPECIFIED_POLICY.curve &&
     configured.least.full === SPECIFIED_POLICY.least.full &&
@@ -60,8 +66,8 @@ export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
     configured.fullRewardCents === SPECIFIED_POLICY.fullRewardCents;
   return {
     policy: isSpecified
-      ? { ...SPECIFIED_POLICY, ...currency }
-      : { ...configured, ...currency, source: "configuration" },
+      ? { ...SPECIFIED_POLICY, ...named }
+      : { ...configured, ...named, source: "configuration" },
     fromChain: given.from_chain,
   };
 }

@@ -49,6 +49,12 @@ export function isAtLeast({ good, total }: SuccessRate, least: Dec18): boolean {
   return good * DEC18_ONE >= least * total;
 }
 
+/** Returns how many of `total` blocks may be bad without falling below a boundary. */
+export function allowedMisses(total: bigint, least: Dec18): bigint {
+  // Rounded down: one miss more is below the boundary.
+  return (total * (DEC18_ONE - least)) / DEC18_ONE;
+}
+
 /** Formats the rate in percent with four decimals. Rounds down, so a rate below 98 % never shows as 98.0000. */
 export function formatPercent({ good, total }: SuccessRate): string {
   const scaled = (good * 1_000_000n) / total;

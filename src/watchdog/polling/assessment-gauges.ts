@@ -1,5 +1,7 @@
 import { dec18ToNumber } from "../../platform/base/decimal.ts";
 import { type Assessment, BURN_WINDOWS, type Headroom } from "../policy/assessment.ts";
+import { monthCost } from "../policy/cost.ts";
+import { allowanceShare } from "../policy/cost-text.ts";
 import { BOUNDARIES, toRatio } from "../policy/reward-tier.ts";
 import { series, type Series, type StatusGauge } from "./status-gauge.ts";
 
@@ -81,20 +83,33 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
     ({ forecast }) =>
       (forecast?.regimes ?? []).map(({ name, end }) => series(toRatio(end), { regime: name })),
   ),
-  gauge("forecast_reward", "Expected reward of the month in currency units.", ["estimate"], ({ forecast }) =>
-    forecast === undefined
-      ? []
-      : ESTIMATES.map((estimate) => series(Number(forecast.rewardCents[estimate]) / 100, { estimate })),
+  gauge(
+    "forecast_reward",
+    "Expected reward of the month in the configured currency.",
+    ["estimate"],
+    ({ forecast }) =>
+      forecast === undefined
+        ? []
+        : ESTIMATES.map((estimate) => series(Number(forecast.rewardCents[estimate]) / 100, { estimate })),
   ),
   gauge(
     "month_reward",
-    "Reward in currency units if the month ended at its current rate.",
+    "Reward in the configured currency if the month ended at its current rate.",
     [],
     ({ rewardCents }) => (rewardCents === undefined ? [] : [series(Number(rewardCents) / 100)]),
   ),
-  gauge("full_reward", "Reward in currency units of a month at the full tier.", [], ({ policy }) => [
+  gauge("full_reward", "Reward in the configured currency of a month at the full tier.", [], ({ policy }) => [
     series(Number(policy.fullRewardCents) / 100),
   ]),
+  gauge(
+    "allowance_used_ratio",
+    "Part of the misses that full pay allows in the month that the month's missed blocks use; 1 is all of them.",
+    [],
+    (assessment) => {
+      const share = allowanceShare(monthCost(assessment));
+      return share === undefined ? [] : [series(share)];
+    },
+  ),
   gauge(
     "month_remaining_blocks",
     "Blocks that the chain is expected to make until the end of the month.",

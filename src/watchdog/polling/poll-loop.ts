@@ -7,6 +7,7 @@ import type { Ledger, LedgerOptions } from "../ledger/ledger.ts";
 import type { WatchdogMetrics } from "./metrics.ts";
 import { STATE_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
+import { costJson } from "../policy/cost-text.ts";
 import { isEarly } from "../policy/assessment.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import { type SidecarPrices, sidecarPrices } from "../policy/price-comparison.ts";
@@ -335,7 +336,8 @@ function logEvent(
   logger: Logger,
 ): void {
   const fields = { alert, validator, severity, reason };
-  if (kind === "resolved") logger.info("alert resolved", { ...fields, cost });
+  if (kind === "resolved")
+    logger.info("alert resolved", { ...fields, ...(cost === undefined ? {} : { cost: costJson(cost) }) });
   else
     logger[LEVELS[severity]](kind === "firing" ? "alert firing" : "alert still firing", {
       ...fields,

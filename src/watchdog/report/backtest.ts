@@ -63,7 +63,7 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
     // Most polls of a month change nothing.
     if (state.alerts.length === 0 && isQuiet) continue;
     missesAt.set(nowMs, misses);
-    const poll = { validator, chainId: "", nowMs, gapMs, results, badBlocks: misses, costOf: NO_COST };
+    const poll = { validator, chainId: "", nowMs, gapMs, results, costOf: () => undefined };
     ({ state } = planAlerts(state, poll, alerting));
   }
   return state.history
@@ -83,7 +83,6 @@ const NOBODY = {
   reminders: { critical: [], warning: [], info: [] },
   runbooks: "",
 };
-const NO_COST = (blocks: bigint) => ({ blocks });
 
 /**
  * Joins polls of counts with those of events, oldest first. While an event lasts, its polls are the only ones, and have the counts of the

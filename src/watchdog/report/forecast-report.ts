@@ -162,13 +162,13 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
           { title: "Month with", align: "right" },
           { title: "Tier without" },
           { title: "Tier with" },
-          { title: "Cost", align: "right" },
+          { title: "Less pay", align: "right" },
         ],
         rows: results.map(({ validator, result, currency }) => cellsOf(validator, result, currency)),
       },
       {
         kind: "text",
-        text: `Rates are those expected at the end of the month.${results.every(({ currency }) => currency === undefined) ? " Cost is in units of the programme's currency." : ""}`,
+        text: "Rates and pay are those expected at the end of the month.",
       },
       ...(results.some(({ result }) => result === undefined)
         ? [{ kind: "text", text: NOT_KNOWN } as const]

@@ -1,25 +1,23 @@
-import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "../../platform/base/time.ts";
+import { monthOf } from "../../platform/base/month.ts";
+import { HOUR_MS, isoTime } from "../../platform/base/time.ts";
 import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
 import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
+import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
 import {
-  formatCents,
-  formatCount,
-  formatRoundedDuration,
-  formatMinute,
-  formatTime,
-} from "../../platform/base/text.ts";
-import {
-  type CauseCount,
-  causesOf,
-  costCents,
   type CostedIncident,
-  costedIncidents,
-  explanationsOf,
+  costedMonth,
+  incidentJson,
+  incidentsOf,
+  withCosts,
+  shiftDataFromMs,
 } from "../alerts/incidents.ts";
-import { incidentBlocks, incidentJson } from "./incident-blocks.ts";
+import { SCATTERED } from "../alerts/miss-causes.ts";
+import { costOf } from "../policy/cost.ts";
+import { type Cost, costText } from "../policy/cost-text.ts";
+import { incidentBlocks } from "./incident-blocks.ts";
 import { chainFactsJson, chainItems } from "./chain-facts.ts";
 import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
@@ -52,7 +50,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
       { kind: "heading", text: "The shift" },
       shiftTable(shifts, shift),
       { kind: "sparks", lines: validators.map((data) => missesInShift(data, shift)) },
-      ...causeBlocks(validators, shift),
+      ...incidentTables(validators, shift),
       { kind: "heading", text: "Timeline (UTC)" },
       timeline(moments),
     ],
@@ -63,11 +61,6 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
       validators: shifts.map(({ data, counts }) => ({
         validator: data.ledger.validator,
         blocks: countsJson(counts),
-        misses_by_cause: causesIn(data, shift).map(({ cause, bad }) => ({
-          cause,
-          misses: String(bad),
-          cost_cents: String(costOf(data, bad)),
-        })),
         incidents: incidentsIn(data, shift).map(incidentJson),
         month_rate_percent: percent(data.assessment.rate),
         tier: data.assessment.tier ?? null,
@@ -197,43 +190,23 @@ function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Causes of the misses of the shift, by minute as far as minutes are stored. */
-function causesIn(data: ValidatorData, shift: Shift): readonly CauseCount[] {
-  const { ledger, alerts } = data;
-  const { fromMs, toMs } = shift;
-  const explanations = explanationsOf(ledger, alerts, Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
-  return causesOf(rollupsIn(data, shift), explanations, toMs - fromMs > MINUTES_MS ? HOUR_MS : MINUTE_MS);
-}
-
-/** Incidents that end in the shift, with the cost of the whole of each. */
+/** Incidents that end in the shift, from the begin of each. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: Shift): readonly CostedIncident[] {
-  const { ledger, alerts } = data;
-  // An incident that began before the shift is shown from its begin.
-  const beginMs = Math.floor(fromMs / DAY_MS) * DAY_MS;
-  const explanations = explanationsOf(ledger, alerts, beginMs, toMs);
-  return costedIncidents(data, ledger.hours(beginMs, toMs), explanations).filter(
-    (incident) => incident.toMs > fromMs,
-  );
+  const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
+  const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
+  const ended = begun.filter((one) => one.cause !== SCATTERED && one.toMs > fromMs);
+  return withCosts(data, [...ended, ...scattered]);
 }
 
-/** Cost of missed blocks for the present month. */
-function costOf({ policy, assessment }: ValidatorData, missed: bigint): bigint {
-  return costCents(policy, assessment.counts, missed);
-}
-
-function causeBlocks(validators: readonly ValidatorData[], shift: Shift): readonly ReportBlock[] {
-  const items = validators.flatMap((data) =>
-    causesIn(data, shift).map(
-      ({ cause, bad }) =>
-        `${data.ledger.validator}: ${formatCount(bad)} missed: ${cause}, cost ${formatCents(costOf(data, bad), data.policy.currency)}`,
-    ),
-  );
-  const tables = validators.flatMap((data) => {
-    const blocks = incidentBlocks(incidentsIn(data, shift));
-    const name = { kind: "text", text: `Incidents of ${data.ledger.validator}:` } as const;
-    return validators.length > 1 && blocks.length > 0 ? [name, ...blocks] : blocks;
+function incidentTables(validators: readonly ValidatorData[], shift: Shift): readonly ReportBlock[] {
+  return validators.flatMap((data) => {
+    const incidents = incidentsIn(data, shift);
+    if (incidents.length === 0) return [];
+    const costOfBlocks = (blocks: bigint): Cost => costOf(costedMonth(data, monthOf(shift.toMs - 1)), blocks);
+    const bad = incidents.reduce((sum, one) => sum + one.bad, 0n);
+    const text = `Incidents of ${data.ledger.validator}: ${costText(costOfBlocks(bad))}.`;
+    return [{ kind: "text", text } as const, ...incidentBlocks(incidents, costOfBlocks)];
   });
-  return [...(items.length === 0 ? [] : [{ kind: "list", items } as const]), ...tables];
 }
 
 function countsIn(data: ValidatorData, shift: Shift): BlockCounts {

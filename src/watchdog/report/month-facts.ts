@@ -9,15 +9,17 @@ import {
   type Rollup,
 } from "../ledger/ledger-view.ts";
 import { type Curve, CURVES, type Policy, rewardCents } from "../policy/assessment.ts";
+import { type CostedIncident, costedMonth, incidentsOf, withCosts } from "../alerts/incidents.ts";
+import { type CostedMonth, monthCost } from "../policy/cost.ts";
+import type { Cost } from "../policy/cost-text.ts";
 import {
-  type CauseCount,
-  type CostedIncident,
-  causesOf,
-  costedIncidents,
-  explanationsOf,
-} from "../alerts/incidents.ts";
-import { allowedMisses } from "../policy/headroom.ts";
-import { type Boundary, successRate, type SuccessRate, type Tier, tierOf } from "../policy/reward-tier.ts";
+  allowedMisses,
+  type Boundary,
+  successRate,
+  type SuccessRate,
+  type Tier,
+  tierOf,
+} from "../policy/reward-tier.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
@@ -39,7 +41,9 @@ export interface MonthFacts {
   /** Bad blocks by hour of the day, UTC; 24 entries. */
   readonly badByHour: readonly bigint[];
   readonly incidents: readonly CostedIncident[];
-  readonly causes: readonly CauseCount[];
+  /** Of all its missed blocks. */
+  readonly cost: Cost;
+  readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
   /** The payment of the month. Absent: it was not searched. */
@@ -67,8 +71,9 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
       ...alert,
       resolvedAtMs: (alert.resolvedAtMs ?? toMs) < toMs ? alert.resolvedAtMs : undefined,
     }));
-  // Minutes are stored for 12 hours: with them, the facts would change when they are deleted.
-  const explanations = { ...explanationsOf(ledger, alerts, fromMs, toMs), events, minutes: [] };
+  // Minutes are stored for 12 hours: with them, the facts of a closed month would change when they are deleted.
+  const lasting = record.finalized === undefined ? ledger : { ...ledger, minutes: () => [] };
+  const costed = costedMonth(data, month);
   const rate = successRate(record.counts);
   const payment = data.chain?.payments?.find((one) => one.month === month);
   return {
@@ -82,8 +87,9 @@ export function monthFacts(data: ValidatorData, month: Month): MonthFacts | unde
     payCents: rate && payByCurve(policy, rate),
     days: daysOf(ledger.days(fromMs, toMs), fromMs, toMs),
     badByHour: badByHourOf(hours),
-    incidents: costedIncidents(data, hours, explanations),
-    causes: causesOf(hours, explanations),
+    incidents: withCosts(data, incidentsOf({ ledger: lasting, alerts, policy }, fromMs, toMs)),
+    cost: monthCost(costed),
+    costed,
     events,
     alerts,
     ...(payment === undefined ? {} : { payment }),

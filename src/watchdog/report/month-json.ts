@@ -5,8 +5,8 @@ import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import type { LedgerEvent } from "../ledger/ledger-view.ts";
 import type { Policy } from "../policy/assessment.ts";
 import { formatPercent, type SuccessRate } from "../policy/reward-tier.ts";
-import { costCents } from "../alerts/incidents.ts";
-import { incidentJson } from "./incident-blocks.ts";
+import { incidentJson } from "../alerts/incidents.ts";
+import { costJson } from "../policy/cost-text.ts";
 import { paymentJson } from "../policy/payment-texts.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
@@ -41,11 +41,7 @@ export function monthJson(facts: MonthFacts): JsonObject {
       total: String(rate.total),
       success_rate_percent: formatPercent(rate),
     })),
-    misses_by_cause: facts.causes.map(({ cause, bad }) => ({
-      cause,
-      misses: String(bad),
-      cost_cents: String(costCents(facts.policy, facts.record.counts, bad)),
-    })),
+    cost: costJson(facts.cost),
     misses_by_hour: facts.badByHour.map(String),
     days: facts.days.flatMap((day) =>
       day === undefined ? [] : [{ day: isoTime(day.startMs).slice(0, 10), ...countsJson(day.counts) }],

@@ -5,7 +5,8 @@ import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/d
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import { costCents } from "../alerts/incidents.ts";
+import { costOf } from "../policy/cost.ts";
+import { costText } from "../policy/cost-text.ts";
 import { incidentBlocks } from "./incident-blocks.ts";
 import { formatRate, monthJson } from "./month-json.ts";
 import { standingJson } from "../policy/standing-json.ts";
@@ -83,8 +84,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
   };
 }
 
-const PAY_NOTE =
-  "Pay is in units of the programme's currency, an estimate from the node's calls that counts every block as signed.";
+const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
 /** Which column of pay counts. */
 function policyText(months: readonly MonthFacts[]): string {
@@ -129,7 +129,7 @@ function courseBlocks(facts: MonthFacts): readonly ReportBlock[] {
     },
     ...(facts.payment === undefined ? [] : [{ kind: "text", text: paymentText(facts.payment) } as const]),
     missesBlock(facts),
-    ...incidentBlocks(facts.incidents),
+    ...incidentLines(facts),
     ...alertBlocks(facts),
     ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
   ];
@@ -164,7 +164,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
     ...(payment === undefined ? [] : [{ kind: "text", text: paymentText(payment) } as const]),
     ...sourceBlocks(facts),
     missesBlock(facts),
-    ...causeBlocks(facts),
+    ...incidentLines(facts),
     ...(changes.length === 0 ? [] : [{ kind: "list", items: changes } as const]),
     ...(record.finalized === undefined
       ? []
@@ -218,32 +218,15 @@ const SOURCE_NAMES = {
   revenue: "chain: what it pays by",
 } as const;
 
-function causeBlocks({ causes, record: { counts }, policy }: MonthFacts): readonly ReportBlock[] {
-  if (causes.length === 0) return [];
-  const sum = causes.reduce((total, cause) => total + cause.bad, 0n);
-  const row = (cause: string, bad: bigint): readonly string[] => [
-    cause,
-    formatCount(bad),
-    formatCents(costCents(policy, counts, bad), policy.currency),
-  ];
-  const rows = [
-    ...causes.map(({ cause, bad }) => row(cause, bad)),
-    // The hours are stored for 400 days, the month for ever.
-    ...(sum < counts.bad ? [row("not kept by hour", counts.bad - sum)] : []),
-  ];
-  const columns = [
-    { title: "Cause" },
-    { title: "Missed", align: "right" },
-    { title: "Cost", align: "right" },
-  ] as const;
+/** Every incident in a line, and the blocks whose hour is not kept or not known. */
+function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonly ReportBlock[] {
+  if (cost.blocks === 0n) return [];
+  const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
   return [
-    { kind: "table", columns, rows },
-    { kind: "text", text: COST_NOTE },
+    { kind: "text", text: `Missed: ${costText(cost)}.` },
+    ...incidentBlocks(incidents, (blocks) => costOf(costed, blocks), record.counts.bad - known),
   ];
 }
-
-const COST_NOTE =
-  "Cost: the pay of the month if these blocks had been good, less its pay. Costs do not add up: a block costs nothing above the upper boundary.";
 
 /** Sum of all results. */
 function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {

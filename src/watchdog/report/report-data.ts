@@ -4,6 +4,7 @@ import type { JsonObject } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
 import {
   errorReply,
+  getRoute,
   type HttpReply,
   type HttpRoute,
   jsonReply,
@@ -20,9 +21,12 @@ import {
 } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { assess } from "../policy/assess.ts";
+import { alertCost, incidentJson, incidentsOf, withCosts, shiftDataFromMs } from "../alerts/incidents.ts";
+import { monthCost } from "../policy/cost.ts";
+import { costJson } from "../policy/cost-text.ts";
 import { chainFacts, encodeChainFacts } from "./chain-facts.ts";
 import { standingJson, standingSchema } from "../policy/standing-json.ts";
-import { CURRENCY, CURVES, type Policy } from "../policy/assessment.ts";
+import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
 /** A watchdog whose data reports read. */
@@ -40,11 +44,34 @@ export interface OracleReportSource {
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /**
- * Creates `GET /api/report-data`: what reports read of all validators, for `relaywatch report` and the other commands. The
+ * Creates `GET /api/incidents`, and `GET /api/report-data`: what reports read of all validators, for `relaywatch report` and the other commands. The
  * range is `?from=MS&to=MS`, `?since=MS` before the watchdog's present, or else its present month so far.
  */
 export function createReportRoutes(source: OracleReportSource): readonly HttpRoute[] {
-  return [{ method: "GET", path: "/api/report-data", handle: (request) => reply(request, source) }];
+  return [
+    { method: "GET", path: "/api/report-data", handle: (request) => reply(request, source) },
+    getRoute("/api/incidents", () => {
+      const nowMs = source.nowMs();
+      return jsonReply(200, { validators: source.validators().map((data) => incidentsJson(data, nowMs)) });
+    }),
+  ];
+}
+
+/** The incidents of a validator's month, and what each firing alert cost so far. */
+function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
+  const { ledger, assessment, alerts } = data;
+  const fromMs = monthStartMs(assessment.month);
+  const firing = alerts.filter(({ resolvedAtMs }) => resolvedAtMs === undefined);
+  return {
+    validator: ledger.validator,
+    month: assessment.month,
+    cost: costJson(monthCost(assessment)),
+    incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)).map(incidentJson),
+    alerts: firing.flatMap((alert) => {
+      const cost = alertCost(data, assessment, alert, nowMs);
+      return cost === undefined ? [] : [{ alert: alert.alert, cost: costJson(cost) }];
+    }),
+  };
 }
 
 function reply({ query }: RouteRequest, source: OracleReportSource): HttpReply {
@@ -92,8 +119,7 @@ const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
  */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
-  // The incidents of a shift are read from the start of its day.
-  const beginMs = Math.floor(range.fromMs / DAY_MS) * DAY_MS;
+  const beginMs = shiftDataFromMs(range.fromMs);
   const since = (beforeMs: number): [number, number] => [
     Math.min(beginMs, nowMs - beforeMs),
     Math.max(range.toMs, nowMs + 1),
@@ -150,13 +176,15 @@ function encodeMisses({ fromMs, toMs, blocks, good, bad }: MissRange): readonly 
   return [fromMs, toMs, String(good), String(bad), ...heights];
 }
 
-function encodePolicy({ curve, least, leastSigned, fullRewardCents, source, currency }: Policy): JsonObject {
+function encodePolicy(policy: Policy): JsonObject {
+  const { curve, least, leastSigned, fullRewardCents, source, currency, quietMs } = policy;
   return {
     curve,
     least: [String(least.full), String(least.none)],
     least_signed: [String(leastSigned.full), String(leastSigned.none)],
     full_reward_cents: String(fullRewardCents),
     source,
+    quiet_ms: quietMs,
     ...(currency === undefined ? {} : { currency }),
   };
 }
@@ -243,11 +271,19 @@ const policy = z
     least_signed: least,
     full_reward_cents: integer,
     source: z.enum(["specification", "configuration", "chain"]),
+    // An older watchdog does not say it.
+    quiet_ms: z.number().default(SPECIFIED_POLICY.quietMs),
     currency: z.string().regex(CURRENCY).exactOptional(),
   })
   .transform(
-    ({ least_signed: leastSigned, full_reward_cents: fullRewardCents, ...rest }): Policy => ({
+    ({
+      least_signed: leastSigned,
+      full_reward_cents: fullRewardCents,
+      quiet_ms: quietMs,
+      ...rest
+    }): Policy => ({
       ...rest,
+      quietMs,
       leastSigned,
       fullRewardCents,
     }),

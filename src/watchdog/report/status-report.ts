@@ -1,7 +1,7 @@
 import { mutedBy } from "../alerts/under-causes.ts";
 import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
+import { monthStartMs } from "../../platform/base/month.ts";
 import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
@@ -9,16 +9,10 @@ import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy
 import { ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 import { countsJson, formatRate, percent, policyJson } from "./month-json.ts";
 import { HEADROOM_COLUMNS, headroomText } from "./handover.ts";
-import {
-  type CauseCount,
-  causesOf,
-  costCents,
-  costedIncidents,
-  type CostedIncident,
-  explanationsOf,
-  NO_CAUSE,
-} from "../alerts/incidents.ts";
-import { incidentBlocks, incidentJson } from "./incident-blocks.ts";
+import { alertCost, type CostedIncident, incidentJson, incidentsOf, withCosts } from "../alerts/incidents.ts";
+import { costOf, monthCost } from "../policy/cost.ts";
+import { costJson, costText } from "../policy/cost-text.ts";
+import { incidentBlocks } from "./incident-blocks.ts";
 import { chainBlocks, chainFactsJson } from "./chain-facts.ts";
 import { standingJson } from "../policy/standing-json.ts";
 import { standingBlocks } from "./standing-blocks.ts";
@@ -64,6 +58,7 @@ export function statusReport(now: OracleNow): Report {
       pollBlock(now),
       ...storeBlocks(now),
       { kind: "table", columns, rows },
+      { kind: "list", items: now.validators.map(missedText) },
       ...earlyBlocks(now.validators),
       ...chainBlocks(now.validators, now.nowMs),
       ...standingBlocks(now.validators, now.nowMs),
@@ -94,6 +89,10 @@ export function statusReport(now: OracleNow): Report {
       rows,
     },
   };
+}
+
+function missedText({ ledger, assessment }: Pick<ValidatorData, "ledger" | "assessment">): string {
+  return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
 /** "unseen" wins over "fine", and "problem" over both: what is wrong is known, whatever else is not. */
@@ -150,6 +149,7 @@ export function assessmentJson(assessment: Assessment): JsonObject {
     tier: assessment.tier ?? null,
     pay_cents: assessment.rewardCents === undefined ? null : String(assessment.rewardCents),
     blocks: countsJson(assessment.counts),
+    cost: costJson(monthCost(assessment)),
     policy: policyJson(assessment.policy),
     block_time_ms: blockTimeMs ?? null,
     remaining_blocks: remainingBlocks === undefined ? null : String(remainingBlocks),
@@ -198,7 +198,7 @@ export function whyReport(now: OracleNow): Report {
   const roots = rootsOf(now.alerts);
   const explained = new Set(roots.flatMap(({ caused }) => caused));
   const pending = now.alerts.filter((alert) => alert.state === "pending" && !explained.has(alert));
-  const months = now.validators.map(monthMisses);
+  const months = now.validators.map((data) => monthMisses(data, now.nowMs));
   return {
     title: "Why",
     outcome: statusOutcome(now),
@@ -206,7 +206,7 @@ export function whyReport(now: OracleNow): Report {
       ...storeBlocks(now),
       ...(firing.length === 0
         ? [{ kind: "text", text: pending.length === 0 ? "Nothing fires." : "Nothing fires yet." } as const]
-        : roots.flatMap(rootBlocks)),
+        : roots.flatMap((root) => rootBlocks(root, now))),
       ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
       ...chainBlocks(now.validators, now.nowMs),
       { kind: "heading", text: "Misses of this month" },
@@ -215,14 +215,9 @@ export function whyReport(now: OracleNow): Report {
     data: {
       report: "why",
       alerts: now.alerts.map(activeAlertJson),
-      misses: months.map(({ data, sums, incidents }) => ({
-        validator: data.ledger.validator,
-        cost_cents: String(costCents(data.policy, data.assessment.counts, data.assessment.counts.bad)),
-        by_cause: sums.map(({ cause, bad }) => ({
-          cause,
-          misses: String(bad),
-          cost_cents: String(costCents(data.policy, data.assessment.counts, bad)),
-        })),
+      misses: months.map(({ data: { ledger, assessment }, incidents }) => ({
+        validator: ledger.validator,
+        cost: costJson(monthCost(assessment)),
         incidents: incidents.map(incidentJson),
       })),
     },
@@ -264,10 +259,13 @@ function causes(a: ActiveAlert, b: ActiveAlert): boolean {
   return a.validator === b.validator && a.inhibits.includes(b.alert);
 }
 
-function rootBlocks({ root, caused }: Root): readonly ReportBlock[] {
+function rootBlocks({ root, caused }: Root, { validators, nowMs }: OracleNow): readonly ReportBlock[] {
+  const data = validators.find(({ ledger }) => ledger.validator === root.validator);
+  const cost = data && alertCost(data, data.assessment, root, nowMs);
   const items = [
     root.description,
     `Impact: ${root.impact}`,
+    ...(cost === undefined ? [] : [`Cost: ${costText(cost)}.`]),
     `Action: ${root.action}`,
     `Runbook: ${root.runbook.includes("/") ? root.runbook : `alerts/runbooks/${root.runbook}`}`,
     ...(root.quiet === null ? [] : [`Nobody is notified: ${root.quiet}.`]),
@@ -293,45 +291,25 @@ function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
   return { kind: "list", items };
 }
 
-/** What cost a validator its misses of this month. */
+/** The misses of a validator's month. */
 interface MonthMisses {
   readonly data: ValidatorData;
-  readonly sums: readonly CauseCount[];
   readonly incidents: readonly CostedIncident[];
 }
 
-function monthMisses(data: ValidatorData): MonthMisses {
-  const { ledger, assessment, alerts } = data;
-  const fromMs = monthStartMs(assessment.month);
-  const toMs = nextMonthMs(fromMs);
-  const hours = ledger.hours(fromMs, toMs);
-  const explanations = explanationsOf(ledger, alerts, fromMs, toMs);
-  return { data, sums: causesOf(hours, explanations), incidents: costedIncidents(data, hours, explanations) };
+function monthMisses(data: ValidatorData, nowMs: number): MonthMisses {
+  const fromMs = monthStartMs(data.assessment.month);
+  return { data, incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)) };
 }
 
-/** Months of several validators: their misses by cause, and the incidents of each. */
+/** Months of several validators: their misses, and the incidents of each. */
 function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
-  return months.flatMap(({ data, sums, incidents }) => [
-    { kind: "list", items: [causeText(data, sums)] } as const,
-    ...incidentBlocks(incidents),
-  ]);
-}
-
-function causeText({ ledger, assessment, policy }: ValidatorData, sums: readonly CauseCount[]): string {
-  const { counts } = assessment;
-  const { bad } = counts;
-  const cost = costCents(policy, counts, bad);
-  const known = sums.reduce((sum, cause) => sum + cause.bad, 0n);
-  const parts = [
-    ...sums.map(({ cause, bad: missed }) =>
-      cause === NO_CAUSE ? `${formatCount(missed)} without a known cause` : `${formatCount(missed)} ${cause}`,
-    ),
-    // Estimated blocks are not in the hours.
-    ...(known < bad ? [`${formatCount(bad - known)} before the first reading`] : []),
-  ];
-  const lost =
-    bad === 0n
-      ? ""
-      : `, cost ${formatCents(cost, policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
-  return `${ledger.validator}: ${formatRate(assessment.rate)}, ${formatCount(bad)} missed${parts.length === 0 ? "" : ` (${parts.join(", ")})`}${lost}.`;
+  return months.flatMap(({ data: { ledger, assessment }, incidents }) => {
+    const { bad } = assessment.counts;
+    const known = incidents.reduce((sum, one) => sum + one.bad, 0n);
+    return [
+      { kind: "list", items: [missedText({ ledger, assessment })] } as const,
+      ...incidentBlocks(incidents, (blocks) => costOf(assessment, blocks), bad - known),
+    ];
+  });
 }

@@ -35,7 +35,15 @@ const alertEvent = z.strictObject({
   runbook: z.string(),
   dashboard: z.string().exactOptional(),
   page: z.string().exactOptional(),
-  cost: z.strictObject({ blocks: digits, pay: z.string().exactOptional() }),
+  // Older programs stored an amount as a text, which is not read.
+  cost: z
+    .object({
+      blocks: digits,
+      allowed: digits.exactOptional(),
+      payCents: digits.exactOptional(),
+      currency: z.string().exactOptional(),
+    })
+    .exactOptional(),
 }) satisfies z.ZodType<AlertEvent>;
 
 /** An event in an outbox. */
@@ -60,8 +68,8 @@ const alertState = z
     resolvedAtMs: z.number().exactOptional(),
     reason: z.string(),
     badness: z.number().exactOptional(),
-    badBlocksBefore: digits,
-    // Older programs stored it.
+    // Older programs stored both.
+    badBlocksBefore: digits.exactOptional(),
     mutedAtMs: z.number().exactOptional(),
     quietReason: z.string().exactOptional(),
     notified: z
@@ -76,7 +84,7 @@ const alertState = z
     escalation: z.strictObject({ steps: z.number(), atMs: z.number() }).exactOptional(),
   })
   .transform((stored): AlertState => {
-    const { mutedAtMs: _, ...state } = stored;
+    const { mutedAtMs: _, badBlocksBefore: __, ...state } = stored;
     return state;
   });
 

@@ -2,14 +2,15 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import { recentBlocks } from "../ledger/ledger-view.ts";
 import { type OpenAlert, presentOf } from "./present-state.ts";
 import { firstDayMs } from "./public-days.ts";
-import { NO_HISTORY, readHistory, type HistorySource } from "./public-history.ts";
+import { NO_HISTORY, readHistory } from "./public-history.ts";
 import { publicValidator, type PublicStatus, type PublicValidator } from "./public-status.ts";
 import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
-import type { ExplainingAlert } from "../alerts/incidents.ts";
-import type { Assessment } from "../policy/assessment.ts";
+import type { ExplainingAlert, IncidentSource } from "../alerts/miss-causes.ts";
+import type { Assessment, Policy } from "../policy/assessment.ts";
 
 /** The part of a validator's data that the page shows. */
-interface ExportedValidator extends HistorySource {
+interface ExportedValidator extends IncidentSource {
+  readonly policy: Policy;
   /** The current month. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];

@@ -1,7 +1,6 @@
 import type { BlockCounts } from "../ledger/block-counts.ts";
-import { isAboutWatchdog } from "../conditions/watchdog-conditions.ts";
 import { type LeastRates, successRate } from "../policy/reward-tier.ts";
-import { isSymptom } from "../alerts/incidents.ts";
+import { isSymptom } from "../alerts/miss-causes.ts";
 import { stateOf } from "./public-days.ts";
 import { publicCause } from "./public-words.ts";
 
@@ -45,7 +44,7 @@ export interface PresentInput {
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };
   const critical = alerts
-    .filter(({ alert, severity }) => severity === "critical" && !isSymptom(alert) && !isAboutWatchdog(alert))
+    .filter(({ alert, severity }) => severity === "critical" && !isSymptom(alert))
     .toSorted((a, b) => a.sinceMs - b.sinceMs);
   const firing = critical.find(({ phase }) => phase === "firing");
   if (firing !== undefined) {

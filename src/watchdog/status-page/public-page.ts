@@ -227,7 +227,6 @@ function incidentTable(incidents: readonly PublicIncident[], title: string): Htm
       ? [
           {
             name: "cost",
-            isNumber: true,
             cell: ({ cost = "–" }: PublicIncident) => cost,
           },
         ]

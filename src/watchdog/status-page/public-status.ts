@@ -4,7 +4,8 @@ import { MINUTE_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import { formatPercent, SPECIFIED_LEAST, type SuccessRate } from "../policy/reward-tier.ts";
-import type { CostedIncident } from "../alerts/incidents.ts";
+import { withCosts } from "../alerts/incidents.ts";
+import { costText } from "../policy/cost-text.ts";
 import { type Present, PUBLIC_STATES } from "./present-state.ts";
 import { countedFromMs, type PublicDay, publicDays, type Uptime, uptimeOf } from "./public-days.ts";
 import type { PublicHistory } from "./public-history.ts";
@@ -24,7 +25,7 @@ export interface PublicIncident {
   /** Undefined while it goes on. */
   readonly toMs: number | undefined;
   readonly cause: string;
-  /** "12.50 USD". Absent unless amounts are shown. */
+  /** Absent unless amounts are shown. */
   readonly cost?: string;
 }
 
@@ -78,7 +79,7 @@ export function publicValidator(input: PublicInput): PublicValidator {
     present: { state: present.state, text: present.text },
     seenAtMs,
     components,
-    incidents: publicIncidents(history.incidents, present, { hasAmounts, nowMs }),
+    incidents: publicIncidents(input),
     ...(hasAmounts && assessment !== undefined && cents !== undefined
       ? { pay: payOf(assessment, cents) }
       : {}),
@@ -90,20 +91,28 @@ function payOf({ month, policy }: Assessment, cents: bigint): NonNullable<Public
   return { month, soFar: formatCents(cents, currency), of: formatCents(fullRewardCents, currency) };
 }
 
-function publicIncidents(
-  incidents: readonly CostedIncident[],
-  { state, outage }: Present,
-  { hasAmounts, nowMs }: Pick<PublicInput, "hasAmounts" | "nowMs">,
-): readonly PublicIncident[] {
+function publicIncidents({
+  history,
+  present: { state, outage },
+  ledger,
+  assessment,
+  hasAmounts,
+  nowMs,
+}: PublicInput): readonly PublicIncident[] {
+  const costs =
+    !hasAmounts || ledger === undefined || assessment === undefined
+      ? []
+      : withCosts({ ledger, alerts: [], policy: assessment.policy, assessment }, history.incidents);
   const isOpen = (toMs: number): boolean => state === "outage" && toMs >= nowMs - ONGOING_MS;
-  const listed = incidents.map(
-    ({ fromMs, toMs, cause, costCents, currency }): PublicIncident => ({
+  const listed = history.incidents.map(({ fromMs, toMs, cause }, index): PublicIncident => {
+    const cost = costs[index]?.cost;
+    return {
       fromMs,
       toMs: isOpen(toMs) ? undefined : Math.min(toMs, nowMs),
       cause: publicCause(cause),
-      ...(hasAmounts ? { cost: formatCents(costCents, currency) } : {}),
-    }),
-  );
+      ...(cost === undefined ? {} : { cost: costText(cost) }),
+    };
+  });
   // An outage that has just begun may have no bad block yet.
   const isListed = listed.some(({ toMs }) => toMs === undefined);
   const begun =

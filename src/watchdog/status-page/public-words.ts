@@ -1,4 +1,4 @@
-import { NO_CAUSE } from "../alerts/incidents.ts";
+import { NO_CAUSE } from "../alerts/miss-causes.ts";
 
 /**
  * Causes of incidents in words for the public: no name of a machine, a program or an alert. The keys are names of conditions, and kinds of
@@ -15,7 +15,6 @@ const WORDS: Readonly<Record<string, string>> = {
   "websocket-providers-failing": "Providers of prices failed",
   "grpc-closed": "The price service lost its connection",
   "egress-closed": "The network to the providers of prices failed",
-  "clock-skew": "Clocks differed",
   "chain-halted": "The chain made no blocks",
   "node-halted": "The node stopped",
   "node-behind": "The node was behind the chain",

@@ -7,10 +7,10 @@ import { errorReply, getRoute, type HttpReply, type HttpRoute } from "../../plat
 import type { PastAlert } from "../alerts/alert-state.ts";
 import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
 import { whyBlind } from "../polling/freshness.ts";
-import { SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { explainingAlerts } from "../alerts/incidents.ts";
+import { explainingAlerts } from "../alerts/miss-causes.ts";
 import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
 import { firstDayMs, startOfDay } from "./public-days.ts";
 import { joinHistories, NO_HISTORY, type PublicHistory, readHistory } from "./public-history.ts";
@@ -157,7 +157,7 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
     shown,
     hasAmounts: config.hasAmounts,
     ledger,
-    history: joinHistories(past, recent),
+    history: joinHistories(past, recent, policyOf(status).quietMs, nowMs),
     present: presentNow(status, ledger, { nowMs, pollMs: deps.pollMs }),
     assessment: status?.assessment,
     seenAtMs: status && seenAt(status, ledger, nowMs),
@@ -166,8 +166,19 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
 }
 
 function sourceOf(status: WatchdogStatus, ledger: LedgerView, { alertHistory }: StatusPageDeps) {
-  const policy = status.assessment?.policy ?? SPECIFIED_POLICY;
-  return { ledger, policy, alerts: explainingAlerts(status, alertHistory()) };
+  return {
+    ledger,
+    policy: policyOf(status),
+    alerts: explainingAlerts(
+      status.validator,
+      alertHistory(),
+      status.alerts.map(({ rule }) => rule),
+    ),
+  };
+}
+
+function policyOf(status: WatchdogStatus | undefined): Policy {
+  return status?.assessment?.policy ?? SPECIFIED_POLICY;
 }
 
 /** Start of yesterday: later days are in memory. */

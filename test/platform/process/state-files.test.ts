@@ -87,7 +87,6 @@ describe("state files of earlier versions", () => {
           sinceMs: 1,
           lastActiveMs: 2,
           reason: "nothing there",
-          badBlocksBefore: 7n,
           notified: { reminders: 0, event: { kind: "firing", severity: "critical", chainId: "c-1" } },
         },
       ]);

@@ -51,7 +51,6 @@ export function alertState(
     sinceMs: SCENE_MS - 75_000,
     lastActiveMs: SCENE_MS,
     reason: "the connection was refused",
-    badBlocksBefore: 0n,
     ...fields,
   };
 }

@@ -19,7 +19,7 @@ export function alertEvent(changes: Partial<AlertEvent> = {}): AlertEvent {
     action: "Start it.",
     impact: "One block each.",
     runbook: "https://runbooks.example/sidecar-down.md",
-    cost: { blocks: 61n, pay: "12.50" },
+    cost: { blocks: 61n, allowed: 2_651n, payCents: 1_250n },
     ...changes,
   };
 }

@@ -11,7 +11,7 @@ const TIMING = { forMs: 300_000, resolveForMs: 30_000, gapMs: 60_000 };
 const BAD = active("bad");
 const GOOD = clear("good");
 const UNSEEN = cannotSee("not seen");
-const NEW = { validator: "default", alert: "a", badBlocksBefore: 7n };
+const NEW = { validator: "default", alert: "a" };
 
 /** Advances an alert by the results. Returns the last state, and each change of the phase with its time in seconds. */
 function play(steps: readonly (readonly [number, ConditionResult])[], timing = TIMING, from?: AlertState) {

@@ -82,8 +82,10 @@ function play(minutes: readonly Minute[], playOptions: PlayOptions = {}) {
         nowMs,
         gapMs: MINUTE,
         results,
-        badBlocks: BigInt(startMinute + index) * badBlocksPerMinute,
-        costOf: (blocks) => ({ blocks, pay: `${blocks}.00` }),
+        costOf: ({ alert, sinceMs }, history) =>
+          history.some((past) => past.alert === alert && past.sinceMs === sinceMs)
+            ? { blocks: BigInt((nowMs - sinceMs) / MINUTE) * badBlocksPerMinute }
+            : undefined,
       },
       { ...OPTIONS, ...options },
     );
@@ -127,7 +129,7 @@ describe("planAlerts", () => {
         reason: "good",
         sinceMs: MINUTE,
         atMs: 4 * MINUTE,
-        cost: { blocks: 150n, pay: "150.00" },
+        cost: { blocks: 150n },
       },
     ]);
   });
@@ -305,7 +307,7 @@ describe("silences", () => {
   it("count blocks all the same", () => {
     const from = { ...EMPTY_ALERTING, silences: [silence({ endsAtMs: 3 * MINUTE })] };
     const { events } = play([...times(10, DOWN), NOTHING], { from, badBlocksPerMinute: 50n });
-    expect(events.map(({ kind, cost }) => [kind, cost.blocks])).toEqual([
+    expect(events.map(({ kind, cost }) => [kind, cost?.blocks])).toEqual([
       ["firing", 150n],
       ["resolved", 500n],
     ]);
@@ -513,13 +515,8 @@ it("an alert about the watchdog notifies once for all validators, and so does it
         nowMs: minute * MINUTE,
         gapMs: MINUTE,
         results,
-        badBlocks: 0n,
       };
-      const plan = planAlerts(
-        state,
-        { ...poll, costOf: (blocks) => ({ blocks }) },
-        { ...OPTIONS, ...options },
-      );
+      const plan = planAlerts(state, { ...poll, costOf: () => undefined }, { ...OPTIONS, ...options });
       state = plan.state;
       sent.push(...plan.events.map(({ kind }) => `${minute} ${validator} ${kind}`));
       if (minute === 3 && validator === "b")

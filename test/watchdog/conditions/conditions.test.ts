@@ -83,8 +83,8 @@ function play({ rule, change, badForMs, goodForMs, restartsMs = [] }: PlayOption
 }
 
 function evaluatedPoll(nowMs: number, results: ReadonlyMap<string, ConditionResult>) {
-  const costOf = (blocks: bigint) => ({ blocks });
-  return { validator: "default", chainId: "test-1", gapMs: 60_000, nowMs, results, badBlocks: 0n, costOf };
+  const costOf = () => undefined;
+  return { validator: "default", chainId: "test-1", gapMs: 60_000, nowMs, results, costOf };
 }
 
 /** The state after it was saved and loaded. */

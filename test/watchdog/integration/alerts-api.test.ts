@@ -287,7 +287,7 @@ describe("silences", () => {
     expect(reported()).toMatchObject({ quietWhenFired: quiet, quietNow: quiet });
     await clock.advance(11 * MINUTE);
     expect(receiver.alerts).toMatchObject([
-      { alert: "sidecar-down", kind: "firing", cost: { blocks: "1795" } },
+      { alert: "sidecar-down", kind: "firing", cost: { blocks: "1800" } },
     ]);
     expect(reported()).toMatchObject({ quietWhenFired: quiet, resolvedAtMs: undefined });
     expect(reported()).not.toHaveProperty("quietNow");

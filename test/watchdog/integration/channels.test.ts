@@ -113,7 +113,9 @@ describe("Discord", () => {
       embeds: [
         {
           color: 0xb00020,
-          description: expect.stringContaining("Cost: 61 blocks without an oracle vote since it began"),
+          description: expect.stringContaining(
+            "Cost: 61 blocks, 2 % of what full pay allows this month (2,651)",
+          ),
           timestamp: "2026-11-21T12:01:05.000Z",
         },
       ],
@@ -185,7 +187,11 @@ describe("PagerDuty", () => {
           severity: "critical",
           source: "test-1/default",
           timestamp: "2026-11-21T12:01:05.000Z",
-          custom_details: { cost: expect.stringContaining("12.50 currency units") },
+          custom_details: {
+            text: expect.stringContaining(
+              "61 blocks, 2 % of what full pay allows this month (2,651); the month's pay lower by 12.50",
+            ),
+          },
         },
         links: [{ href: "https://runbooks.example/sidecar-down.md", text: "Runbook" }],
       },
@@ -211,7 +217,7 @@ describe("a generic webhook", () => {
           {
             id: FIRING.id,
             kind: "firing",
-            cost: { blocks: "61", pay: "12.50" },
+            cost: { blocks: "61", allowed: "2651", pay_cents: "1250" },
             since: "2026-11-21T12:00:00.000Z",
           },
           { id: RESOLVED.id, kind: "resolved" },
@@ -245,7 +251,7 @@ describe("Alertmanager", () => {
           annotations: {
             summary: "Sidecar down.",
             runbook_url: FIRING.runbook,
-            resolved_summary: expect.stringContaining("61 blocks"),
+            cost: expect.stringContaining("61 blocks, 2 % of"),
           },
           startsAt: "2026-11-21T12:00:00.000Z",
           endsAt: "2026-11-21T12:11:05.000Z",

@@ -4,7 +4,7 @@ import { compensation } from "../../../src/watchdog/payment/compensation.ts";
 import { paymentState, paymentText } from "../../../src/watchdog/policy/payment-texts.ts";
 import type { ClosedMonth } from "../../../src/watchdog/polling/closed-month.ts";
 import { createPaymentReader } from "../../../src/watchdog/payment/payment-reader.ts";
-import { chainPolicy } from "../../../src/watchdog/policy/assessment.ts";
+import { chainPolicy, SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import type { Payment } from "../../../src/watchdog/sources/payment-result.ts";
 import type { RevenueView, Seen } from "../../../src/watchdog/sources/observation.ts";
 import { createScrape, type PageReader } from "../../../src/watchdog/sources/page-reader.ts";
@@ -470,6 +470,6 @@ describe("the formula of the revenue module", () => {
     expect(compensation(half, { good: 965n, total: 1000n }, all)).toBe(2_187_500_000n);
     expect(compensation(half, { good: 949n, total: 1000n }, all)).toBe(0n);
     expect(compensation({ ...half, totalBlocks: 0n }, all, all)).toBe(0n);
-    expect(chainPolicy(params).curve).toBe("revenue-quadratic");
+    expect(chainPolicy(params, SPECIFIED_POLICY).curve).toBe("revenue-quadratic");
   });
 });

@@ -10,8 +10,7 @@ import {
 } from "../../../src/watchdog/policy/assessment.ts";
 import type { MonthRecord } from "../../../src/watchdog/ledger/ledger-view.ts";
 import { endRate, forecastOf } from "../../../src/watchdog/policy/month-forecast.ts";
-import { allowedMisses } from "../../../src/watchdog/policy/headroom.ts";
-import { isAtLeast, type SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
+import { allowedMisses, isAtLeast, type SuccessRate } from "../../../src/watchdog/policy/reward-tier.ts";
 import { outageMisses, restartMisses, whatIf } from "../../../src/watchdog/policy/what-if.ts";
 import { ledgerViewOf, monthRecord, rollup } from "../../support/watchdog/ledger-view.ts";
 
@@ -53,15 +52,18 @@ describe("the reward", () => {
     [".005", ".95", ".02", ".95", 51n, 0n, "0.000000000000000000"],
   ])("follows the chain's rating: blocks %s/%s, votes %s/%s, missed %d and %d", (...given) => {
     const [blocksMiss, blocksLeast, votesMiss, votesLeast, blocks, votes, rating] = given;
-    const policy = chainPolicy({
-      blocksAllowedToMiss: parseDec18(`0${blocksMiss}`),
-      blocksRequired: parseDec18(`0${blocksLeast}`),
-      votesAllowedToMiss: parseDec18(`0${votesMiss}`),
-      votesRequired: parseDec18(`0${votesLeast}`),
-      baseCompensation: 2500n,
-      quoteAsset: "USD",
-      schedule: "monthly",
-    });
+    const policy = chainPolicy(
+      {
+        blocksAllowedToMiss: parseDec18(`0${blocksMiss}`),
+        blocksRequired: parseDec18(`0${blocksLeast}`),
+        votesAllowedToMiss: parseDec18(`0${votesMiss}`),
+        votesRequired: parseDec18(`0${votesLeast}`),
+        baseCompensation: 2500n,
+        quoteAsset: "USD",
+        schedule: "monthly",
+      },
+      SPECIFIED_POLICY,
+    );
     expect(policy.currency).toBe("USD");
     expect(
       formatDec18(rewardCents({ ...policy, fullRewardCents: DEC18_ONE }, missed(votes), missed(blocks))),

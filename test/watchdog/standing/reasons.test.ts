@@ -2,8 +2,11 @@ import { describe, expect, it } from "vitest";
 import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { evaluateConditions, CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { advanceHistory, EMPTY_HISTORY } from "../../../src/watchdog/conditions/poll-history.ts";
+import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
+import { ledgerViewOf } from "../../support/watchdog/ledger-view.ts";
 import { NO_BLOCKS } from "../../../src/watchdog/ledger/block-counts.ts";
-import { causesOf } from "../../../src/watchdog/alerts/incidents.ts";
+import { incidentsOf } from "../../../src/watchdog/alerts/incidents.ts";
+import type { ExplainingAlert } from "../../../src/watchdog/alerts/miss-causes.ts";
 import {
   all,
   type Change,
@@ -100,9 +103,7 @@ describe("an oracle that fails for many validators", () => {
       resolvedAtMs: START_MS + 600_000,
       inhibits: inhibitsOf(name),
     });
-    const lost = { startMs: START_MS, counts: { ...NO_BLOCKS, bad: 300n }, estimated: NO_BLOCKS };
-    const causes = (...names: readonly string[]) =>
-      causesOf([lost], { alerts: names.map(alert), events: [], misses: [], minutes: [] }, 600_000);
+    const causes = (...names: readonly string[]) => causesOf(names.map(alert));
     expect(causes("sidecar-down", "oracle-calls-failing")).toEqual([{ cause: "sidecar-down", bad: 300n }]);
     expect(causes("sidecar-down", "oracle-calls-failing", "network-votes-missing")).toEqual([
       { cause: "network-votes-missing", bad: 300n },
@@ -120,12 +121,25 @@ describe("an oracle that fails for many validators", () => {
       ]),
     );
     const alert = { alert: "jail-near", sinceMs: START_MS, inhibits: inhibitsOf("jail-near") };
-    const lost = { startMs: START_MS, counts: { ...NO_BLOCKS, bad: 300n }, estimated: NO_BLOCKS };
-    expect(causesOf([lost], { alerts: [alert], events: [], misses: [], minutes: [] })).toEqual([
-      { cause: "no known cause", bad: 300n },
-    ]);
+    expect(causesOf([alert])).toEqual([{ cause: "no known cause", bad: 300n }]);
   });
 });
+
+/** Causes of 300 lost blocks. */
+function causesOf(alerts: readonly ExplainingAlert[]) {
+  const lost = {
+    startMs: Math.floor((START_MS + 600_000) / 3_600_000) * 3_600_000,
+    counts: { ...NO_BLOCKS, bad: 300n },
+    estimated: NO_BLOCKS,
+  };
+  const ledger = ledgerViewOf({
+    hours: [lost],
+    misses: [{ fromMs: START_MS, toMs: START_MS + 600_000, good: 0n, bad: 300n }],
+  });
+  return incidentsOf({ ledger, alerts, policy: SPECIFIED_POLICY }, START_MS, START_MS + 600_001).map(
+    ({ cause, bad: missed }) => ({ cause, bad: missed }),
+  );
+}
 
 it("a validator that is not in the set names the key that the chain has for its operator", () => {
   const out = withChain(() => ({ validator: up({ size: 20, isInSet: false, votingPower: 0n }) }));

@@ -95,7 +95,12 @@ describe("the history of the status page", () => {
     ]);
     for (const day of [20, 41, 71, 80]) {
       const cutMs = FIRST + day * DAY_MS;
-      const joined = joinHistories(readHistory(source, FIRST, cutMs), readHistory(source, cutMs, SCENE_MS));
+      const joined = joinHistories(
+        readHistory(source, FIRST, cutMs),
+        readHistory(source, cutMs, SCENE_MS),
+        SPECIFIED_POLICY.quietMs,
+        SCENE_MS,
+      );
       expect(joined.incidents.map(({ fromMs, toMs, bad, cause }) => ({ fromMs, toMs, bad, cause }))).toEqual(
         whole.incidents.map(({ fromMs, toMs, bad, cause }) => ({ fromMs, toMs, bad, cause })),
       );
@@ -134,7 +139,7 @@ describe("the history of the status page", () => {
       events: [at(30, 5, "halt"), at(31, 4, "gap"), at(32, 50, "gap"), at(40, 50, "halt")],
     });
     const causes = readHistory({ ...source, ledger }, FIRST, SCENE_MS).incidents.map(({ cause }) => cause);
-    expect(causes).toEqual(["sidecar-down", "halt", "gap", "no known cause", "oracle-calls-failing"]);
+    expect(causes).toEqual(["sidecar-down", "halt", "gap", "halt", "no known cause", "oracle-calls-failing"]);
   });
 });
 
@@ -204,7 +209,7 @@ describe("a validator on the status page", () => {
       cause: "The price service did not respond",
     });
     const fromMs = SCENE_MS - HOUR_MS;
-    const open = { fromMs, toMs: SCENE_MS + HOUR_MS, bad: 1n, cause: "node-halted", costCents: 0n };
+    const open = { fromMs, toMs: SCENE_MS + HOUR_MS, month: "2026-11", bad: 1n, cause: "node-halted" };
     const history = { ...input.history, incidents: [open] };
     expect(publicValidator({ ...input, history, present }).incidents).toEqual([
       { fromMs, toMs: undefined, cause: "The node stopped" },
@@ -215,7 +220,7 @@ describe("a validator on the status page", () => {
   });
 
   it("shows the newest twenty incidents", () => {
-    const one = { bad: 1n, cause: "sidecar-down", costCents: 0n };
+    const one = { month: "2026-11", bad: 1n, cause: "sidecar-down" };
     const incidents = Array.from({ length: 500 }, (_, index) => ({ ...one, fromMs: index, toMs: index + 1 }));
     const shown = publicValidator({ ...input, history: { ...input.history, incidents } }).incidents;
     expect([shown.length, shown[0]?.fromMs]).toEqual([20, 499]);

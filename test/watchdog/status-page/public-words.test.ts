@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { isAboutWatchdog } from "../../../src/watchdog/conditions/watchdog-conditions.ts";
-import { isSymptom } from "../../../src/watchdog/alerts/incidents.ts";
+import { isSymptom } from "../../../src/watchdog/alerts/miss-causes.ts";
 import { publicCause } from "../../../src/watchdog/status-page/public-words.ts";
 
 it("every critical condition that can be an outage has words of its own for the public", () => {

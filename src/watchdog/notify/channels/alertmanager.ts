@@ -5,7 +5,7 @@ import { alertName } from "../../conditions/condition.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import type { CurrentAlert } from "../../alerts/alert-event.ts";
-import { costText } from "./message.ts";
+import { costText } from "../../policy/cost-text.ts";
 
 type AlertmanagerConfig = ChannelSettings & {
   readonly kind: "alertmanager";
@@ -101,9 +101,8 @@ function alertJson(
       ...(acknowledged === undefined ? {} : { acknowledged }),
       ...(event.dashboard === undefined ? {} : { dashboard_url: event.dashboard }),
       ...(event.page === undefined ? {} : { page_url: event.page }),
-      ...(resolvedAtMs === undefined
-        ? {}
-        : { resolved_summary: `Now: ${event.reason}. ${costText(event.cost)}` }),
+      ...(resolvedAtMs === undefined ? {} : { resolved_summary: `Now: ${event.reason}.` }),
+      ...(event.cost === undefined ? {} : { cost: costText(event.cost) }),
     },
     // Alertmanager refuses an alert that ends before it begins.
     startsAt: new Date(Math.min(event.sinceMs, resolvedAtMs ?? validUntilMs)).toISOString(),

@@ -1,5 +1,6 @@
 import { counted, cutText, formatFlooredDuration } from "../../../platform/base/text.ts";
-import type { AlertCost, AlertEvent } from "../../alerts/alert-event.ts";
+import { costText } from "../../policy/cost-text.ts";
+import type { AlertEvent } from "../../alerts/alert-event.ts";
 
 /** Words of the event kinds in messages. */
 const KIND_WORDS = {
@@ -40,21 +41,25 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
 
 /** Formats one event as one paragraph: what, since when, what it cost, what to do. */
 export function eventText(event: AlertEvent): string {
-  const { title, kind, severity, reason, atMs, sinceMs, cost } = event;
+  const { title, kind, severity, reason, atMs, sinceMs } = event;
   const duration = formatFlooredDuration(atMs - sinceMs);
   if (kind === "resolved")
     return [
-      `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}. ${costText(cost)}`,
+      `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}.${costLine(event)}`,
       ...linkTexts(event),
     ].join("\n");
   const head = `[${KIND_WORDS[kind]}, ${severity}] ${title} for ${duration}: ${reason}.`;
   return [
     head,
     event.description,
-    `Impact: ${event.impact} ${costText(cost)}`,
+    `Impact: ${event.impact}${costLine(event)}`,
     `Action: ${event.action}`,
     ...linkTexts(event),
   ].join("\n");
+}
+
+function costLine({ cost }: AlertEvent): string {
+  return cost === undefined ? "" : ` Cost: ${costText(cost)}.`;
 }
 
 function linkTexts(event: AlertEvent): readonly string[] {
@@ -74,13 +79,6 @@ export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly Even
 interface EventLink {
   readonly text: string;
   readonly href: string;
-}
-
-/** Formats the cost as a sentence. */
-export function costText({ blocks, pay }: AlertCost): string {
-  const votes = `${blocks} ${blocks === 1n ? "block" : "blocks"} without an oracle vote since it began`;
-  if (pay === undefined) return `Cost: ${votes}.`;
-  return `Cost: ${votes}, and ${pay.includes(" ") ? pay : `${pay} currency units`} of this month's pay so far.`;
 }
 
 /** Cuts a text at `limit` characters. */

@@ -4,7 +4,7 @@ import { httpUrlField, secretField } from "../../../platform/config/config-field
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, toSettings } from "./channel.ts";
-import { clip, costText, eventText, linksOf } from "./message.ts";
+import { clip, eventText, linksOf } from "./message.ts";
 
 type PagerdutyConfig = ChannelSettings & {
   readonly kind: "pagerduty";
@@ -68,7 +68,7 @@ function pagerdutyBody(event: AlertEvent, routingKey: string): Readonly<Record<s
       component: "oracle",
       group: chainId,
       class: event.alert,
-      custom_details: { text: eventText(event), cost: costText(event.cost), event_id: event.id },
+      custom_details: { text: eventText(event), event_id: event.id },
     },
     ...(links.length === 0 ? {} : { links }),
   };

@@ -3,6 +3,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import { secretField } from "../../../platform/config/config-fields.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
+import { costJson } from "../../policy/cost-text.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, secretUrlField, toSettings } from "./channel.ts";
 import { alertMessage, cutLines, messageText } from "./message.ts";
 
@@ -83,12 +84,6 @@ function eventJson(event: AlertEvent): Readonly<Record<string, unknown>> {
     runbook: event.runbook,
     dashboard: event.dashboard ?? null,
     page: event.page ?? null,
-    cost: costJson(event.cost),
+    cost: event.cost === undefined ? null : costJson(event.cost),
   };
-}
-
-/** The amount is a decimal number, also of a currency with a name. */
-function costJson({ blocks, pay }: AlertEvent["cost"]) {
-  const [amount = null, currency] = pay?.split(" ") ?? [];
-  return { blocks: blocks.toString(), pay: amount, ...(currency === undefined ? {} : { currency }) };
 }

@@ -26,7 +26,7 @@ const notification = z.object({
   since: z.string(),
   at: z.string(),
   reason: z.string(),
-  cost: z.object({ blocks: z.string(), pay: z.string().nullable() }),
+  cost: z.object({ blocks: z.string(), pay_cents: z.string().nullable() }).nullable(),
 });
 
 /** A notification that the receiver got. */

@@ -92,7 +92,7 @@ function alertLines(
   const ended = resolvedAtMs === undefined ? "(still fires)      " : timeText(resolvedAtMs);
   return [
     `alert ${times} ${ended} ${severity} ${alert}: ${reason}`,
-    `      notified: ${own.length === 0 ? "nobody" : kinds.join(", ")}${end === undefined ? "" : `; ${end.reason}; cost ${end.cost.blocks} blocks, ${end.cost.pay}`}`,
+    `      notified: ${own.length === 0 ? "nobody" : kinds.join(", ")}${end === undefined ? "" : `; ${end.reason}${end.cost === null ? "" : `; cost ${end.cost.blocks} blocks, ${end.cost.pay_cents}`}`}`,
   ];
 }
 

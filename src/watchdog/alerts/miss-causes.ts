@@ -1,0 +1,238 @@
+import { HOUR_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { type Month, monthOf } from "../../platform/base/month.ts";
+import type { AlertRule } from "../conditions/condition.ts";
+import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
+import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
+import type { Policy } from "../policy/assessment.ts";
+import type { PastAlert } from "./alert-state.ts";
+
+/** Missed blocks with one cause, from the first one to the last one before enough good minutes, or before another cause. */
+export interface Incident {
+  /** Times of the first and of the last missed block, as exact as they are known. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** First and last block with a bad one among them; absent when only times are known. */
+  readonly blocks?: { readonly from: bigint; readonly to: bigint };
+  readonly bad: bigint;
+  /** The month that counts its blocks. */
+  readonly month: Month;
+  /** Name of a condition, kind of a ledger event, {@link NO_CAUSE} or {@link SCATTERED}. */
+  readonly cause: string;
+  /** What ended it. Absent while it goes on. */
+  readonly end?: string;
+}
+
+/** Cause of bad blocks that nothing explains. */
+export const NO_CAUSE = "no known cause";
+
+/** Cause of all single blocks of a month that nothing explains, such as those of a busy machine: they are one incident. */
+export const SCATTERED = "scattered";
+
+/** The part of an alert that explains bad blocks. */
+export interface ExplainingAlert {
+  /** Name of the condition. */
+  readonly alert: string;
+  /** First evaluation that found the condition active. */
+  readonly sinceMs: number;
+  /** Absent while it fires. */
+  readonly resolvedAtMs?: number | undefined;
+  /** Names of the alerts that it causes. */
+  readonly inhibits: readonly string[];
+}
+
+/** Returns the alerts of a validator that explain its bad blocks. */
+export function explainingAlerts(
+  validator: string,
+  history: readonly PastAlert[],
+  rules: readonly Pick<AlertRule, "condition">[],
+): readonly ExplainingAlert[] {
+  const inhibits = new Map(rules.map(({ condition }) => [condition.name, condition.inhibits]));
+  return history
+    .filter((past) => past.validator === validator)
+    .map(({ alert, sinceMs, resolvedAtMs }) => ({
+      alert,
+      sinceMs,
+      resolvedAtMs,
+      inhibits: inhibits.get(alert) ?? [],
+    }));
+}
+
+/** What incidents are read from. */
+export interface IncidentSource {
+  readonly ledger: LedgerView;
+  /** Oldest first. */
+  readonly alerts: readonly ExplainingAlert[];
+  readonly policy: Pick<Policy, "quietMs">;
+}
+
+/** Compares two incidents by their begin. */
+export function byBegin(a: Incident, b: Incident): number {
+  return a.fromMs - b.fromMs;
+}
+
+/**
+ * Assigns the bad blocks of [fromMs, toMs) to causes, range of blocks by range of blocks; by minute where these are not known, and by hour
+ * where those are not either. A cause gets no more of the bad blocks than the blocks that came while it lasted, in the order of
+ * {@link rangesOf}; what is left has no known cause, or is scattered. Oldest first.
+ */
+export function piecesOf(
+  { ledger, alerts }: IncidentSource,
+  fromMs: number,
+  toMs: number,
+): readonly Incident[] {
+  // A sidecar that stops costs blocks before its event.
+  const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
+  const causes = rangesOf({ alerts, events: ledger.events(beginMs - HOUR_MS, toMs) });
+  const misses = byHour(ledger.misses(beginMs, toMs), (range) => range.toMs);
+  const minutes = byHour(ledger.minutes(beginMs, toMs), ({ startMs }) => startMs);
+  return ledger
+    .hours(beginMs, toMs)
+    .flatMap((hour) => partsOf(hour, HOUR_MS, misses(hour.startMs), minutes(hour.startMs)))
+    .flatMap((part) => assign(part, causes))
+    .filter((piece) => piece.toMs >= fromMs)
+    .toSorted(byBegin);
+}
+
+/** Returns a function that finds the elements of an hour. */
+function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: number) => readonly T[] {
+  const hours = new Map<number, T[]>();
+  for (const one of all) {
+    const hour = Math.floor(timeOf(one) / HOUR_MS);
+    const own = hours.get(hour);
+    if (own === undefined) hours.set(hour, [one]);
+    else own.push(one);
+  }
+  return (startMs) => hours.get(startMs / HOUR_MS) ?? [];
+}
+
+/** The most exact parts that add up to the bad blocks of a time. */
+function partsOf(
+  rollup: Rollup,
+  spanMs: number,
+  misses: readonly MissRange[],
+  minutes: readonly Rollup[],
+): readonly Blocks[] {
+  const { startMs, counts } = rollup;
+  if (counts.bad === 0n) return [];
+  const own = missesWithin(misses, startMs, startMs + spanMs);
+  if (badOf(own) === counts.bad) return own.map((range) => ({ ...range, month: monthOf(startMs) }));
+  if (minutes.length > 0 && badOf(minutes.map((minute) => minute.counts)) === counts.bad)
+    return minutes.flatMap((minute) => partsOf(minute, MINUTE_MS, misses, []));
+  const { good, bad } = counts;
+  return [{ fromMs: startMs, toMs: startMs + spanMs, month: monthOf(startMs), good, bad }];
+}
+
+/** Blocks of a time, some of them bad. */
+type Blocks = MissRange & Pick<Incident, "month">;
+
+function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
+  return parts.reduce((sum, { bad }) => sum + bad, 0n);
+}
+
+function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[] {
+  const { fromMs: beginMs, toMs: endMs, month, good, bad, blocks } = part;
+  const count = Number(good + bad);
+  // All blocks of a reading can have come in one instant.
+  const spanMs = Math.max(1, endMs - beginMs);
+  const where = { month, ...(blocks === undefined ? {} : { blocks }) };
+  let left = bad;
+  const found: Incident[] = [];
+  for (const { cause, fromMs, toMs } of causes) {
+    const [overlapFromMs, overlapToMs] = [Math.max(fromMs, beginMs), Math.min(toMs, beginMs + spanMs)];
+    const overlapMs = overlapToMs - overlapFromMs;
+    if (left === 0n || overlapMs <= 0) continue;
+    const capacity = BigInt(Math.ceil((count * overlapMs) / spanMs));
+    const own = left < capacity ? left : capacity;
+    left -= own;
+    const times = { fromMs: overlapFromMs, toMs: Math.min(endMs, overlapToMs) };
+    found.push({ ...times, ...where, bad: own, cause });
+  }
+  if (left === 0n) return found;
+  const cause = isDenseLoss(left, good, spanMs) ? NO_CAUSE : SCATTERED;
+  return [...found, { fromMs: beginMs, toMs: endMs, ...where, bad: left, cause }];
+}
+
+/** Blocks in a row that no busy machine misses. */
+const SINGLE_BLOCKS = 2n;
+
+/** Of an hour of which no more is known, the share of bad blocks that is more than single ones: 2 %. */
+const HOUR_PERCENT = 2n;
+
+function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
+  if (spanMs > MINUTE_MS) return bad * 100n >= HOUR_PERCENT * (good + bad);
+  return bad > SINGLE_BLOCKS && bad >= good;
+}
+
+/** A time in which a cause explains bad blocks. */
+interface CauseRange {
+  readonly cause: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
+/** A poll sees a failure up to this time after its begin. Failing calls are seen when most of those of five minutes failed. */
+const SEEN_LATE_MS = 30_000;
+const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
+/** Calls fail before a sidecar that stops is gone, and after it or the node is back (measured on a real node). */
+const DRAIN_MS = 8000;
+const RECONNECT_MS = 11_000;
+
+/**
+ * Times of causes, the most exact first: what failed by the alerts about it, those that no other one explains before those that one does,
+ * then restarts, halts and gaps, and last calls that fail for another reason. An alert about the count (rate, burn, risk), or about what
+ * the watchdog cannot see, follows from something else and is no cause. While a node restarts its blocks are unknown, not bad: it
+ * explains those after its start.
+ */
+function rangesOf({
+  alerts,
+  events,
+}: Pick<IncidentSource, "alerts"> & { readonly events: readonly LedgerEvent[] }): readonly CauseRange[] {
+  const own = alerts.filter(({ alert }) => !isSymptom(alert));
+  const isRoot = (one: ExplainingAlert): boolean =>
+    !own.some((other) => other.inhibits.includes(one.alert) && overlaps(other, one));
+  const failed = own.filter(({ alert }) => alert !== CALLS);
+  return [
+    ...ofAlerts(failed.filter(isRoot)),
+    ...ofAlerts(failed.filter((one) => !isRoot(one))),
+    ...EVENT_RANGES.flatMap(([kind, before, after]) =>
+      events
+        .filter((event) => event.kind === kind)
+        .map(({ fromMs, toMs }) => ({ cause: kind, fromMs: before(fromMs, toMs), toMs: toMs + after })),
+    ),
+    ...ofAlerts(own.filter((one) => one.alert === CALLS && isRoot(one))),
+  ];
+}
+
+const CALLS = "oracle-calls-failing";
+
+function ofAlerts(alerts: readonly ExplainingAlert[]): readonly CauseRange[] {
+  return alerts.map(({ alert, sinceMs, resolvedAtMs = Infinity }) => ({
+    cause: alert,
+    fromMs: sinceMs - (alert === CALLS ? CALLS_SEEN_LATE_MS : SEEN_LATE_MS),
+    toMs: resolvedAtMs,
+  }));
+}
+
+const EVENT_RANGES: readonly (readonly [
+  LedgerEvent["kind"],
+  (fromMs: number, toMs: number) => number,
+  number,
+])[] = [
+  ["sidecar-restart", (fromMs) => fromMs - DRAIN_MS, RECONNECT_MS],
+  ["node-restart", (_fromMs, toMs) => toMs, RECONNECT_MS],
+  ["halt", (fromMs) => fromMs, SEEN_LATE_MS],
+  ["gap", (fromMs) => fromMs, 0],
+  ["two-nodes", (fromMs) => fromMs, 0],
+];
+
+function overlaps(a: ExplainingAlert, b: ExplainingAlert): boolean {
+  return a.sinceMs < (b.resolvedAtMs ?? Infinity) && b.sinceMs < (a.resolvedAtMs ?? Infinity);
+}
+
+const SYMPTOM =
+  /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|^watchdog-|^clock-|^notifications-|^test$/;
+
+/** True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades and payments, which lose no block. */
+export function isSymptom(alert: string): boolean {
+  return SYMPTOM.test(alert);
+}

@@ -1,0 +1,52 @@
+import type { JsonObject } from "../../platform/base/json.ts";
+import { formatCents, formatCount } from "../../platform/base/text.ts";
+
+/** Missed blocks, and what they cost their month. The costs of a month's parts add up to that of the month, except for pay. */
+export interface Cost {
+  readonly blocks: bigint;
+  /** Misses with which the month still ends with full pay. Absent: the block time is not known. */
+  readonly allowed?: bigint;
+  /** Forecast pay without them, less the forecast pay, in hundredths of the currency's unit. Absent: it is too early. */
+  readonly payCents?: bigint;
+  readonly currency?: string;
+}
+
+/** Part of the month's allowance that the blocks use: 1 is all of it. Undefined when it is not known, or when no miss is allowed. */
+export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
+  return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
+}
+
+/** "4 %", "less than 1 %", "–". */
+export function shareText(cost: Cost): string {
+  const share = allowanceShare(cost);
+  if (share === undefined) return "–";
+  const percent = Math.round(share * 100);
+  return percent === 0 && share > 0 ? "less than 1 %" : `${formatCount(BigInt(percent))} %`;
+}
+
+/** "109 blocks, 4 % of what full pay allows this month (2,651); the month's pay lower by 12.50 USD". */
+export function costText(cost: Cost): string {
+  const { blocks, allowed } = cost;
+  const size = `${formatCount(blocks)} ${blocks === 1n ? "block" : "blocks"}`;
+  if (allowed === undefined) return `${size}; ${payText(cost)}`;
+  return `${size}, ${shareText(cost)} of what full pay allows this month (${formatCount(allowed)}); ${payText(cost)}`;
+}
+
+function payText({ payCents, currency }: Cost): string {
+  if (payCents === undefined) return "too early for pay";
+  return payCents === 0n
+    ? "the month's pay unchanged"
+    : `the month's pay lower by ${formatCents(payCents, currency)}`;
+}
+
+/** Encodes a cost. Amounts and counts are decimal strings. */
+export function costJson(cost: Cost) {
+  const { blocks, allowed, payCents, currency } = cost;
+  return {
+    blocks: String(blocks),
+    allowed: allowed === undefined ? null : String(allowed),
+    share: allowanceShare(cost) ?? null,
+    pay_cents: payCents === undefined ? null : String(payCents),
+    ...(currency === undefined ? {} : { currency }),
+  } satisfies JsonObject;
+}

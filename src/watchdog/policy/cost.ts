@@ -1,0 +1,46 @@
+import type { BlockCounts } from "../ledger/block-counts.ts";
+import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment.ts";
+import type { Cost } from "./cost-text.ts";
+import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
+
+/** What {@link costOf} reads of a month. */
+export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
+
+/** A month that is over. */
+export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
+  return { policy, counts, remainingBlocks: 0n, forecast: undefined };
+}
+
+/** Returns what missed blocks of a month cost it. */
+export function costOf(month: CostedMonth, blocks: bigint): Cost {
+  const { policy, counts, remainingBlocks } = month;
+  const end = endOf(month);
+  const total = counts.good + counts.bad + (remainingBlocks ?? 0n);
+  return {
+    blocks,
+    ...(remainingBlocks === undefined ? {} : { allowed: allowedMisses(total, policy.least.full) }),
+    ...(end === undefined
+      ? {}
+      : { payCents: rewardCents(policy, endWithout(month, end, blocks)) - rewardCents(policy, end) }),
+    ...(policy.currency === undefined ? {} : { currency: policy.currency }),
+  };
+}
+
+/** Returns what all missed blocks of a month cost it so far. */
+export function monthCost(month: CostedMonth): Cost {
+  return costOf(month, month.counts.bad);
+}
+
+/** Rate that is expected at the end of a month. Undefined while it says little. */
+function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate | undefined {
+  if (remainingBlocks === 0n) return successRate(counts);
+  return isEarly({ counts }) ? undefined : forecast?.middle;
+}
+
+/** The end of the month without some of its missed blocks: the rest of it is not worse than the other blocks either. */
+function endWithout({ counts: { good, bad } }: CostedMonth, end: SuccessRate, blocks: bigint): SuccessRate {
+  const others = blocks < bad ? bad - blocks : 0n;
+  const further = end.total - end.good - bad;
+  const asOthers = (others * (end.total - good - bad)) / (good + bad);
+  return { good: end.total - others - (further < asOthers ? further : asOthers), total: end.total };
+}
