@@ -339,7 +339,9 @@ describe("why", () => {
     seeMonth();
     const { out } = await cli("why");
     expect(out).toContain("Nothing fires.");
-    expect(out).toContain("- validator-02: 95.6140 %, missed 72,000 blocks, 134 % of what full pay allows this month (53,568)");
+    expect(out).toContain(
+      "- validator-02: 95.6140 %, missed 72,000 blocks, 134 % of what full pay allows this month (53,568)",
+    );
   });
 });
 
