@@ -1,20 +1,5 @@
 import { fromLossyUtf8, fromUtf8, utf8 } from "../../platform/base/bytes.ts";
-import {
-  aggregateG1,
-  aggregateG2,
-  type BytesOrCode,
-  CRYPTO_CODE,
-  type EcdsaCurve,
-  G1_LENGTH,
-  G2_LENGTH,
-  hashToG1,
-  hashToG2,
-  pairingEquality,
-  recoverEcdsa,
-  verifyEcdsa,
-  verifyEd25519,
-  verifyEd25519Batch,
-} from "./crypto.ts";
+import * as crypto from "./crypto.ts";
 import { vmError, VmError } from "./errors.ts";
 import type { Execution } from "./execution.ts";
 import type { FunctionType } from "./module.ts";
@@ -85,19 +70,19 @@ function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value
 }
 
 /** Writes a result into the contract's region and returns 0, or returns the code of an error. */
-function writeOrCode(execution: Execution, pointer: number, result: BytesOrCode): number {
+function writeOrCode(execution: Execution, pointer: number, result: crypto.BytesOrCode): number {
   if (typeof result === "number") return result;
   execution.write(pointer, result);
   return 0;
 }
 
-function verifyWith(curve: EcdsaCurve): HostFunction {
+function verifyWith(curve: crypto.EcdsaCurve): HostFunction {
   return (execution, [hashPointer = 0, signaturePointer = 0, keyPointer = 0]) => {
     const hash = execution.read(hashPointer, MAX.hash);
     const signature = execution.read(signaturePointer, MAX.signature);
     const key = execution.read(keyPointer, MAX.ecdsaKey);
     execution.charge(execution.costs[`${curve}Verify`]);
-    return verifyEcdsa(curve, { hash, signature }, key);
+    return crypto.verifyEcdsa(curve, { hash, signature }, key);
   };
 }
 
@@ -105,13 +90,13 @@ function inHighHalf(code: number): bigint {
   return BigInt(code) << 32n;
 }
 
-function recoverWith(curve: EcdsaCurve): HostFunction {
+function recoverWith(curve: crypto.EcdsaCurve): HostFunction {
   return (execution, [hashPointer = 0, signaturePointer = 0, parameter = 0]) => {
     const hash = execution.read(hashPointer, MAX.hash);
     const signature = execution.read(signaturePointer, MAX.signature);
-    if (parameter >>> 0 > 255) return inHighHalf(CRYPTO_CODE.recoveryParameter);
+    if (parameter >>> 0 > 255) return inHighHalf(crypto.CRYPTO_CODE.recoveryParameter);
     execution.charge(execution.costs[`${curve}Recover`]);
-    const key = recoverEcdsa(curve, { hash, signature }, parameter);
+    const key = crypto.recoverEcdsa(curve, { hash, signature }, parameter);
     return typeof key === "number" ? inHighHalf(key) : BigInt(execution.allocate(key));
   };
 }
@@ -124,7 +109,7 @@ function hashWith(
     const message = execution.read(messagePointer, MAX.blsMessage);
     const tag = execution.read(tagPointer, MAX.blsTag);
     execution.charge(execution.costs[cost]);
-    if (hashFunction !== 0) return CRYPTO_CODE.hashFunction;
+    if (hashFunction !== 0) return crypto.CRYPTO_CODE.hashFunction;
     return writeOrCode(execution, out, hash(message, tag));
   };
 }
@@ -181,22 +166,22 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
   bls12_381_aggregate_g1: (execution, [pointer = 0, out = 0]) => {
     const { blsG1Base, blsG1Point } = execution.costs;
     const points = execution.read(pointer, MAX.points);
-    execution.charge(blsG1Base + blsG1Point * BigInt(Math.floor(points.length / G1_LENGTH)));
+    execution.charge(blsG1Base + blsG1Point * BigInt(Math.floor(points.length / crypto.G1_LENGTH)));
     return writeOrCode(
       execution,
       out,
-      aggregateG1(points, () => execution.checkInterrupt()),
+      crypto.aggregateG1(points, () => execution.checkInterrupt()),
     );
   },
 
   bls12_381_aggregate_g2: (execution, [pointer = 0, out = 0]) => {
     const { blsG2Base, blsG2Point } = execution.costs;
     const points = execution.read(pointer, MAX.points);
-    execution.charge(blsG2Base + blsG2Point * BigInt(Math.floor(points.length / G2_LENGTH)));
+    execution.charge(blsG2Base + blsG2Point * BigInt(Math.floor(points.length / crypto.G2_LENGTH)));
     return writeOrCode(
       execution,
       out,
-      aggregateG2(points, () => execution.checkInterrupt()),
+      crypto.aggregateG2(points, () => execution.checkInterrupt()),
     );
   },
 
@@ -204,14 +189,14 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     const { blsPairingBase, blsPairingPair } = execution.costs;
     const ps = execution.read(psPointer, MAX.points);
     const qs = execution.read(qsPointer, MAX.points);
-    const r = execution.read(rPointer, G1_LENGTH);
-    const s = execution.read(sPointer, G2_LENGTH);
-    execution.charge(blsPairingBase + blsPairingPair * BigInt(Math.floor(ps.length / G1_LENGTH) + 1));
-    return pairingEquality({ ps, qs, r, s }, () => execution.checkInterrupt());
+    const r = execution.read(rPointer, crypto.G1_LENGTH);
+    const s = execution.read(sPointer, crypto.G2_LENGTH);
+    execution.charge(blsPairingBase + blsPairingPair * BigInt(Math.floor(ps.length / crypto.G1_LENGTH) + 1));
+    return crypto.pairingEquality({ ps, qs, r, s }, () => execution.checkInterrupt());
   },
 
-  bls12_381_hash_to_g1: hashWith("blsHashG1", hashToG1),
-  bls12_381_hash_to_g2: hashWith("blsHashG2", hashToG2),
+  bls12_381_hash_to_g1: hashWith("blsHashG1", crypto.hashToG1),
+  bls12_381_hash_to_g2: hashWith("blsHashG2", crypto.hashToG2),
   secp256k1_verify: verifyWith("secp256k1"),
   secp256k1_recover_pubkey: recoverWith("secp256k1"),
   secp256r1_verify: verifyWith("secp256r1"),
@@ -222,7 +207,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
     const signature = execution.read(signaturePointer, MAX.signature);
     const key = execution.read(keyPointer, MAX.ed25519Key);
     execution.charge(execution.costs.ed25519Verify);
-    return verifyEd25519(message, signature, key);
+    return crypto.verifyEd25519(message, signature, key);
   },
 
   ed25519_batch_verify: (execution, [messagesPointer = 0, signaturesPointer = 0, keysPointer = 0]) => {
@@ -240,7 +225,7 @@ const FUNCTIONS: Readonly<Record<HostFunctionName, HostFunction>> = {
         ? [costs.ed25519OneKeyBase, costs.ed25519OneKeyItem]
         : [costs.ed25519BatchBase, costs.ed25519BatchItem];
     execution.charge(base + item * BigInt(signatures.length));
-    return verifyEd25519Batch(messages, signatures, keys);
+    return crypto.verifyEd25519Batch(messages, signatures, keys);
   },
 
   // The deployed chain has no handler for debug texts, so that the region is not read.

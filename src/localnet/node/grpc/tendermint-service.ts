@@ -1,23 +1,7 @@
 import type { BlockId, Validator } from "../../../cosmos/comet/block-types.ts";
 import { commitToProto, headerToProto } from "../../../cosmos/comet/proto-blocks.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import {
-  ABCIQueryRequest,
-  ABCIQueryResponse,
-  GetBlockByHeightRequest,
-  GetBlockByHeightResponse,
-  GetLatestBlockRequest,
-  GetLatestBlockResponse,
-  GetLatestValidatorSetRequest,
-  GetLatestValidatorSetResponse,
-  GetNodeInfoRequest,
-  GetNodeInfoResponse,
-  GetSyncingRequest,
-  GetSyncingResponse,
-  GetValidatorSetByHeightRequest,
-  GetValidatorSetByHeightResponse,
-  type Validator as ProtoValidator,
-} from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
+import * as wire from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/query.ts";
 import type { Block as SdkBlock } from "../../../cosmos/proto/gen/cosmos/base/tendermint/v1beta1/types.ts";
 import { PubKey } from "../../../cosmos/proto/gen/cosmos/crypto/ed25519/keys.ts";
 import type { Block } from "../../../cosmos/proto/gen/tendermint/types/block.ts";
@@ -34,38 +18,43 @@ const SERVICE = "/cosmos.base.tendermint.v1beta1.Service";
 
 /** `cosmos.base.tendermint.v1beta1.Service`: CometBFT's blocks and validators as the SDK serves them. */
 export const TENDERMINT_METHODS: readonly NodeMethod[] = [
-  nodeMethod(`${SERVICE}/GetNodeInfo`, GetNodeInfoRequest, GetNodeInfoResponse, (_request, context) =>
-    nodeInfo(context),
+  nodeMethod(
+    `${SERVICE}/GetNodeInfo`,
+    wire.GetNodeInfoRequest,
+    wire.GetNodeInfoResponse,
+    (_request, context) => nodeInfo(context),
   ),
-  nodeMethod(`${SERVICE}/GetSyncing`, GetSyncingRequest, GetSyncingResponse, () => ({ syncing: false })),
+  nodeMethod(`${SERVICE}/GetSyncing`, wire.GetSyncingRequest, wire.GetSyncingResponse, () => ({
+    syncing: false,
+  })),
   nodeMethod(
     `${SERVICE}/GetLatestBlock`,
-    GetLatestBlockRequest,
-    GetLatestBlockResponse,
+    wire.GetLatestBlockRequest,
+    wire.GetLatestBlockResponse,
     (_request, context) => getBlock(context.view.status().latestHeight, context),
   ),
   nodeMethod(
     `${SERVICE}/GetBlockByHeight`,
-    GetBlockByHeightRequest,
-    GetBlockByHeightResponse,
+    wire.GetBlockByHeightRequest,
+    wire.GetBlockByHeightResponse,
     ({ height }, context) => getBlock(height, context),
   ),
   nodeMethod(
     `${SERVICE}/GetLatestValidatorSet`,
-    GetLatestValidatorSetRequest,
-    GetLatestValidatorSetResponse,
+    wire.GetLatestValidatorSetRequest,
+    wire.GetLatestValidatorSetResponse,
     ({ pagination }, context) => getValidators(context.view.status().latestHeight + 1n, pagination, context),
   ),
   nodeMethod(
     `${SERVICE}/GetValidatorSetByHeight`,
-    GetValidatorSetByHeightRequest,
-    GetValidatorSetByHeightResponse,
+    wire.GetValidatorSetByHeightRequest,
+    wire.GetValidatorSetByHeightResponse,
     ({ height, pagination }, context) => {
       requireHeight(height, context);
       return getValidators(height, pagination, context);
     },
   ),
-  nodeMethod(`${SERVICE}/ABCIQuery`, ABCIQueryRequest, ABCIQueryResponse, abciQuery),
+  nodeMethod(`${SERVICE}/ABCIQuery`, wire.ABCIQueryRequest, wire.ABCIQueryResponse, abciQuery),
 ];
 
 function requireHeight(height: bigint, { view }: ServiceContext): void {
@@ -82,7 +71,7 @@ function requireHeight(height: bigint, { view }: ServiceContext): void {
   }
 }
 
-function getBlock(height: bigint, context: ServiceContext): GetBlockByHeightResponse {
+function getBlock(height: bigint, context: ServiceContext): wire.GetBlockByHeightResponse {
   requireHeight(height, context);
   const stored = context.view.block(height);
   if (stored === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
@@ -104,7 +93,7 @@ function getValidators(
   height: bigint,
   pagination: PageRequest | undefined,
   { view, consensusPrefix }: ServiceContext,
-): GetValidatorSetByHeightResponse {
+): wire.GetValidatorSetByHeightResponse {
   const set = view.validators(height)?.validators;
   if (set === undefined) throw new QueryError(GrpcCode.Unknown, `height ${height} is not available`);
   const limit = pagination === undefined || pagination.limit === 0n ? DEFAULT_LIMIT : pagination.limit;
@@ -126,7 +115,7 @@ function getValidators(
   };
 }
 
-function toProtoValidator(validator: Validator, consensusPrefix: string): ProtoValidator {
+function toProtoValidator(validator: Validator, consensusPrefix: string): wire.Validator {
   const value = PubKey.encode({ key: validator.publicKey }).finish();
   return {
     address: encodeBech32(consensusPrefix, validator.address),
@@ -140,7 +129,7 @@ function toProtoValidator(validator: Validator, consensusPrefix: string): ProtoV
 const ABCI_PATHS: ReadonlySet<string> = new Set(["app", "store", "p2p", "custom"]);
 
 /** An `abci_query` over gRPC. It reads stores and the application, and refuses gRPC paths. */
-function abciQuery(request: ABCIQueryRequest, { view }: ServiceContext): ABCIQueryResponse {
+function abciQuery(request: wire.ABCIQueryRequest, { view }: ServiceContext): wire.ABCIQueryResponse {
   const { path, data, height, prove } = request;
   if (path === "") throw new QueryError(GrpcCode.InvalidArgument, "empty query path");
   if (!ABCI_PATHS.has(path.replace(/^\//, "").split("/")[0] ?? "")) {
@@ -182,7 +171,7 @@ const BUILD_DEPS = [
 ];
 
 /** The node's report about itself. The Go version and the build dependencies that no client uses are left out. */
-function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): GetNodeInfoResponse {
+function nodeInfo({ view, chainName, rpcAddress }: ServiceContext): wire.GetNodeInfoResponse {
   const { chainId, moniker, appVersion, latestHeight } = view.status();
   const version = view.block(latestHeight)?.header.version ?? { block: 11n, app: 0n };
   return {

@@ -1,21 +1,6 @@
 import { TxResponse } from "../../../cosmos/proto/gen/cosmos/base/abci/v1beta1/abci.ts";
 import type { PageRequest } from "../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import {
-  BroadcastMode,
-  BroadcastTxRequest,
-  BroadcastTxResponse,
-  GetBlockWithTxsRequest,
-  GetBlockWithTxsResponse,
-  GetTxRequest,
-  GetTxResponse,
-  GetTxsEventRequest,
-  GetTxsEventResponse,
-  OrderBy,
-  TxDecodeRequest,
-  TxDecodeResponse,
-  TxEncodeRequest,
-  TxEncodeResponse,
-} from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
+import * as wire from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
 import { AuthInfo, Tx, TxBody, TxRaw } from "../../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import type { Event } from "../../../cosmos/proto/gen/tendermint/abci/types.ts";
 import { TYPE_URL } from "../../../cosmos/proto/registry.ts";
@@ -48,20 +33,32 @@ export const BROADCAST_PATH = `${SERVICE}/BroadcastTx`;
  * which no tool of these chains calls.
  */
 export const TX_METHODS: readonly NodeMethod[] = [
-  nodeMethod(`${SERVICE}/GetTx`, GetTxRequest, GetTxResponse, ({ hash }, context) => getTx(hash, context)),
-  nodeMethod(`${SERVICE}/GetTxsEvent`, GetTxsEventRequest, GetTxsEventResponse, searchTxs),
+  nodeMethod(`${SERVICE}/GetTx`, wire.GetTxRequest, wire.GetTxResponse, ({ hash }, context) =>
+    getTx(hash, context),
+  ),
+  nodeMethod(`${SERVICE}/GetTxsEvent`, wire.GetTxsEventRequest, wire.GetTxsEventResponse, searchTxs),
   {
-    ...nodeMethod(BROADCAST_PATH, BroadcastTxRequest, BroadcastTxResponse, (request, { view }) => ({
+    ...nodeMethod(BROADCAST_PATH, wire.BroadcastTxRequest, wire.BroadcastTxResponse, (request, { view }) => ({
       txResponse: broadcast(request, view),
     })),
     stateless: true,
   },
-  nodeMethod(`${SERVICE}/GetBlockWithTxs`, GetBlockWithTxsRequest, GetBlockWithTxsResponse, getBlockWithTxs),
-  nodeMethod(`${SERVICE}/TxDecode`, TxDecodeRequest, TxDecodeResponse, ({ txBytes }, { chainName }) => {
-    if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
-    return { tx: decodeFullTx(txBytes, chainName) };
-  }),
-  nodeMethod(`${SERVICE}/TxEncode`, TxEncodeRequest, TxEncodeResponse, ({ tx }) => {
+  nodeMethod(
+    `${SERVICE}/GetBlockWithTxs`,
+    wire.GetBlockWithTxsRequest,
+    wire.GetBlockWithTxsResponse,
+    getBlockWithTxs,
+  ),
+  nodeMethod(
+    `${SERVICE}/TxDecode`,
+    wire.TxDecodeRequest,
+    wire.TxDecodeResponse,
+    ({ txBytes }, { chainName }) => {
+      if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx bytes");
+      return { tx: decodeFullTx(txBytes, chainName) };
+    },
+  ),
+  nodeMethod(`${SERVICE}/TxEncode`, wire.TxEncodeRequest, wire.TxEncodeResponse, ({ tx }) => {
     if (tx === undefined) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
     return { txBytes: encodeTx(tx) };
   }),
@@ -79,9 +76,9 @@ const DEFAULT_LIMIT = 100n;
 
 /** Returns a block and one page of its transactions, without entries that are not transactions. */
 function getBlockWithTxs(
-  { height, pagination }: GetBlockWithTxsRequest,
+  { height, pagination }: wire.GetBlockWithTxsRequest,
   { view, chainName }: ServiceContext,
-): GetBlockWithTxsResponse {
+): wire.GetBlockWithTxsResponse {
   const { latestHeight } = view.status();
   const stored = view.block(height);
   if (stored === undefined) {
@@ -116,7 +113,7 @@ const DEFAULT_PAGE_SIZE = 100n;
 const MAX_PAGE_SIZE = 100n;
 
 /** Returns the transaction with this hash (hex, either case). Throws `QueryError`. */
-function getTx(hash: string, context: ServiceContext): GetTxResponse {
+function getTx(hash: string, context: ServiceContext): wire.GetTxResponse {
   if (hash === "") throw new QueryError(GrpcCode.InvalidArgument, "tx hash cannot be empty");
   const stored = context.view.tx(decodeHash(hash));
   if (stored === undefined) throw new QueryError(GrpcCode.NotFound, `tx not found: ${hash}`);
@@ -138,7 +135,7 @@ function decodeHash(hash: string): Uint8Array {
  * With vote extensions on, the first entry of a block is not a transaction. Like the deployed chain, the search leaves out
  * such entries but counts them in the total, so a page may hold fewer transactions than its limit.
  */
-function searchTxs(request: GetTxsEventRequest, context: ServiceContext): GetTxsEventResponse {
+function searchTxs(request: wire.GetTxsEventRequest, context: ServiceContext): wire.GetTxsEventResponse {
   const { items, total } = search(request, context.view);
   const txs: Tx[] = [];
   const txResponses: TxResponse[] = [];
@@ -168,7 +165,7 @@ function pageTooLarge(bytes: number): QueryError {
   return new QueryError(GrpcCode.ResourceExhausted, text);
 }
 
-function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
+function search(request: wire.GetTxsEventRequest, view: NodeView): SearchPage<StoredTx> {
   const { query, page, limit, orderBy } = request;
   if (query === "") throw searchError("query cannot be empty");
   if (query.length > MAX_QUERY_LENGTH)
@@ -176,7 +173,7 @@ function search(request: GetTxsEventRequest, view: NodeView): SearchPage<StoredT
   try {
     return view.searchTxs({
       query,
-      order: orderBy === OrderBy.ORDER_BY_DESC ? "desc" : "asc",
+      order: orderBy === wire.OrderBy.ORDER_BY_DESC ? "desc" : "asc",
       page: page === 0n ? 1 : Number(page),
       perPage: Number(pageSize(limit)),
     });
@@ -197,7 +194,7 @@ function searchError(text: string): QueryError {
 }
 
 /** Decodes an entry of a block. Returns undefined when it is not a transaction. */
-function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): GetTxResponse["tx"] {
+function decodeIfTx(entry: Pick<StoredTx, "tx">, chainName: string): wire.GetTxResponse["tx"] {
   try {
     return decodeFullTx(entry.tx, chainName);
   } catch (thrown) {
@@ -223,9 +220,9 @@ const MEMPOOL_CODES: Readonly<Record<MempoolErrorFacts["code"], number>> = {
  * Broadcasts as the SDK's client does. Sync mode returns the result of CheckTx, async mode only the hash. Block mode does
  * not exist since SDK 0.47. Throws `QueryError`.
  */
-function broadcast({ txBytes, mode }: BroadcastTxRequest, view: NodeView): TxResponse {
+function broadcast({ txBytes, mode }: wire.BroadcastTxRequest, view: NodeView): TxResponse {
   if (txBytes.length === 0) throw new QueryError(GrpcCode.InvalidArgument, "invalid empty tx");
-  if (mode !== BroadcastMode.BROADCAST_MODE_SYNC && mode !== BroadcastMode.BROADCAST_MODE_ASYNC) {
+  if (mode !== wire.BroadcastMode.BROADCAST_MODE_SYNC && mode !== wire.BroadcastMode.BROADCAST_MODE_ASYNC) {
     throw new QueryError(
       GrpcCode.Unknown,
       "unsupported return type unspecified; supported types: sync, async",
@@ -233,7 +230,7 @@ function broadcast({ txBytes, mode }: BroadcastTxRequest, view: NodeView): TxRes
   }
   try {
     const result = view.broadcast(txBytes);
-    return mode === BroadcastMode.BROADCAST_MODE_SYNC
+    return mode === wire.BroadcastMode.BROADCAST_MODE_SYNC
       ? broadcastResponse(result)
       : emptyTxResponse(result.hash);
   } catch (thrown) {

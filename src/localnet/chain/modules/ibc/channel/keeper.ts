@@ -8,21 +8,7 @@ import { latestHeightOf, openClientStore, statusOf, timestampAt } from "../clien
 import { type MessageProof, verifyRemoteAbsence, verifyRemoteValue } from "../client/verify-proof.ts";
 import { requireConnection, requireOpenConnection } from "../connection/connection-store.ts";
 import { channelCapability, chargeAuthentication } from "../host/capability.ts";
-import {
-  ErrAcknowledgementExists,
-  ErrChannelNotFound,
-  ErrClientNotActive,
-  ErrClientNotFound,
-  ErrInvalidAcknowledgement,
-  ErrInvalidChannelState,
-  ErrInvalidClientHeight,
-  ErrInvalidPacket,
-  ErrPacketReceived,
-  ErrPacketSequenceOutOfOrder,
-  ErrSequenceAckNotFound,
-  ErrSequenceReceiveNotFound,
-  ErrSequenceSendNotFound,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import {
   acknowledgementWritten,
   channelClosed,
@@ -91,7 +77,7 @@ export function receivePacket(context: Context, packet: Packet, proof: MessagePr
 /** Records a packet whose proof was verified before. For the repeated check of a pending transaction. Throws `ModuleError`. */
 export function receiveVerified(context: Context, packet: Packet): boolean {
   const channel = getChannel(context, packet.destination);
-  if (channel === undefined) throw ErrChannelNotFound(packet.destination.channelId);
+  if (channel === undefined) throw ibcErrors.ErrChannelNotFound(packet.destination.channelId);
   return markReceived(context, packet, channel.ordering);
 }
 
@@ -104,17 +90,17 @@ export function writeAcknowledgement(
   const { destination: end, sequence } = packet;
   const channel = destinationOf(context, packet);
   chargeAuthentication(context, STORE_NAME, channelCapability(end));
-  if (hasPacketEntry(context, "acks", end, sequence)) throw ErrAcknowledgementExists();
-  if (bytes.length === 0) throw ErrInvalidAcknowledgement("acknowledgement cannot be empty");
+  if (hasPacketEntry(context, "acks", end, sequence)) throw ibcErrors.ErrAcknowledgementExists();
+  if (bytes.length === 0) throw ibcErrors.ErrInvalidAcknowledgement("acknowledgement cannot be empty");
   setPacketEntry(context, "acks", { end, sequence }, sha256(bytes));
   for (const event of acknowledgementWritten(packet, channel, bytes)) context.emit(event);
 }
 
 function destinationOf(context: Context, { destination }: Packet): Channel {
   const channel = getChannel(context, destination);
-  if (channel === undefined) throw ErrChannelNotFound(destination.channelId);
+  if (channel === undefined) throw ibcErrors.ErrChannelNotFound(destination.channelId);
   if (channel.state === State.STATE_OPEN) return channel;
-  throw ErrInvalidChannelState(
+  throw ibcErrors.ErrInvalidChannelState(
     `expected channel state to be one of [STATE_OPEN, STATE_FLUSHING, STATE_FLUSHCOMPLETE], but got ${enumName(State, channel.state)}`,
   );
 }
@@ -123,12 +109,12 @@ function destinationOf(context: Context, { destination }: Packet): Channel {
 function requireCounterparty(name: "source" | "destination", end: ChannelEndpoint, channel: Channel): void {
   const { portId, channelId } = counterpartyOf(channel);
   if (end.portId !== portId) {
-    throw ErrInvalidPacket(
+    throw ibcErrors.ErrInvalidPacket(
       `packet ${name} port doesn't match the counterparty's port (${end.portId} ≠ ${portId})`,
     );
   }
   if (end.channelId !== channelId) {
-    throw ErrInvalidPacket(
+    throw ibcErrors.ErrInvalidPacket(
       `packet ${name} channel doesn't match the counterparty's channel (${end.channelId} ≠ ${channelId})`,
     );
   }
@@ -144,13 +130,15 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
   }
   const next = getSequence(context, "nextSequenceRecv", end);
   if (next === undefined) {
-    throw ErrSequenceReceiveNotFound(
+    throw ibcErrors.ErrSequenceReceiveNotFound(
       `destination port: ${end.portId}, destination channel: ${end.channelId}`,
     );
   }
   if (sequence < next) return false;
   if (sequence !== next)
-    throw ErrPacketSequenceOutOfOrder(`packet sequence ≠ next receive sequence (${sequence} ≠ ${next})`);
+    throw ibcErrors.ErrPacketSequenceOutOfOrder(
+      `packet sequence ≠ next receive sequence (${sequence} ≠ ${next})`,
+    );
   setSequence(context, "nextSequenceRecv", end, next + 1n);
   return true;
 }
@@ -159,13 +147,15 @@ function markReceived(context: Context, { destination: end, sequence }: Packet, 
 export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
   const { source } = outgoing;
   const channel = getChannel(context, source);
-  if (channel === undefined) throw ErrChannelNotFound(source.channelId);
+  if (channel === undefined) throw ibcErrors.ErrChannelNotFound(source.channelId);
   if (channel.state !== State.STATE_OPEN)
-    throw ErrInvalidChannelState(`channel is not OPEN (got ${enumName(State, channel.state)})`);
+    throw ibcErrors.ErrInvalidChannelState(`channel is not OPEN (got ${enumName(State, channel.state)})`);
   chargeAuthentication(context, STORE_NAME, channelCapability(source));
   const sequence = getSequence(context, "nextSequenceSend", source);
   if (sequence === undefined)
-    throw ErrSequenceSendNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
+    throw ibcErrors.ErrSequenceSendNotFound(
+      `source port: ${source.portId}, source channel: ${source.channelId}`,
+    );
   const packet: Packet = { ...outgoing, sequence, destination: counterpartyOf(channel) };
   errors.wrapErrors(
     (error) => error.wrap("constructed packet failed basic validation"),
@@ -182,13 +172,13 @@ export function sendPacket(context: Context, outgoing: OutgoingPacket): bigint {
 function requireTimeLeft(context: Context, { timeout }: Packet, clientId: string): void {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound();
+  if (client === undefined) throw ibcErrors.ErrClientNotFound();
   const status = statusOf(context, client, store);
   if (status !== "Active")
-    throw ErrClientNotActive(`cannot send packet using client (${clientId}) with status ${status}`);
+    throw ibcErrors.ErrClientNotActive(`cannot send packet using client (${clientId}) with status ${status}`);
   const latest = latestHeightOf(client);
   if (isZeroHeight(latest))
-    throw ErrInvalidClientHeight(`cannot send packet using client (${clientId}) with zero height`);
+    throw ibcErrors.ErrInvalidClientHeight(`cannot send packet using client (${clientId}) with zero height`);
   const timestamp = timestampAt(context, clientId, latest);
   if (hasElapsed(timeout, latest, timestamp))
     throw timeoutElapsedError(timeout, latest, timestamp).wrap("invalid packet timeout");
@@ -221,7 +211,7 @@ export function timeOutPacket(context: Context, packet: Packet, unreceived: Unre
     throw timeoutNotReachedError(packet.timeout, height, timestamp).wrap("packet timeout not reached");
   if (!isCommitted(context, packet)) return false;
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    throw ErrPacketReceived(
+    throw ibcErrors.ErrPacketReceived(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence})`,
     );
   }
@@ -243,7 +233,7 @@ export function timeOutOnClose(
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
     // The missing bracket is that of ibc-go.
-    throw ErrInvalidPacket(
+    throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );
   }
@@ -255,7 +245,7 @@ export function timeOutOnClose(
 function sourceOf(context: Context, { source }: Packet): Channel {
   const channel = getChannel(context, source);
   if (channel === undefined)
-    throw ErrChannelNotFound(`port ID (${source.portId}) channel ID (${source.channelId})`);
+    throw ibcErrors.ErrChannelNotFound(`port ID (${source.portId}) channel ID (${source.channelId})`);
   return channel;
 }
 
@@ -278,7 +268,7 @@ function isCommitted(context: Context, packet: Packet): boolean {
   if (commitment === undefined) return false;
   const expected = packetCommitment(packet);
   if (equalBytes(commitment, expected)) return true;
-  throw ErrInvalidPacket(
+  throw ibcErrors.ErrInvalidPacket(
     `packet commitment bytes are not equal: got (${goBytes(commitment)}), expected (${goBytes(expected)})`,
   );
 }
@@ -359,7 +349,7 @@ export function acknowledgePacket(
 ): boolean {
   const channel = sourceOf(context, packet);
   if (channel.state !== State.STATE_OPEN) {
-    throw ErrInvalidChannelState(
+    throw ibcErrors.ErrInvalidChannelState(
       `packets cannot be acknowledged on channel with state (${enumName(State, channel.state)})`,
     );
   }
@@ -371,7 +361,7 @@ export function acknowledgePacket(
   if (commitment === undefined) return false;
   const expected = packetCommitment(packet);
   if (!equalBytes(commitment, expected)) {
-    throw ErrInvalidPacket(
+    throw ibcErrors.ErrInvalidPacket(
       `commitment bytes are not equal: got (${goBytes(expected)}), expected (${goBytes(commitment)})`,
     );
   }
@@ -388,8 +378,12 @@ export function acknowledgePacket(
 function advanceAcknowledged(context: Context, { source, sequence }: Packet): void {
   const next = getSequence(context, "nextSequenceAck", source);
   if (next === undefined)
-    throw ErrSequenceAckNotFound(`source port: ${source.portId}, source channel: ${source.channelId}`);
+    throw ibcErrors.ErrSequenceAckNotFound(
+      `source port: ${source.portId}, source channel: ${source.channelId}`,
+    );
   if (sequence !== next)
-    throw ErrPacketSequenceOutOfOrder(`packet sequence ≠ next ack sequence (${sequence} ≠ ${next})`);
+    throw ibcErrors.ErrPacketSequenceOutOfOrder(
+      `packet sequence ≠ next ack sequence (${sequence} ≠ ${next})`,
+    );
   setSequence(context, "nextSequenceAck", source, next + 1n);
 }

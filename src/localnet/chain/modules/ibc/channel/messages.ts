@@ -8,16 +8,7 @@ import {
 import type * as wire from "../../../../../cosmos/proto/gen/ibc/core/channel/v1/tx.ts";
 import { enumName } from "../../../../../platform/base/text.ts";
 import { wrapErrors } from "../../../runtime/errors.ts";
-import {
-  ErrInvalidAcknowledgement,
-  ErrInvalidChannelIdentifier,
-  ErrInvalidChannelOrdering,
-  ErrInvalidChannelState,
-  ErrInvalidCounterparty,
-  ErrInvalidProof,
-  ErrInvalidSequence,
-  ErrTooManyConnectionHops,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { requireSigner } from "../host/signed-handler.ts";
 import { ZERO_HEIGHT } from "../host/height.ts";
 import {
@@ -35,7 +26,7 @@ export function validateOpenInit(message: wire.MsgChannelOpenInit, bech32Prefix:
   named("invalid port ID", () => validatePortId(message.portId));
   requireState(message.channel, State.STATE_INIT, "INIT in MsgChannelOpenInit");
   if ((message.channel?.counterparty?.channelId ?? "") !== "")
-    throw ErrInvalidCounterparty("counterparty channel identifier must be empty");
+    throw ibcErrors.ErrInvalidCounterparty("counterparty channel identifier must be empty");
   requireSigner(bech32Prefix, message);
   validateChannel(message.channel);
 }
@@ -43,7 +34,7 @@ export function validateOpenInit(message: wire.MsgChannelOpenInit, bech32Prefix:
 export function validateOpenTry(message: wire.MsgChannelOpenTry, bech32Prefix: string): void {
   named("invalid port ID", () => validatePortId(message.portId));
   if (message.previousChannelId !== "") {
-    throw ErrInvalidChannelIdentifier(
+    throw ibcErrors.ErrInvalidChannelIdentifier(
       "previous channel identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
     );
   }
@@ -103,7 +94,8 @@ export function validateTimeoutOnClose(message: wire.MsgTimeoutOnClose, bech32Pr
 
 export function validateAcknowledgement(message: wire.MsgAcknowledgement, bech32Prefix: string): void {
   requireProof(message.proofAcked, "acknowledgement proof");
-  if (message.acknowledgement.length === 0) throw ErrInvalidAcknowledgement("ack bytes cannot be empty");
+  if (message.acknowledgement.length === 0)
+    throw ibcErrors.ErrInvalidAcknowledgement("ack bytes cannot be empty");
   requireSigner(bech32Prefix, message);
   validatePacket(packetOf(message));
 }
@@ -122,12 +114,12 @@ export function paramsIn({ params }: wire.MsgUpdateParams): Params {
 /** Checks a channel in a message or a genesis document. */
 export function validateChannel(channel: Channel | undefined): void {
   const { state, ordering, connectionHops, counterparty } = channel ?? NO_CHANNEL;
-  if (state === State.STATE_UNINITIALIZED_UNSPECIFIED) throw ErrInvalidChannelState();
+  if (state === State.STATE_UNINITIALIZED_UNSPECIFIED) throw ibcErrors.ErrInvalidChannelState();
   if (ordering !== Order.ORDER_ORDERED && ordering !== Order.ORDER_UNORDERED)
-    throw ErrInvalidChannelOrdering(enumName(Order, ordering));
+    throw ibcErrors.ErrInvalidChannelOrdering(enumName(Order, ordering));
   const [hop] = connectionHops;
   if (hop === undefined || connectionHops.length > 1)
-    throw ErrTooManyConnectionHops("current IBC version only supports one connection hop");
+    throw ibcErrors.ErrTooManyConnectionHops("current IBC version only supports one connection hop");
   named("invalid connection hop ID", () => validateConnectionId(hop));
   validateCounterparty(counterparty);
 }
@@ -148,23 +140,23 @@ function validateCounterparty(counterparty: Counterparty | undefined): void {
 function requireState(channel: Channel | undefined, expected: State, words: string): void {
   const { state } = channel ?? NO_CHANNEL;
   if (state === expected) return;
-  throw ErrInvalidChannelState(
+  throw ibcErrors.ErrInvalidChannelState(
     `channel state must be ${words}. expected: ${enumName(State, expected)}, got: ${enumName(State, state)}`,
   );
 }
 
 function requireOwnIds({ portId, channelId }: { readonly portId: string; readonly channelId: string }): void {
   named("invalid port ID", () => validatePortId(portId));
-  if (!isNumberedId(channelId, "channel-")) throw ErrInvalidChannelIdentifier();
+  if (!isNumberedId(channelId, "channel-")) throw ibcErrors.ErrInvalidChannelIdentifier();
 }
 
 function requireProof(proof: Uint8Array, name: string): void {
   if (proof.length > 0) return;
-  throw ErrInvalidProof(`cannot submit an empty ${name}`);
+  throw ibcErrors.ErrInvalidProof(`cannot submit an empty ${name}`);
 }
 
 function requireSequence({ nextSequenceRecv }: { readonly nextSequenceRecv: bigint }): void {
-  if (nextSequenceRecv === 0n) throw ErrInvalidSequence("next sequence receive cannot be 0");
+  if (nextSequenceRecv === 0n) throw ibcErrors.ErrInvalidSequence("next sequence receive cannot be 0");
 }
 
 function named(words: string, check: () => void): void {

@@ -12,16 +12,7 @@ import type { QueryHandler } from "../../../runtime/module.ts";
 import { paginate, paginateFiltered } from "../../../runtime/pagination.ts";
 import { openClientStore, packClientState, packConsensusState } from "../client/client-store.ts";
 import { getConnection } from "../connection/connection-store.ts";
-import {
-  ErrChannelNotFound,
-  ErrClientNotFound,
-  ErrConnectionNotFound,
-  ErrConsensusStateNotFound,
-  ErrSequenceReceiveNotFound,
-  ErrSequenceSendNotFound,
-  ErrUpgradeErrorNotFound,
-  ErrUpgradeNotFound,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { checkArgument, emptyProof, requireFound } from "../host/signed-handler.ts";
 import { selfHeight } from "../host/height.ts";
 import { validateChannelId, validateConnectionId, validatePortId } from "../host/identifiers.ts";
@@ -51,10 +42,13 @@ const endQueries = {
   ChannelClientState: queryClientState,
   ChannelConsensusState: queryConsensusState,
   // This chain has no channel upgrades, so none is ever found.
-  Upgrade: (_context, request) => notFound(request, ErrUpgradeNotFound(endText(request))),
+  Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
     // The missing colon is that of ibc-go.
-    notFound(request, ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`)),
+    notFound(
+      request,
+      ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),
+    ),
   ChannelParams: channelParams.query,
 } satisfies Queries;
 
@@ -68,7 +62,7 @@ function checkEnd({ portId, channelId }: ChannelEndpoint): void {
 
 /** Returns a channel. Throws gRPC status NotFound. */
 function channelOf(context: Context, end: ChannelEndpoint): Channel {
-  return requireFound(getChannel(context, end), () => ErrChannelNotFound(endText(end)));
+  return requireFound(getChannel(context, end), () => ibcErrors.ErrChannelNotFound(endText(end)));
 }
 
 /** Names a channel as ibc-go's queries do. */
@@ -118,11 +112,11 @@ function queryClientState(
   const { portId, channelId } = request;
   // This query has a colon that the others lack.
   const channel = requireFound(getChannel(context, request), () =>
-    ErrChannelNotFound(`port-id: ${portId}, channel-id: ${channelId}`),
+    ibcErrors.ErrChannelNotFound(`port-id: ${portId}, channel-id: ${channelId}`),
   );
   const { clientId } = connectionOf(context, channel);
   const client = requireFound(openClientStore(context, clientId).clientState(), () =>
-    ErrClientNotFound(`client-id: ${clientId}`),
+    ibcErrors.ErrClientNotFound(`client-id: ${clientId}`),
   );
   const clientState = packClientState(client);
   return { identifiedClientState: { clientId, clientState }, ...emptyProof(context) };
@@ -135,14 +129,16 @@ function queryConsensusState(
   checkEnd(request);
   const { clientId } = connectionOf(context, channelOf(context, request));
   const state = requireFound(openClientStore(context, clientId).consensusState(request), () =>
-    ErrConsensusStateNotFound(`client-id: ${clientId}`),
+    ibcErrors.ErrConsensusStateNotFound(`client-id: ${clientId}`),
   );
   return { clientId, consensusState: packConsensusState(state), ...emptyProof(context) };
 }
 
 function connectionOf(context: Context, channel: Channel): ConnectionEnd {
   const id = hopOf(channel);
-  return requireFound(getConnection(context, id), () => ErrConnectionNotFound(`connection-id: ${id}`));
+  return requireFound(getConnection(context, id), () =>
+    ibcErrors.ErrConnectionNotFound(`connection-id: ${id}`),
+  );
 }
 
 const packetQueries = {
@@ -180,7 +176,7 @@ const packetQueries = {
   NextSequenceSend: (context, request) => {
     checkEnd(request);
     const nextSequenceSend = requireFound(getSequence(context, "nextSequenceSend", request), () =>
-      ErrSequenceSendNotFound(endText(request)),
+      ibcErrors.ErrSequenceSendNotFound(endText(request)),
     );
     return { nextSequenceSend, ...emptyProof(context) };
   },
@@ -250,7 +246,7 @@ function unreceivedPackets(context: Context, request: wire.QueryUnreceivedPacket
   if (ordering === Order.ORDER_UNORDERED)
     return sequences.filter((each) => getPacketEntry(context, "receipts", request, each) === undefined);
   const next = requireFound(getSequence(context, "nextSequenceRecv", request), () =>
-    ErrSequenceReceiveNotFound(
+    ibcErrors.ErrSequenceReceiveNotFound(
       `destination port: ${request.portId}, destination channel: ${request.channelId}`,
     ),
   );
@@ -268,7 +264,7 @@ function queryNextReceive(
   const nextSequenceReceive =
     ordering === Order.ORDER_UNORDERED
       ? 0n
-      : requireFound(next, () => ErrSequenceReceiveNotFound(endText(request)));
+      : requireFound(next, () => ibcErrors.ErrSequenceReceiveNotFound(endText(request)));
   return { nextSequenceReceive, ...emptyProof(context) };
 }
 

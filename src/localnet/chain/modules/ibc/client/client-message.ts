@@ -25,18 +25,7 @@ import {
 import { TYPE_URL } from "../../../../../cosmos/proto/registry.ts";
 import { equalBytes, upperHex } from "../../../../../platform/base/bytes.ts";
 import * as errors from "../../../runtime/errors.ts";
-import {
-  asModuleError,
-  decodeUntrusted,
-  ErrConsensusStateNotFound,
-  ErrInvalidClientHeader,
-  ErrInvalidHeader,
-  ErrInvalidHeaderHeight,
-  ErrInvalidMisbehaviour,
-  ErrInvalidValidatorSet,
-  ErrTrustingPeriodExpired,
-  ErrUnpackAny,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { compareHeights, formatHeight, goHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { validateClientId } from "../host/identifiers.ts";
 import { type ClientStore, type ConsensusState, durationNs, isSameState } from "./client-store.ts";
@@ -50,12 +39,15 @@ export type ClientMessage =
  * Decodes a client message from its Any. Throws `ModuleError` when it is absent, has another type, or does not decode.
  */
 export function unpackClientMessage(any: Any | undefined): ClientMessage {
-  if (any === undefined) throw ErrUnpackAny("protobuf Any message cannot be nil");
+  if (any === undefined) throw ibcErrors.ErrUnpackAny("protobuf Any message cannot be nil");
   switch (any.typeUrl) {
     case TYPE_URL.tendermintHeader:
-      return { kind: "header", header: decodeUntrusted(() => Header.decode(any.value)) };
+      return { kind: "header", header: ibcErrors.decodeUntrusted(() => Header.decode(any.value)) };
     case TYPE_URL.tendermintMisbehaviour:
-      return { kind: "misbehaviour", misbehaviour: decodeUntrusted(() => Misbehaviour.decode(any.value)) };
+      return {
+        kind: "misbehaviour",
+        misbehaviour: ibcErrors.decodeUntrusted(() => Misbehaviour.decode(any.value)),
+      };
     default:
       throw errors.unregisteredError(
         `no concrete type registered for type URL ${any.typeUrl} against interface *exported.ClientMessage`,
@@ -78,7 +70,7 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
   const trusted = trustedHeightOf(header);
   const state = store.consensusState(trusted);
   if (state !== undefined) return state;
-  throw ErrConsensusStateNotFound(
+  throw ibcErrors.ErrConsensusStateNotFound(
     `could not get trusted consensus state from clientStore for ${name} at TrustedHeight: ${formatHeight(trusted)}`,
   );
 }
@@ -88,12 +80,12 @@ function trustedStateOf(header: Header, store: ClientStore, name = "Header"): Co
  * along. Throws ErrInvalidValidatorSet when their hash differs from the hash in the trusted consensus state.
  */
 function trustedValidatorsOf(header: Header, trusted: ConsensusState): ValidatorSet {
-  const set = asModuleError("trusted validator set in not tendermint validator set type", () =>
+  const set = ibcErrors.asModuleError("trusted validator set in not tendermint validator set type", () =>
     validatorSetFromProto(header.trustedValidators),
   );
   const hash = validatorsHash(set.validators);
   if (equalBytes(trusted.nextValidatorsHash, hash)) return set;
-  throw ErrInvalidValidatorSet(
+  throw ibcErrors.ErrInvalidValidatorSet(
     `trusted validators, does not hash to latest trusted validators. Expected: ${upperHex(trusted.nextValidatorsHash)}, got: ${upperHex(hash)}`,
   );
 }
@@ -114,13 +106,13 @@ export function verifyUpdateHeader(
   const height = heightOfHeader(header);
   const trustedHeight = trustedHeightOf(header);
   if (height.revisionNumber !== trustedHeight.revisionNumber) {
-    throw ErrInvalidHeaderHeight(
+    throw ibcErrors.ErrInvalidHeaderHeight(
       `header height revision ${height.revisionNumber} does not match trusted header revision ${trustedHeight.revisionNumber}`,
     );
   }
   const untrusted = readHeader(header);
   if (compareHeights(height, trustedHeight) <= 0) {
-    throw ErrInvalidClientHeader(
+    throw ibcErrors.ErrInvalidClientHeader(
       `header height ≤ consensus state height (${formatHeight(height)} ≤ ${formatHeight(trustedHeight)})`,
     );
   }
@@ -131,7 +123,7 @@ export function verifyUpdateHeader(
     timeNs: trusted.timeNs,
     nextValidatorsHash: trusted.nextValidatorsHash,
   };
-  asModuleError("failed to verify header", () =>
+  ibcErrors.asModuleError("failed to verify header", () =>
     verifyHeader(
       { header: trustedHeader, validators },
       { ...untrusted.signed, validators: untrusted.validators },
@@ -186,10 +178,10 @@ function readHeader(header: Header): {
   readonly signed: SignedHeader;
   readonly validators: ValidatorSet;
 } {
-  const signed = asModuleError("signed header in not tendermint signed header type", () =>
+  const signed = ibcErrors.asModuleError("signed header in not tendermint signed header type", () =>
     signedHeaderFromProto(header.signedHeader),
   );
-  const validators = asModuleError("validator set in not tendermint validator set type", () =>
+  const validators = ibcErrors.asModuleError("validator set in not tendermint validator set type", () =>
     validatorSetFromProto(header.validatorSet),
   );
   return { signed, validators };
@@ -198,18 +190,20 @@ function readHeader(header: Header): {
 /** Stateless checks of a header (07-tendermint `Header.ValidateBasic`), in ibc-go's order. Throws `ModuleError`. */
 export function validateUpdateHeader(header: Header): void {
   if (header.signedHeader === undefined) {
-    throw ErrInvalidClientHeader("tendermint signed header cannot be nil");
+    throw ibcErrors.ErrInvalidClientHeader("tendermint signed header cannot be nil");
   }
   if (header.signedHeader.header === undefined)
-    throw ErrInvalidClientHeader("tendermint header cannot be nil");
-  const signed = asModuleError("header is not a tendermint header", () =>
+    throw ibcErrors.ErrInvalidClientHeader("tendermint header cannot be nil");
+  const signed = ibcErrors.asModuleError("header is not a tendermint header", () =>
     signedHeaderFromProto(header.signedHeader),
   );
-  asModuleError("header failed basic validation", () => validateSignedHeader(signed, signed.header.chainId));
+  ibcErrors.asModuleError("header failed basic validation", () =>
+    validateSignedHeader(signed, signed.header.chainId),
+  );
   const trusted = trustedHeightOf(header);
   const height = heightOfHeader(header);
   if (compareHeights(trusted, height) >= 0) {
-    throw ErrInvalidHeaderHeight(
+    throw ibcErrors.ErrInvalidHeaderHeight(
       `TrustedHeight ${goHeight(trusted)} must be less than header height ${goHeight(height)}`,
     );
   }
@@ -221,12 +215,12 @@ export function validateUpdateHeader(header: Header): void {
  * client.
  */
 function checkOwnValidators(header: Header, signed: SignedHeader): void {
-  if (header.validatorSet === undefined) throw ErrInvalidClientHeader("validator set is nil");
-  const set = asModuleError("validator set is not tendermint validator set", () =>
+  if (header.validatorSet === undefined) throw ibcErrors.ErrInvalidClientHeader("validator set is nil");
+  const set = ibcErrors.asModuleError("validator set is not tendermint validator set", () =>
     validatorSetFromProto(header.validatorSet),
   );
   if (equalBytes(signed.header.validatorsHash, validatorsHash(set.validators))) return;
-  throw ErrInvalidClientHeader("validator set does not match hash");
+  throw ibcErrors.ErrInvalidClientHeader("validator set does not match hash");
 }
 
 interface HeaderPair {
@@ -242,14 +236,14 @@ export function validateMisbehaviour(misbehaviour: Misbehaviour, block: Verifyin
   requireTrustedValidators(first, "Header1");
   requireTrustedValidators(second, "Header2");
   if (first.signedHeader?.header?.chainId !== second.signedHeader?.header?.chainId) {
-    throw ErrInvalidMisbehaviour("headers must have identical chainIDs");
+    throw ibcErrors.ErrInvalidMisbehaviour("headers must have identical chainIDs");
   }
   wrapWith("misbehaviour client ID is invalid", () => validateClientId(misbehaviour.clientId));
   requireValid(first, "header 1 failed validation");
   requireValid(second, "header 2 failed validation");
   const heights = [heightOfHeader(first), heightOfHeader(second)] as const;
   if (compareHeights(heights[0], heights[1]) < 0) {
-    throw ErrInvalidMisbehaviour(
+    throw ibcErrors.ErrInvalidMisbehaviour(
       `Header1 height is less than Header2 height (${formatHeight(heights[0])} < ${formatHeight(heights[1])})`,
     );
   }
@@ -315,7 +309,7 @@ function verifySigners(
   const { trustingPeriodNs, trustLevel } = trustOptions(client);
   const ageNs = block.timeNs - trusted.timeNs;
   if (ageNs >= trustingPeriodNs) {
-    throw ErrTrustingPeriodExpired(
+    throw ibcErrors.ErrTrustingPeriodExpired(
       `current timestamp minus the latest consensus state timestamp is greater than or equal to the trusting period (${ageNs} >= ${trustingPeriodNs})`,
     );
   }
@@ -326,7 +320,7 @@ function verifySigners(
     verifyCommitLightTrusting(validators, { chainId, commit }, trustLevel, checks);
   } catch (error) {
     if (!(error instanceof CometError)) throw error;
-    throw ErrInvalidMisbehaviour(
+    throw ibcErrors.ErrInvalidMisbehaviour(
       `validator set in header has too much change from trusted validator set: ${error.message}`,
     );
   }
@@ -334,24 +328,24 @@ function verifySigners(
 
 function headersOf(misbehaviour: Misbehaviour): HeaderPair {
   const { header1, header2 } = misbehaviour;
-  if (header1 === undefined) throw ErrInvalidHeader("misbehaviour Header1 cannot be nil");
-  if (header2 === undefined) throw ErrInvalidHeader("misbehaviour Header2 cannot be nil");
+  if (header1 === undefined) throw ibcErrors.ErrInvalidHeader("misbehaviour Header1 cannot be nil");
+  if (header2 === undefined) throw ibcErrors.ErrInvalidHeader("misbehaviour Header2 cannot be nil");
   return { first: header1, second: header2 };
 }
 
 function requireTrustedHeight(header: Header, name: string): void {
   if (trustedHeightOf(header).revisionHeight !== 0n) return;
-  throw ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
+  throw ibcErrors.ErrInvalidHeaderHeight(`misbehaviour ${name} cannot have zero revision height`);
 }
 
 function requireTrustedValidators(header: Header, name: string): void {
   if (header.trustedValidators !== undefined) return;
-  throw ErrInvalidValidatorSet(`trusted validator set in ${name} cannot be empty`);
+  throw ibcErrors.ErrInvalidValidatorSet(`trusted validator set in ${name} cannot be empty`);
 }
 
 function requireValid(header: Header, words: string): void {
   errors.wrapErrors(
-    (error) => ErrInvalidMisbehaviour(`${words}: ${error.message}`),
+    (error) => ibcErrors.ErrInvalidMisbehaviour(`${words}: ${error.message}`),
     () => validateUpdateHeader(header),
   );
 }
@@ -369,7 +363,8 @@ function requireCommitted(header: Header, block: VerifyingBlock): void {
       checks,
     );
   } catch (error) {
-    if (error instanceof CometError) throw ErrInvalidMisbehaviour("validator set did not commit to header");
+    if (error instanceof CometError)
+      throw ibcErrors.ErrInvalidMisbehaviour("validator set did not commit to header");
     throw error;
   }
 }

@@ -10,21 +10,7 @@ import { trimGoSpace } from "../../../../../platform/base/text.ts";
 import * as errors from "../../../runtime/errors.ts";
 import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
-import {
-  ErrIbcInvalidHeight,
-  ErrInvalidChainID,
-  ErrInvalidClient,
-  ErrInvalidClientType,
-  ErrInvalidConsensus,
-  ErrInvalidHeaderHeight,
-  ErrInvalidMaxClockDrift,
-  ErrInvalidProofSpecs,
-  ErrInvalidSubstitute,
-  ErrInvalidTrustingPeriod,
-  ErrInvalidTrustLevel,
-  ErrInvalidUnbondingPeriod,
-  ErrInvalidUpgradeClient,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import {
   type IbcOptions,
   requireAuthority,
@@ -117,11 +103,11 @@ function validateCreateClient(message: wire.MsgCreateClient, bech32Prefix: strin
   const client = unpackClientState(message.clientState);
   if (client.type === LOCALHOST) {
     if (latestHeightOf(client).revisionHeight === 0n)
-      throw ErrIbcInvalidHeight("local revision height cannot be zero");
+      throw ibcErrors.ErrIbcInvalidHeight("local revision height cannot be zero");
   } else validateClientState(client.state);
   const consensusState = unpackConsensusState(message.consensusState);
   if (client.type !== TENDERMINT_TYPE)
-    throw ErrInvalidClientType("client type for client state and consensus state do not match");
+    throw ibcErrors.ErrInvalidClientType("client type for client state and consensus state do not match");
   validateConsensusState(consensusState);
 }
 
@@ -156,7 +142,7 @@ function validateRecoverClient(message: wire.MsgRecoverClient, bech32Prefix: str
   validateClientId(message.subjectClientId);
   validateClientId(message.substituteClientId);
   if (message.subjectClientId === message.substituteClientId)
-    throw ErrInvalidSubstitute("subject and substitute clients must be different");
+    throw ibcErrors.ErrInvalidSubstitute("subject and substitute clients must be different");
 }
 
 /** Stateless checks of MsgUpgradeClient (`ValidateBasic`): as in ibc-go, the signer is checked late. Throws `ModuleError`. */
@@ -164,13 +150,13 @@ function validateUpgradeClient(message: wire.MsgUpgradeClient, bech32Prefix: str
   const { type } = unpackClientState(message.clientState);
   unpackConsensusState(message.consensusState);
   if (type !== TENDERMINT_TYPE)
-    throw ErrInvalidUpgradeClient(
+    throw ibcErrors.ErrInvalidUpgradeClient(
       `consensus state's client-type does not match client. expected: ${type}, got: ${TENDERMINT_TYPE}`,
     );
   if (message.proofUpgradeClient.length === 0)
-    throw ErrInvalidUpgradeClient("proof of upgrade client cannot be empty");
+    throw ibcErrors.ErrInvalidUpgradeClient("proof of upgrade client cannot be empty");
   if (message.proofUpgradeConsensusState.length === 0)
-    throw ErrInvalidUpgradeClient("proof of upgrade consensus state cannot be empty");
+    throw ibcErrors.ErrInvalidUpgradeClient("proof of upgrade consensus state cannot be empty");
   requireSigner(bech32Prefix, message);
   validateClientId(message.clientId);
 }
@@ -201,7 +187,7 @@ function validateClientState(client: ClientState): void {
   validateChainId(client.chainId);
   const level = client.trustLevel ?? { numerator: 0n, denominator: 0n };
   if (!isTrustLevel(level)) {
-    throw ErrInvalidTrustLevel(
+    throw ibcErrors.ErrInvalidTrustLevel(
       `trustLevel must be within [1/3, 1], given ${level.numerator}/${level.denominator}`,
     );
   }
@@ -210,20 +196,21 @@ function validateClientState(client: ClientState): void {
   const trusting = durationNs(client.trustingPeriod);
   const unbonding = durationNs(client.unbondingPeriod);
   if (trusting >= unbonding) {
-    throw ErrInvalidTrustingPeriod(
+    throw ibcErrors.ErrInvalidTrustingPeriod(
       `trusting period (${goDurationText(trusting)}) should be < unbonding period (${goDurationText(unbonding)})`,
     );
   }
-  if (client.proofSpecs.length === 0) throw ErrInvalidProofSpecs("proof specs cannot be nil for tm client");
+  if (client.proofSpecs.length === 0)
+    throw ibcErrors.ErrInvalidProofSpecs("proof specs cannot be nil for tm client");
   for (const [index, key] of client.upgradePath.entries()) {
     if (trimGoSpace(key) === "")
-      throw ErrInvalidClient(`key in upgrade path at index ${index} cannot be empty`);
+      throw ibcErrors.ErrInvalidClient(`key in upgrade path at index ${index} cannot be empty`);
   }
 }
 
 /** Stateless checks of a consensus state (07-tendermint `ConsensusState.ValidateBasic`). Throws `ModuleError`. */
 function validateConsensusState(state: ConsensusState): void {
-  if (state.root.length === 0) throw ErrInvalidConsensus("root cannot be empty");
+  if (state.root.length === 0) throw ibcErrors.ErrInvalidConsensus("root cannot be empty");
   try {
     validateHash(state.nextValidatorsHash);
   } catch (error) {
@@ -232,14 +219,15 @@ function validateConsensusState(state: ConsensusState): void {
     throw error;
   }
   // Go checks the seconds of the time (`Unix() <= 0`), so that a time within the first second is invalid.
-  if (state.timeNs < NS_PER_SECOND) throw ErrInvalidConsensus("timestamp must be a positive Unix time");
+  if (state.timeNs < NS_PER_SECOND)
+    throw ibcErrors.ErrInvalidConsensus("timestamp must be a positive Unix time");
 }
 
 function validateChainId(chainId: string): void {
-  if (trimGoSpace(chainId) === "") throw ErrInvalidChainID("chain id cannot be empty string");
+  if (trimGoSpace(chainId) === "") throw ibcErrors.ErrInvalidChainID("chain id cannot be empty string");
   const { length } = Buffer.from(chainId);
   if (length <= MAX_CHAIN_ID_LENGTH) return;
-  throw ErrInvalidChainID(`chainID is too long; got: ${length}, max: ${MAX_CHAIN_ID_LENGTH}`);
+  throw ibcErrors.ErrInvalidChainID(`chainID is too long; got: ${length}, max: ${MAX_CHAIN_ID_LENGTH}`);
 }
 
 function validatePeriods(client: ClientState): void {
@@ -248,13 +236,13 @@ function validatePeriods(client: ClientState): void {
     if (durationNs(period) > MAX_DURATION_NS) throw errors.unregisteredError("proto: duration out of range");
   }
   if (durationNs(client.trustingPeriod) <= 0n) {
-    throw ErrInvalidTrustingPeriod("trusting period must be greater than zero");
+    throw ibcErrors.ErrInvalidTrustingPeriod("trusting period must be greater than zero");
   }
   if (durationNs(client.unbondingPeriod) <= 0n) {
-    throw ErrInvalidUnbondingPeriod("unbonding period must be greater than zero");
+    throw ibcErrors.ErrInvalidUnbondingPeriod("unbonding period must be greater than zero");
   }
   if (durationNs(client.maxClockDrift) <= 0n) {
-    throw ErrInvalidMaxClockDrift("max clock drift must be greater than zero");
+    throw ibcErrors.ErrInvalidMaxClockDrift("max clock drift must be greater than zero");
   }
 }
 
@@ -262,11 +250,13 @@ function validateLatestHeight(client: ClientState): void {
   const height = client.latestHeight ?? ZERO_HEIGHT;
   const revision = revisionOfChainId(client.chainId);
   if (height.revisionNumber !== revision) {
-    throw ErrInvalidHeaderHeight(
+    throw ibcErrors.ErrInvalidHeaderHeight(
       `latest height revision number must match chain id revision number (${height.revisionNumber} != ${revision})`,
     );
   }
   if (height.revisionHeight === 0n) {
-    throw ErrInvalidHeaderHeight("tendermint client's latest height revision height cannot be zero");
+    throw ibcErrors.ErrInvalidHeaderHeight(
+      "tendermint client's latest height revision height cannot be zero",
+    );
   }
 }

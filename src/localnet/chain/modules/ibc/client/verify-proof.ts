@@ -7,20 +7,7 @@ import type { ConnectionEnd } from "../../../../../cosmos/proto/gen/ibc/core/con
 import { equalBytes, latin1, utf8 } from "../../../../../platform/base/bytes.ts";
 import type { Context } from "../../../runtime/context.ts";
 import * as errors from "../../../runtime/errors.ts";
-import {
-  ErrClientNotActive,
-  ErrClientNotFound,
-  ErrConsensusStateNotFound,
-  ErrDelayPeriodNotPassed,
-  ErrFailedMembershipVerification,
-  ErrFailedNonMembershipVerification,
-  ErrIbcInvalidHeight,
-  ErrInvalidMerkleProof,
-  ErrInvalidPrefix,
-  ErrInvalidProof,
-  ErrProcessedHeightNotFound,
-  ErrProcessedTimeNotFound,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { compareHeights, formatHeight, goHeight, selfHeight, ZERO_HEIGHT } from "../host/height.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
 import { STORE_NAME } from "../host/keys.ts";
@@ -80,10 +67,10 @@ interface OpenClient {
 function activeClient(context: Context, { clientId, prefix }: PathProof): OpenClient {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound(clientId);
+  if (client === undefined) throw ibcErrors.ErrClientNotFound(clientId);
   const status = statusOf(context, client, store);
-  if (status !== "Active") throw ErrClientNotActive(`client (${clientId}) status is ${status}`);
-  if (prefix.length === 0) throw ErrInvalidPrefix("prefix can't be empty");
+  if (status !== "Active") throw ibcErrors.ErrClientNotActive(`client (${clientId}) status is ${status}`);
+  if (prefix.length === 0) throw ibcErrors.ErrInvalidPrefix("prefix can't be empty");
   return { client, store };
 }
 
@@ -92,7 +79,7 @@ function claimOf(context: Context, request: PathProof, { client, store }: OpenCl
   const { proofHeight } = request;
   const latest = latestHeightOf(client);
   if (compareHeights(latest, proofHeight) < 0) {
-    throw ErrIbcInvalidHeight(
+    throw ibcErrors.ErrIbcInvalidHeight(
       `client state height < proof height (${goHeight(latest)} < ${goHeight(proofHeight)}), please ensure the client has been updated`,
     );
   }
@@ -100,10 +87,10 @@ function claimOf(context: Context, request: PathProof, { client, store }: OpenCl
   const operations = splitMerkleProof(request.proof);
   const proof = operations === undefined ? undefined : proofs.decode(operations);
   if (proof?.ok !== true)
-    throw ErrInvalidProof("failed to unmarshal proof into ICS 23 commitment merkle proof");
+    throw ibcErrors.ErrInvalidProof("failed to unmarshal proof into ICS 23 commitment merkle proof");
   const state = store.consensusState(proofHeight);
   if (state === undefined) {
-    throw ErrConsensusStateNotFound(
+    throw ibcErrors.ErrConsensusStateNotFound(
       "please ensure the proof was constructed against a height that exists on the client",
     );
   }
@@ -116,22 +103,26 @@ function requireDelay(context: Context, { proofHeight, delay }: PathProof, store
   const processed = store.processed(proofHeight);
   if (delay.timeNs !== 0n) {
     if (processed === undefined)
-      throw ErrProcessedTimeNotFound(`processed time not found for height: ${formatHeight(proofHeight)}`);
+      throw ibcErrors.ErrProcessedTimeNotFound(
+        `processed time not found for height: ${formatHeight(proofHeight)}`,
+      );
     // Go adds two uint64: an endless delay wraps around.
     const valid = BigInt.asUintN(64, processed.timeNs + delay.timeNs);
     if (context.timeNs < valid)
-      throw ErrDelayPeriodNotPassed(
+      throw ibcErrors.ErrDelayPeriodNotPassed(
         `cannot verify packet until time: ${valid}, current time: ${context.timeNs}`,
       );
   }
   if (delay.blocks !== 0n) {
     if (processed === undefined)
-      throw ErrProcessedHeightNotFound(`processed height not found for height: ${formatHeight(proofHeight)}`);
+      throw ibcErrors.ErrProcessedHeightNotFound(
+        `processed height not found for height: ${formatHeight(proofHeight)}`,
+      );
     const { revisionNumber, revisionHeight } = processed.height;
     const valid = { revisionNumber, revisionHeight: BigInt.asUintN(64, revisionHeight + delay.blocks) };
     const current = selfHeight(context);
     if (compareHeights(current, valid) < 0)
-      throw ErrDelayPeriodNotPassed(
+      throw ibcErrors.ErrDelayPeriodNotPassed(
         `cannot verify packet until height: ${formatHeight(valid)}, current height: ${formatHeight(current)}`,
       );
   }
@@ -142,20 +133,20 @@ function verifyOwnValue(context: Context, { proof, prefix, path }: PathProof, va
   const words = `at path: ${goPath(prefix, path)}`;
   const stored = context.store(STORE_NAME).get(utf8(path));
   if (stored === undefined)
-    throw ErrFailedMembershipVerification(`value not found for path ${goPath(prefix, path)}`);
+    throw ibcErrors.ErrFailedMembershipVerification(`value not found for path ${goPath(prefix, path)}`);
   if (!equalBytes(stored, value))
-    throw ErrFailedMembershipVerification(`value provided does not equal value stored ${words}`);
+    throw ibcErrors.ErrFailedMembershipVerification(`value provided does not equal value stored ${words}`);
 }
 
 function verifyOwnAbsence(context: Context, { proof, prefix, path }: PathProof): void {
   requireSentinel(proof);
   if (context.store(STORE_NAME).has(utf8(path)))
-    throw ErrFailedNonMembershipVerification(`value found for path ${goPath(prefix, path)}`);
+    throw ibcErrors.ErrFailedNonMembershipVerification(`value found for path ${goPath(prefix, path)}`);
 }
 
 function requireSentinel(proof: Uint8Array): void {
   if (!equalBytes(proof, SENTINEL_PROOF))
-    throw ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
+    throw ibcErrors.ErrInvalidProof(`expected ${latin1(SENTINEL_PROOF)}, got ${latin1(proof)}`);
 }
 
 /** Prints a path as Go prints the structure. */
@@ -165,11 +156,11 @@ function goPath(prefix: Uint8Array, path: string): string {
 
 /** Converts the error of a proof, whose text ends with the description of ibc-go's error. */
 function commitmentError({ text }: ProofFailure): errors.ModuleError {
-  for (const kind of [ErrInvalidProof, ErrInvalidMerkleProof]) {
+  for (const kind of [ibcErrors.ErrInvalidProof, ibcErrors.ErrInvalidMerkleProof]) {
     const ending = `: ${kind().message}`;
     if (text.endsWith(ending)) return kind(text.slice(0, -ending.length));
   }
-  return ErrInvalidProof(text);
+  return ibcErrors.ErrInvalidProof(text);
 }
 
 /** A proof in a message. */

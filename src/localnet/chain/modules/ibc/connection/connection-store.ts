@@ -10,14 +10,7 @@ import { enumName, trimGoSpace } from "../../../../../platform/base/text.ts";
 import type { Context } from "../../../runtime/context.ts";
 import { createItem, uint64Codec } from "../../../store/collections.ts";
 import { openClientStore, statusOf } from "../client/client-store.ts";
-import {
-  ErrClientNotActive,
-  ErrClientNotFound,
-  ErrConnectionNotFound,
-  ErrInvalidConnectionState,
-  ErrInvalidConnectionVersion,
-  ErrVersionNegotiationFailed,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { LOCALHOST } from "../host/identifiers.ts";
 import {
   clientConnectionsKey,
@@ -81,7 +74,7 @@ export function listConnections(context: Context): readonly IdentifiedConnection
 /** Returns a connection in any state. Throws connection/3. */
 export function requireConnection(context: Context, connectionId: string): ConnectionEnd {
   const connection = getConnection(context, connectionId);
-  if (connection === undefined) throw ErrConnectionNotFound(connectionId);
+  if (connection === undefined) throw ibcErrors.ErrConnectionNotFound(connectionId);
   return connection;
 }
 
@@ -93,16 +86,18 @@ export function requireOpenConnection(context: Context, connectionId: string): C
 /** Returns an open connection. Throws connection/6. */
 export function requireOpen(connection: ConnectionEnd): ConnectionEnd {
   if (connection.state === State.STATE_OPEN) return connection;
-  throw ErrInvalidConnectionState(`connection state is not OPEN (got ${enumName(State, connection.state)})`);
+  throw ibcErrors.ErrInvalidConnectionState(
+    `connection state is not OPEN (got ${enumName(State, connection.state)})`,
+  );
 }
 
 /** Throws client/4 for an unknown client, client/29 for one that is not active. */
 export function requireActiveClient(context: Context, clientId: string): void {
   const store = openClientStore(context, clientId);
   const client = store.clientState();
-  if (client === undefined) throw ErrClientNotFound(`clientID (${clientId})`);
+  if (client === undefined) throw ibcErrors.ErrClientNotFound(`clientID (${clientId})`);
   const status = statusOf(context, client, store);
-  if (status !== "Active") throw ErrClientNotActive(`client (${clientId}) status is ${status}`);
+  if (status !== "Active") throw ibcErrors.ErrClientNotActive(`client (${clientId}) status is ${status}`);
 }
 
 /** The connection versions that this chain supports: IBC's only one. */
@@ -112,11 +107,11 @@ export const SUPPORTED_VERSIONS: readonly Version[] = [
 
 /** Stateless checks of a version (ibc-go `ValidateVersion`). Throws connection/9. */
 export function validateVersion(version: Version | undefined): void {
-  if (version === undefined) throw ErrInvalidConnectionVersion("version cannot be nil");
+  if (version === undefined) throw ibcErrors.ErrInvalidConnectionVersion("version cannot be nil");
   if (trimGoSpace(version.identifier) === "")
-    throw ErrInvalidConnectionVersion("version identifier cannot be blank");
+    throw ibcErrors.ErrInvalidConnectionVersion("version identifier cannot be blank");
   const blank = version.features.findIndex((feature) => trimGoSpace(feature) === "");
-  if (blank >= 0) throw ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
+  if (blank >= 0) throw ibcErrors.ErrInvalidConnectionVersion(`feature cannot be blank, index ${blank}`);
 }
 
 /** Returns whether a version has this identifier and all these features, at least one. */
@@ -136,7 +131,7 @@ export function pickVersion(counterparty: readonly Version[]): Version {
     const shared = features.filter((feature) => other?.features.includes(feature));
     if (shared.length > 0) return { identifier, features: shared };
   }
-  throw ErrVersionNegotiationFailed(
+  throw ibcErrors.ErrVersionNegotiationFailed(
     `failed to find a matching counterparty version (${goVersions(counterparty)}) from the supported version list (${goVersions(SUPPORTED_VERSIONS)})`,
   );
 }

@@ -13,15 +13,7 @@ import { messageHandlers } from "../../../runtime/handlers.ts";
 import type { MessageHandler } from "../../../runtime/module.ts";
 import { openClientStore } from "../client/client-store.ts";
 import { type MessageProof, OWN_PREFIX, proofOf, verifyRemoteValue } from "../client/verify-proof.ts";
-import {
-  ErrIbcInvalidVersion,
-  ErrInvalidClientType,
-  ErrInvalidConnectionCounterparty,
-  ErrInvalidConnectionIdentifier,
-  ErrInvalidConnectionState,
-  ErrInvalidConnectionVersion,
-  ErrInvalidProof,
-} from "../host/errors.ts";
+import * as ibcErrors from "../host/errors.ts";
 import { connectionEvent } from "../host/events.ts";
 import { type IbcOptions, packedSigner, requireAuthority, requireSigner } from "../host/signed-handler.ts";
 import { isNumberedId, LOCALHOST, validateClientId, validateConnectionId } from "../host/identifiers.ts";
@@ -95,7 +87,7 @@ function step<T>(name: string, handle: (context: Context, message: T) => void) {
 function openInit(context: Context, message: wire.MsgConnectionOpenInit): void {
   const { clientId, version, delayPeriod } = message;
   if (version !== undefined && !isSupportedVersion(SUPPORTED_VERSIONS, version))
-    throw ErrInvalidConnectionVersion("version is not supported");
+    throw ibcErrors.ErrInvalidConnectionVersion("version is not supported");
   requireActiveClient(context, clientId);
   const id = newConnectionId(context, clientId);
   const versions = version === undefined ? [...SUPPORTED_VERSIONS] : [version];
@@ -197,14 +189,14 @@ function connectionInState(context: Context, connectionId: string, expected: Sta
   const connection = requireConnection(context, connectionId);
   if (connection.state === expected) return connection;
   const name = expected === State.STATE_INIT ? "INIT" : "TRYOPEN";
-  throw ErrInvalidConnectionState(
+  throw ibcErrors.ErrInvalidConnectionState(
     `connection state is not ${name} (got ${enumName(State, connection.state)})`,
   );
 }
 
 function acceptedVersion({ versions }: ConnectionEnd, version: Version | undefined): Version {
   if (version !== undefined && isSupportedVersion(versions, version)) return version;
-  throw ErrInvalidConnectionState(
+  throw ibcErrors.ErrInvalidConnectionState(
     `the counterparty selected version ${version === undefined ? "<nil>" : goVersion(version)} is not supported by versions selected on INIT`,
   );
 }
@@ -233,7 +225,7 @@ function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: str
   requireNotLocalhost(message.clientId);
   named("invalid client ID", () => validateClientId(message.clientId));
   if ((message.counterparty?.connectionId ?? "") !== "")
-    throw ErrInvalidConnectionCounterparty("counterparty connection identifier must be empty");
+    throw ibcErrors.ErrInvalidConnectionCounterparty("counterparty connection identifier must be empty");
   if (message.version !== undefined) {
     const { version } = message;
     named("basic validation of the provided version failed", () => validateVersion(version));
@@ -249,7 +241,7 @@ function validateOpenInit(message: wire.MsgConnectionOpenInit, bech32Prefix: str
 function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: string): void {
   requireNotLocalhost(message.clientId);
   if (message.previousConnectionId !== "") {
-    throw ErrInvalidConnectionIdentifier(
+    throw ibcErrors.ErrInvalidConnectionIdentifier(
       "previous connection identifier must be empty, this field has been deprecated as crossing hellos are no longer supported",
     );
   }
@@ -258,7 +250,7 @@ function validateOpenTry(message: wire.MsgConnectionOpenTry, bech32Prefix: strin
     validateConnectionId(message.counterparty?.connectionId ?? ""),
   );
   validateVersions(message.counterpartyVersions);
-  if (message.proofInit.length === 0) throw ErrInvalidProof("cannot submit an empty proof init");
+  if (message.proofInit.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof init");
   requireSigner(bech32Prefix, message);
   validateCounterparty(message.counterparty);
 }
@@ -268,29 +260,30 @@ function validateOpenAck(message: wire.MsgConnectionOpenAck, bech32Prefix: strin
   requireNumberedId(message.connectionId);
   named("invalid counterparty connection ID", () => validateConnectionId(message.counterpartyConnectionId));
   validateVersion(message.version);
-  if (message.proofTry.length === 0) throw ErrInvalidProof("cannot submit an empty proof try");
+  if (message.proofTry.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof try");
   requireSigner(bech32Prefix, message);
 }
 
 /** Stateless checks of MsgConnectionOpenConfirm. Throws `ModuleError`. */
 function validateOpenConfirm(message: wire.MsgConnectionOpenConfirm, bech32Prefix: string): void {
   requireNumberedId(message.connectionId);
-  if (message.proofAck.length === 0) throw ErrInvalidProof("cannot submit an empty proof ack");
+  if (message.proofAck.length === 0) throw ibcErrors.ErrInvalidProof("cannot submit an empty proof ack");
   requireSigner(bech32Prefix, message);
 }
 
 function requireNotLocalhost(clientId: string): void {
-  if (clientId === LOCALHOST) throw ErrInvalidClientType("localhost connection handshakes are disallowed");
+  if (clientId === LOCALHOST)
+    throw ibcErrors.ErrInvalidClientType("localhost connection handshakes are disallowed");
 }
 
 function requireNumberedId(connectionId: string): void {
-  if (!isNumberedId(connectionId, "connection-")) throw ErrInvalidConnectionIdentifier();
+  if (!isNumberedId(connectionId, "connection-")) throw ibcErrors.ErrInvalidConnectionIdentifier();
 }
 
 function validateVersions(versions: wire.MsgConnectionOpenTry["counterpartyVersions"]): void {
-  if (versions.length === 0) throw ErrIbcInvalidVersion("empty counterparty versions");
+  if (versions.length === 0) throw ibcErrors.ErrIbcInvalidVersion("empty counterparty versions");
   if (versions.length > MAX_VERSIONS)
-    throw ErrIbcInvalidVersion(`counterparty versions must not exceed ${MAX_VERSIONS} items`);
+    throw ibcErrors.ErrIbcInvalidVersion(`counterparty versions must not exceed ${MAX_VERSIONS} items`);
   for (const [index, version] of versions.entries()) {
     named(`basic validation failed on version with index ${index}`, () => validateVersion(version));
   }
@@ -302,7 +295,7 @@ function validateCounterparty(counterparty: Counterparty | undefined): void {
     named("invalid counterparty connection ID", () => validateConnectionId(connectionId));
   named("invalid counterparty client ID", () => validateClientId(clientId));
   if ((prefix?.keyPrefix.length ?? 0) === 0)
-    throw ErrInvalidConnectionCounterparty("counterparty prefix cannot be empty");
+    throw ibcErrors.ErrInvalidConnectionCounterparty("counterparty prefix cannot be empty");
 }
 
 function named(words: string, check: () => void): void {
