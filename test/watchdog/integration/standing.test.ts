@@ -75,7 +75,7 @@ describe("a validator of a running chain", () => {
       commits: { missed: 0, others: 3, missing: 0 },
       peers: {
         comparisons: [{ measure: "signing", rank: 1, compared: 4, notBetter: 3 }],
-        notes: ["the chain has no revenue module"],
+        notes: ["the configuration has no operator_address"],
       },
     });
   });
