@@ -55,9 +55,9 @@ async function sections(root: string): Promise<readonly (readonly [string, strin
       DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
     "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
-    "daemons/icq-relayer/README.md": { configuration: relayerKeyTable() },
-    "daemons/localnet/README.md": { "chain file": chainKeyTable() },
-    "daemons/oracle-watchdog/README.md": { configuration: watchdogKeyTable(), channels: channelTable() },
+    "docs/relayer.md": { configuration: relayerKeyTable() },
+    "docs/localnet.md": { "chain file": chainKeyTable() },
+    "docs/watchdog.md": { configuration: watchdogKeyTable(), channels: channelTable() },
   };
   return Object.entries(texts).map(([path, byName]) => [
     path,

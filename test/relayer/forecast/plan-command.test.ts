@@ -14,7 +14,7 @@ async function planned(...args: readonly string[]): Promise<unknown> {
 
 describe("relaywatch relayer plan", () => {
   it("prints what the worked example in the documentation says", async () => {
-    const readme = readFileSync(new URL("../../../daemons/icq-relayer/README.md", import.meta.url), "utf8");
+    const readme = readFileSync(new URL("../../../docs/relayer.md", import.meta.url), "utf8");
     const [, example] = /\$ relaywatch relayer plan --queries 1000\n(.*?)\n```/s.exec(readme) ?? [];
     expect((await plan("--queries", "1000")).out.trimEnd()).toBe(example);
   });
