@@ -73,7 +73,7 @@ describe("deploy/container/Containerfile", () => {
   it("has the program on its path, with the commit of the build, for a user without rights", async () => {
     expect(find(stageOf("runtime"), "USER")).toBe("node");
     const [program = ""] = words(find(stageOf("relaywatch"), "ENTRYPOINT") ?? "[]");
-    expect(JSON.parse(await run(asNode(`${program} version --json`)))).toMatchObject({ commit });
+    expect(JSON.parse(await run(asNode(`${program} version -o json`)))).toMatchObject({ commit });
     expect(
       await run(asNode([program, ...words(find(stageOf("relaywatch"), "CMD") ?? "[]")].join(" "))),
     ).toContain("Usage:");

@@ -91,7 +91,6 @@ describe("relaywatch config init on a terminal", async () => {
         ["RPC of the validator's node", url(ports.localRpc)],
         ["REST of a node of the chain", url(ports.localRest)],
         ["REST of another node of the chain", url(ports.localRest)],
-        ["Currency of the month's pay", "USD"],
         ["URL of the folder with the runbooks", ""],
         ["Channel of notifications", "alertmanager"],
         ["Name of the channel alertmanager", ""],

@@ -1,11 +1,11 @@
 import { existsSync, writeFileSync } from "node:fs";
-import { createInterface } from "node:readline/promises";
 import { Argument, Command, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
+import { openPrompt } from "../../platform/cli/prompt.ts";
 import { ConfigError } from "../../platform/config/config.ts";
 import { withoutSecrets } from "../../platform/config/config-fields.ts";
 import { readDaemonConfig } from "../../platform/config/daemon-config.ts";
@@ -135,22 +135,14 @@ function createQuestions({ yes }: InitOptions): {
   readonly close: () => void;
 } {
   if (yes === true || !process.stdin.isTTY) return { ask: async () => undefined, close: () => {} };
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  const end = new AbortController();
-  // In a terminal, neither Ctrl-C nor Ctrl-D ends a question that waits.
-  const stop = (): void => end.abort(new CliError(EXIT.fatal, "stopped; nothing is written"));
-  terminal.on("SIGINT", stop);
-  terminal.on("close", stop);
+  const prompt = openPrompt();
   return {
     ask: async (question, initial) => {
-      const text = `${question}${initial === undefined ? "" : ` [${initial}]`}: `;
-      const { signal } = end;
-      const answer = await terminal.question(text, { signal }).catch((error: unknown) => {
-        throw signal.aborted ? signal.reason : error;
-      });
-      return answer.trim() === "" ? initial : answer.trim();
+      const line = await prompt.answer(`${question}${initial === undefined ? "" : ` [${initial}]`}: `);
+      if (line === undefined) throw new CliError(EXIT.fatal, "stopped; nothing is written");
+      return line.trim() === "" ? initial : line.trim();
     },
-    close: () => terminal.close(),
+    close: prompt.close,
   };
 }
 

@@ -16,6 +16,8 @@ export interface Prompt {
   readonly secret: (question: string) => Promise<Secret>;
   /** True for "y" and "yes". False when nobody can be asked. */
   readonly confirm: (question: string) => Promise<boolean>;
+  /** A line that may be typed before it is asked for. Undefined after Ctrl-C, and at the end of the input. */
+  readonly answer: (question: string) => Promise<string | undefined>;
   readonly close: () => void;
 }
 
@@ -25,10 +27,12 @@ export function openPrompt(
 ): Prompt {
   const isTerminal = input.isTTY === true;
   let reader: LineReader | undefined;
-  const ask = async (question: string, isSecret: boolean): Promise<string> => {
-    if (isTerminal) output.write(question);
+  const answer = (question: string, isSecret = false): Promise<string | undefined> => {
     reader ??= openReader({ input, output }, isTerminal);
-    const line = await reader.next(isSecret);
+    return reader.next(question, isSecret);
+  };
+  const ask = async (question: string, isSecret: boolean): Promise<string> => {
+    const line = await answer(question, isSecret);
     if (isTerminal && isSecret) output.write("\n");
     if (line !== undefined) return line;
     const name = question.replace(/:\s*$/, "");
@@ -40,13 +44,14 @@ export function openPrompt(
   return {
     secret: async (question) => new Secret((await ask(question, true)).trim()),
     confirm: async (question) => isTerminal && /^y(es)?$/i.test((await ask(question, false)).trim()),
+    answer: (question) => answer(question),
     close: () => reader?.close(),
   };
 }
 
 interface LineReader {
-  /** The next line; undefined at the end of the input. */
-  readonly next: (isSecret: boolean) => Promise<string | undefined>;
+  /** The next line; undefined at the end of the input. A terminal shows the question. */
+  readonly next: (question: string, isSecret: boolean) => Promise<string | undefined>;
   readonly close: () => void;
 }
 
@@ -63,8 +68,14 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   // Ctrl-C does not reach the process while a line is read from a terminal.
   terminal.on("SIGINT", () => terminal.close());
   return {
-    next: async (isSecret) => {
+    next: async (question, isSecret) => {
       isMuted = isSecret;
+      if (isTerminal && isSecret) output.write(question);
+      else if (isTerminal && !lines.isClosed()) {
+        // By the reader, so that a deleted character does not delete the question.
+        terminal.setPrompt(question);
+        terminal.prompt(true);
+      }
       return await lines.next();
     },
     close: () => terminal.close(),
@@ -72,7 +83,10 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
 }
 
 /** A line may arrive before it is asked for. */
-function queueLines(terminal: Interface): { readonly next: () => Promise<string | undefined> } {
+function queueLines(terminal: Interface): {
+  readonly next: () => Promise<string | undefined>;
+  readonly isClosed: () => boolean;
+} {
   const ready: string[] = [];
   const waiting: ((line: string | undefined) => void)[] = [];
   let isClosed = false;
@@ -86,6 +100,7 @@ function queueLines(terminal: Interface): { readonly next: () => Promise<string 
     for (const resolve of waiting.splice(0)) resolve(undefined);
   });
   return {
+    isClosed: () => isClosed,
     next: () =>
       ready.length > 0 || isClosed
         ? Promise.resolve(ready.shift())

@@ -30,8 +30,27 @@ describe("a prompt", () => {
     expect((await second).reveal()).toBe("battery staple");
     prompt.close();
     expect(shown()).toContain("Password: ");
-    expect(shown()).toContain("Delete it? yes");
+    // The terminal's cursor moves in between.
+    expect(shown()).toContain("Delete it? ");
+    expect(shown()).toContain("yes");
     expect(shown()).not.toMatch(/horse|battery|correct/);
+  });
+
+  it("takes what is typed before the question, and keeps the question while a character is deleted", async () => {
+    const { input, prompt, shown } = open(true);
+    const first = prompt.answer("Name: ");
+    input.write("a\r");
+    expect(await first).toBe("a");
+    input.write("b\rc");
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(await prompt.answer("Place: ")).toBe("b");
+    const third = prompt.answer("Time: ");
+    input.write("x\u007f\r");
+    expect(await third).toBe("c");
+    // The line is drawn again after the deletion.
+    expect(shown().split("Time: c").length).toBeGreaterThan(2);
+    input.write("\u0003");
+    expect(await prompt.answer("Again: ")).toBeUndefined();
   });
 
   it("takes one line of other input for each question, and asks nothing", async () => {
