@@ -147,7 +147,9 @@ async function callbackGasByOwner(
 ): Promise<ReadonlyMap<string, bigint>> {
   if (!preview.config.queries.allow_kv_callbacks) return new Map();
   const ones = [...new Map(queries.map((query) => [query.owner, query])).values()];
-  const previews = await previewKv(preview, connection, ones.slice(0, SIMULATED_OWNERS), signal).catch(() => []);
+  const previews = await previewKv(preview, connection, ones.slice(0, SIMULATED_OWNERS), signal).catch(
+    () => [],
+  );
   return new Map(
     previews.flatMap(({ query, outcome }) =>
       outcome.kind === "accepted" && outcome.callbackGas !== undefined
