@@ -131,25 +131,21 @@ export function tunnelThrough(
   const trust = ca === undefined ? {} : { ca: [...ca] };
   const credentials = proxyAuthorization(proxy);
   const headers = credentials === undefined ? {} : { "proxy-authorization": credentials };
-  const open = async ({ host, port, defaultPort }: http.ClientRequestArgs): Promise<Duplex> => {
+  return ({ host, port, defaultPort }, done) => {
     const client = new Client(proxy.origin, {
       connect: { timeout: timeoutMs, ...trust },
       headersTimeout: timeoutMs,
     });
     const servername = host ?? "";
-    const path = `${servername}:${port ?? defaultPort}`;
-    const { socket, statusCode } = await client.connect({ path, headers });
-    // The library gives no protocol here.
-    if (statusCode === 200)
-      return defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket;
-    socket.destroy();
-    throw new Error(`Unexpected server response: ${statusCode}`);
-  };
-  return (request, done) => {
-    open(request).then(
-      (socket) => done(null, socket),
-      (error: Error) => done(error, new Duplex()),
-    );
+    client.connect({ path: `${servername}:${port ?? defaultPort}`, headers }, (error, data) => {
+      if (error !== null) return done(error, new Duplex());
+      const { socket, statusCode } = data;
+      // The library gives no protocol here.
+      if (statusCode === 200)
+        return done(null, defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket);
+      socket.destroy();
+      return done(new Error(`Unexpected server response: ${statusCode}`), new Duplex());
+    });
     return undefined;
   };
 }
