@@ -1,5 +1,6 @@
 import { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { minInt } from "../../platform/base/integers.ts";
+import type { JsonField } from "../../platform/base/json.ts";
 import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
@@ -145,19 +146,18 @@ interface SearchOptions {
 /** Creates the readers of blocks and transactions. `signal` ends their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
-    <T>(method: string, decode: Decode<T>) =>
-    (height: number): Promise<T> =>
-      pool.read({ method, params: { height: height.toString() }, decode }, signal);
+    <T>(method: string, decode: (root: JsonField) => T) =>
+    (height: number): Promise<T & { readonly endpoint: string }> => {
+      const read: Decode<T & { readonly endpoint: string }> = (result, endpoint) => ({
+        ...decode(resultField(result, `${method} of ${height}`, endpoint)),
+        endpoint,
+      });
+      return pool.read({ method, params: { height: height.toString() }, decode: read }, signal);
+    };
   return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), {
     ...createSearcher(pool, signal),
-    blockResults: atHeight("block_results", (result, endpoint) => ({
-      ...decodeBlockResults(resultField(result, "block_results", endpoint)),
-      endpoint,
-    })),
-    block: atHeight("block", (result, endpoint) => ({
-      block: { txs: decodeBlockTxs(resultField(result, "block", endpoint)) },
-      endpoint,
-    })),
+    blockResults: atHeight("block_results", decodeBlockResults),
+    block: atHeight("block", (root) => ({ block: { txs: decodeBlockTxs(root) } })),
   });
 }
 

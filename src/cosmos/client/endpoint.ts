@@ -1,8 +1,8 @@
 import { Buffer } from "node:buffer";
-import http from "node:http";
-import https from "node:https";
+import type http from "node:http";
 import { Duplex } from "node:stream";
 import tls from "node:tls";
+import { Client } from "undici";
 import type { Secret } from "../../platform/base/secret.ts";
 import { ClientError } from "./errors.ts";
 
@@ -129,33 +129,23 @@ export function tunnelThrough(
   { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },
 ): NonNullable<http.ClientRequestArgs["createConnection"]> {
   const trust = ca === undefined ? {} : { ca: [...ca] };
-  const isTls = proxy.protocol === "https:";
+  const credentials = proxyAuthorization(proxy);
+  const headers = credentials === undefined ? {} : { "proxy-authorization": credentials };
   return ({ host, port, defaultPort }, done) => {
-    const credentials = proxyAuthorization(proxy);
-    const servername = host ?? "";
-    const request = (isTls ? https : http).request({
-      host: proxy.hostname,
-      port: proxy.port || (isTls ? 443 : 80),
-      method: "CONNECT",
-      path: `${servername}:${port ?? defaultPort}`,
-      headers: credentials === undefined ? {} : { "proxy-authorization": credentials },
-      timeout: timeoutMs,
-      ...trust,
+    const client = new Client(proxy.origin, {
+      connect: { timeout: timeoutMs, ...trust },
+      headersTimeout: timeoutMs,
     });
-    const failed = (error: Error): void => done(error, new Duplex());
-    request.on("error", failed);
-    request.on("timeout", () =>
-      request.destroy(Object.assign(new Error("no response"), { code: "ETIMEDOUT" })),
-    );
-    request.on("connect", (response, socket) => {
-      socket.setTimeout(0);
+    const servername = host ?? "";
+    client.connect({ path: `${servername}:${port ?? defaultPort}`, headers }, (error, data) => {
+      if (error !== null) return done(error, new Duplex());
+      const { socket, statusCode } = data;
       // The library gives no protocol here.
-      if (response.statusCode === 200)
+      if (statusCode === 200)
         return done(null, defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket);
       socket.destroy();
-      return failed(new Error(`Unexpected server response: ${response.statusCode ?? 0}`));
+      return done(new Error(`Unexpected server response: ${statusCode}`), new Duplex());
     });
-    request.end();
     return undefined;
   };
 }

@@ -3,7 +3,7 @@ import type { RelayerStatus } from "./relayer-status.ts";
 
 /** Leaves out problems that are not older than a block. */
 export interface ProblemHold {
-  /** Returns those that last. Call it at least every second. */
+  /** Returns those that last. */
   readonly lasting: (
     problems: readonly Problem[],
     block: { readonly blockMs: number; readonly nowMs: number },
@@ -32,8 +32,8 @@ export function createProblemHold(): ProblemHold {
       const found = problems.filter((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);
-        if (known === undefined || nowMs - known.lastMs > HELD_MS)
-          seen.set(key, { fromMs: nowMs, lastMs: nowMs });
+        // However long ago the last check was, on a busy machine: no check without it has ended it.
+        if (known === undefined) seen.set(key, { fromMs: nowMs, lastMs: nowMs });
         else known.lastMs = nowMs;
         return IMMEDIATE.has(problem.code) || nowMs - (seen.get(key)?.fromMs ?? nowMs) >= blockMs;
       });

@@ -9,7 +9,10 @@ import { type Forecast, forecast } from "../forecast/forecast.ts";
 import { configuredCosts, loadOf } from "../forecast/loads.ts";
 import type { QueryLoad } from "../forecast/steady-state.ts";
 import { readMarketParams, readMarketState } from "../chain/read-market.ts";
-import { type Preview, servedQueries } from "./open-preview.ts";
+import type { RegisteredQuery } from "../chain/registered-query.ts";
+import { gasGuess } from "../result/gas-guess.ts";
+import { type Preview, type PreviewConnection, servedQueries } from "./open-preview.ts";
+import { previewKv } from "./preview-kv.ts";
 
 /** The local chain's fee market, and what its recent blocks show. */
 export interface MarketPreview {
@@ -113,15 +116,47 @@ export async function presentLoads(
   signal: AbortSignal,
 ): Promise<readonly QueryLoad[]> {
   const loads: QueryLoad[] = [];
-  for (const { id, remote } of preview.connections) {
+  for (const connection of preview.connections) {
+    const { id, remote } = connection;
     const queries = (await servedQueries(preview, id, [], signal)).filter(({ type }) => type === "kv");
     if (queries.length === 0) continue;
-    const remoteMs = await meanBlockMs(remote, signal).catch(() => 0);
+    const [remoteMs, callbacks] = await Promise.all([
+      meanBlockMs(remote, signal).catch(() => 0),
+      callbackGasByOwner(preview, connection, queries, signal),
+    ]);
     signal.throwIfAborted();
-    for (const query of queries)
-      loads.push(loadOf(query, preview.config, { blockMs, remoteMs, gas: measured.get(query.id) }));
+    for (const query of queries) {
+      const callback = callbacks.get(query.owner);
+      const simulated = callback === undefined ? undefined : gasGuess(query, false) + callback;
+      const gas = measured.get(query.id) ?? simulated;
+      loads.push(loadOf(query, preview.config, { blockMs, remoteMs, gas }));
+    }
   }
   return loads;
+}
+
+/** Contracts of a connection whose callback is simulated. The gas of the others is guessed. */
+const SIMULATED_OWNERS = 5;
+
+/** Returns the gas of a contract's callback, by simulating a result of one of its queries; without those that cannot be simulated. */
+async function callbackGasByOwner(
+  preview: Preview,
+  connection: PreviewConnection,
+  queries: readonly RegisteredQuery[],
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, bigint>> {
+  if (!preview.config.queries.allow_kv_callbacks) return new Map();
+  const ones = [...new Map(queries.map((query) => [query.owner, query])).values()];
+  const previews = await previewKv(preview, connection, ones.slice(0, SIMULATED_OWNERS), signal).catch(
+    () => [],
+  );
+  return new Map(
+    previews.flatMap(({ query, outcome }) =>
+      outcome.kind === "accepted" && outcome.callbackGas !== undefined
+        ? [[query.owner, outcome.callbackGas] as const]
+        : [],
+    ),
+  );
 }
 
 /** Forecasts the registered queries at the chain's market. Rejects with `ClientError`. */

@@ -27,12 +27,14 @@ export async function hasKnownHistory(
 ): Promise<boolean> {
   const known = journal.knownBlock(subject);
   if (known !== undefined && latestHeight < known.height) return latestHeight + MAX_LAG >= known.height;
-  if (known !== undefined && known.hash !== "") {
-    const hash = await blockHash(known.height, signal);
-    if (hash !== undefined && hash !== known.hash) return false;
-  }
-  if (known?.height === latestHeight && known.hash !== "") return true;
-  const hash = await blockHash(latestHeight, signal);
+  const isKnown = known !== undefined && known.hash !== "";
+  // Together: nothing is sent after a start before both are there.
+  const [before, hash] = await Promise.all([
+    isKnown ? blockHash(known.height, signal) : undefined,
+    isKnown && known.height === latestHeight ? undefined : blockHash(latestHeight, signal),
+  ]);
+  if (isKnown && before !== undefined && before !== known.hash) return false;
+  if (isKnown && known.height === latestHeight) return true;
   journal.recordBlock(subject, { height: latestHeight, hash: hash ?? "" });
   return true;
 }

@@ -30,7 +30,9 @@ import {
  */
 export async function broadcastPrepared(state: SubmitterState, signal: AbortSignal): Promise<void> {
   const { window, height, clock } = state.deps;
-  if (clock.monotonicMs() < state.pace.stoppedUntilMs || height.now() < state.pace.heldBelow) return;
+  const { stoppedUntilMs, heldBelow, offered } = state.pace;
+  const isTooCheap = height.now() < heldBelow && (state.market.latestPrice() ?? 0n) <= offered;
+  if (clock.monotonicMs() < stoppedUntilMs || isTooCheap) return;
   const open = window.isOpen(height.now());
   if (!open || state.prepared.length === 0) return;
   const chosen = choose(state);
@@ -54,6 +56,7 @@ async function broadcast(
 ): Promise<void> {
   const { window, height, clock } = state.deps;
   const gasPrice = await currentPrice(state, chosen, signal);
+  state.pace.offered = gasPrice;
   const admitted: AdmittedTransaction[] = [];
   for (const prepared of chosen) {
     const one = await admit(state, { prepared, before: admitted, gasPrice }, signal);

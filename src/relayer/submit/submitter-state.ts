@@ -159,8 +159,10 @@ interface Pace {
   /** Duration of the last simulations and of the last broadcasts, ms. */
   simulateMs: number;
   broadcastMs: number;
-  /** Nothing is sent below this height: the price was refused. */
+  /** Nothing is sent below this height, unless the price is known to be above `offered`: that was refused. */
   heldBelow: bigint;
+  /** The price of the last broadcast. */
+  offered: Dec18;
   /** Nothing is simulated below this height: the node expected another sequence at each try. */
   simulatedFrom: bigint;
   /** Nothing is sent before this time, monotonic ms. */
@@ -202,6 +204,7 @@ export function createSubmitterState(
       simulateMs: 0,
       broadcastMs: 0,
       heldBelow: 0n,
+      offered: 0n,
       simulatedFrom: 0n,
       stoppedUntilMs: 0,
       stopped: undefined,

@@ -213,9 +213,10 @@ async function proveBlock(
   height: bigint,
   txs: readonly FoundTx[],
 ): Promise<ProvenBlock> {
-  const { worker, deps, view, prover } = cycle;
+  const { worker, deps, view, prover, relay } = cycle;
   try {
     const results = await prover.prove(height, txs);
+    relay.lacking.get(state.query.id)?.delete(height);
     return {
       ok: true,
       proven: results.map(({ tx, result }) => ({
@@ -226,6 +227,7 @@ async function proveBlock(
     };
   } catch (error) {
     if (!isUnprovable(cycle, error, state, height)) return { ok: false, error: readFailed(error) };
+    relay.lacking.get(state.query.id)?.delete(height);
     for (const tx of txs) {
       const ids = { queryId: state.query.id, hash: toHex(tx.hash), remoteHeight: height };
       addDeadLetter(worker, deps, ids, errorText(error));
@@ -251,9 +253,9 @@ function isUnprovable(cycle: TxCycle, error: unknown, state: QueryState, height:
   const { id } = state.query;
   if (error instanceof ClientError && answer !== "not-here") return false;
   const nowMs = worker.clock.monotonicMs();
-  const known = lacking.get(id);
-  const sinceMs = known?.height === height ? known.sinceMs : nowMs;
-  lacking.set(id, { height, sinceMs });
+  const blocks = lacking.get(id) ?? new Map<bigint, number>();
+  const sinceMs = blocks.get(height) ?? nowMs;
+  lacking.set(id, blocks.set(height, sinceMs));
   return nowMs - sinceMs >= (deps.giveUpAfterMs ?? DAY_MS);
 }
 

@@ -81,8 +81,8 @@ export interface TxRelay {
   readonly relay: (state: QueryState, range: RelayedRange) => void;
   /** Receives the outcomes of the transactions. */
   readonly recordOutcome: OutcomeListener;
-  /** Since when no endpoint has what the transactions of a block need, by query; monotonic. */
-  readonly lacking: Map<bigint, { readonly height: bigint; readonly sinceMs: number }>;
+  /** Since when no endpoint has what the transactions of a block need, by query and height; monotonic, ms. */
+  readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 
 /** What a relay and its functions share. */

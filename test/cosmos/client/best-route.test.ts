@@ -1,13 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { untilAborted } from "../../../src/platform/base/abort.ts";
 import {
   BetterEndpointError,
+  createBestCheck,
   createRoutePicker,
-  whileBest,
 } from "../../../src/cosmos/client/events/websocket-subscription.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
-const SIGNAL = new AbortController().signal;
 const routes = ["a", "b", "c"].map((name) => ({ name }));
 
 describe("the routes of an event stream", () => {
@@ -26,42 +24,33 @@ describe("the routes of an event stream", () => {
 });
 
 describe("a session", () => {
-  const session = async (signal: AbortSignal): Promise<never> => {
-    await untilAborted(signal);
-    throw new Error("ended");
-  };
-
   it("ends when one other endpoint has been the best one for the whole time", async () => {
     const clock = createManualClock(0);
     let order = ["b"];
-    let ended: unknown;
-    const running = whileBest("a", session, { order: () => order, moveAfterMs: 20_000, clock }, SIGNAL).catch(
-      (error: unknown) => {
-        ended = error;
-      },
-    );
-    await clock.advance(20_000);
-    expect(ended).toBeUndefined();
+    const check = createBestCheck("a", { order: () => order, moveAfterMs: 20_000, clock });
+    const checkedAfter = async (ms: number): Promise<void> => {
+      await clock.advance(ms);
+      check();
+    };
+    await checkedAfter(0);
+    await checkedAfter(19_000);
     // The best one changes: the time begins again.
     order = ["c"];
-    await clock.advance(5_000);
+    await checkedAfter(5_000);
     order = ["a"];
-    await clock.advance(60_000);
+    await checkedAfter(60_000);
     order = ["b"];
-    await clock.advance(24_000);
-    expect(ended).toBeUndefined();
-    await clock.advance(6_000);
-    await running;
-    expect(ended).toBeInstanceOf(BetterEndpointError);
-    expect(ended).toMatchObject({ better: "b" });
+    await checkedAfter(10_000);
+    await checkedAfter(19_000);
+    await expect(checkedAfter(1_000)).rejects.toThrow(BetterEndpointError);
+    await expect(checkedAfter(0)).rejects.toMatchObject({ better: "b" });
   });
 
-  it("ends with its own error, and without an order only with that", async () => {
+  it("stays where it is without an order", async () => {
     const clock = createManualClock(0);
-    const broken = (): Promise<never> => Promise.reject(new Error("broken"));
-    const deps = { moveAfterMs: 10, clock };
-    await expect(whileBest("a", broken, { ...deps, order: () => ["b"] }, SIGNAL)).rejects.toThrow("broken");
-    await expect(whileBest("a", broken, { ...deps, order: undefined }, SIGNAL)).rejects.toThrow("broken");
-    expect(clock.sleeping()).toBe(0);
+    const check = createBestCheck("a", { order: undefined, moveAfterMs: 10, clock });
+    check();
+    await clock.advance(60_000);
+    expect(check).not.toThrow();
   });
 });

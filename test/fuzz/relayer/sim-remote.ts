@@ -25,6 +25,10 @@ export type RemoteFault =
   | "lags"
   | "searches hang"
   | "catching up"
+  /** the results of blocks are not stored */
+  | "discards results"
+  /** the results of blocks are refused by a limit of requests */
+  | "limits requests"
   /** two of the four validators are replaced in each block */
   | "rotates validators";
 
@@ -203,6 +207,10 @@ export function createSimRemote(
         open.signal,
         () => {
           if (visible() < atLeast) throw noSuchHeight(atLeast);
+          if (method === "block_results" && faults.has("discards results"))
+            throw rpcError(method, "node is not persisting abci responses");
+          if (method === "block_results" && faults.has("limits requests"))
+            throw rpcError(method, "request rate exceeded");
           return cometResponse(method, params, { blockAt, visible });
         },
         true,

@@ -87,6 +87,8 @@ export interface SimOptions {
   readonly hasQueries: boolean;
   /** As in the configuration: `queries.skip_unchanged`. */
   readonly skipUnchanged: bigint;
+  /** As in the configuration: `queries.tx_give_up_after`, ms. */
+  readonly giveUpAfterMs: number;
   /** Blocks between two changes of a remote value. */
   readonly changeEvery: bigint;
   /** Duration of a call, ms; for the remote chains one for all, or one for each. */
@@ -219,6 +221,7 @@ function registerQueries(local: SimLocal, connectionId: string): void {
 interface RelayerParts extends Pick<SimOptions, "gate" | "resultsPerTx" | "skipUnchanged"> {
   readonly ceiling?: Dec18;
   readonly urgency?: readonly UrgencyRule[];
+  readonly giveUpAfterMs?: number;
   readonly local: SimLocal;
   readonly remotes: readonly SimRemote[];
   readonly clock: ManualClock;
@@ -283,7 +286,11 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     subscription: local.subscription,
     registry,
     height,
-    tx: { journal, lookbackBlocks: 100n },
+    tx: {
+      journal,
+      lookbackBlocks: 100n,
+      ...(parts.giveUpAfterMs === undefined ? {} : { giveUpAfterMs: parts.giveUpAfterMs }),
+    },
     reloadMs: () => 60_000,
     gate: parts.gate,
     funds: watches.account,

@@ -21,6 +21,8 @@ export interface EventSessionOptions extends FrameExchangeOptions {
 
 export interface EventSessionDeps extends FrameExchangeDeps {
   readonly open: OpenEventSocket;
+  /** Called before each ping. What it throws ends the session. */
+  readonly checkBest: () => void;
   readonly clock: Clock;
 }
 
@@ -72,6 +74,7 @@ async function keepAlive(
       throw timeoutError(options.endpoint, "ping", options.readDeadlineMs);
     if (nowMs - exchange.lastEventMs() > options.eventDeadlineMs)
       throw timeoutError(options.endpoint, "event", options.eventDeadlineMs);
+    deps.checkBest();
     socket.ping();
   }
 }

@@ -1,4 +1,4 @@
-import { onAbort, pause } from "../../../platform/base/abort.ts";
+import { pause } from "../../../platform/base/abort.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
@@ -91,6 +91,7 @@ export function createWebSocketSubscription(
         clock: deps.clock,
         logger: deps.logger,
         open: route.open,
+        checkBest: createBestCheck(route.name, { order: options.order, ...limits, ...deps }),
         onReady: () => {
           // `missed` goes out only now that all queries are subscribed. Events are then complete from this point on, so
           // the reader that reads the state at `missed` sees every change of the gap.
@@ -114,9 +115,7 @@ export function createWebSocketSubscription(
     const picker = createRoutePicker(routes, options.order);
     for (let route = picker.next(); route !== undefined; route = picker.next()) {
       try {
-        const { name } = route;
-        const session = follow.bind(undefined, route);
-        await whileBest(name, session, { order: options.order, ...limits, ...deps }, signal);
+        await follow(route, signal);
       } catch (error) {
         if (signal.aborted) return;
         if (error instanceof BetterEndpointError) {
@@ -181,47 +180,23 @@ export class BetterEndpointError extends Error {
   }
 }
 
-/** Checks of the order within `moveAfterMs`. */
-const CHECKS = 4;
+/**
+ * Creates a check of whether the stream should stay at the endpoint `name`. It throws {@link BetterEndpointError} when one other
+ * endpoint has been the best one for `moveAfterMs`.
+ */
+export function createBestCheck(
+  name: string,
+  { order, moveAfterMs, clock }: Pick<SubscriptionLimits, "moveAfterMs"> & BestDeps,
+): () => void {
+  let [best, sinceMs] = [name, 0];
+  return () => {
+    const [first = name] = order?.() ?? [];
+    if (first !== best) [best, sinceMs] = [first, clock.monotonicMs()];
+    if (best !== name && clock.monotonicMs() - sinceMs >= moveAfterMs) throw new BetterEndpointError(best);
+  };
+}
 
 interface BestDeps {
   readonly order: Order;
-  /** How long another endpoint must be the best one. */
-  readonly moveAfterMs: number;
-  readonly clock: Clock;
-}
-
-/**
- * Runs `session` at the endpoint `name` until it ends, or until one other endpoint has been the best one for `moveAfterMs`.
- * Then throws {@link BetterEndpointError}.
- */
-export async function whileBest(
-  name: string,
-  session: (signal: AbortSignal) => Promise<never>,
-  { order, moveAfterMs, clock }: BestDeps,
-  signal: AbortSignal,
-): Promise<never> {
-  if (order === undefined) return session(signal);
-  const own = new AbortController();
-  const unwatch = onAbort(signal, (reason) => own.abort(reason));
-  const watch = async (): Promise<void> => {
-    let better: string | undefined;
-    let checks = 0;
-    while (!own.signal.aborted) {
-      await pause(moveAfterMs / CHECKS, clock, own.signal);
-      const [best = name] = order();
-      checks = best === better ? checks + 1 : 0;
-      better = best;
-      if (best !== name && checks >= CHECKS) own.abort(new BetterEndpointError(best));
-    }
-  };
-  void watch();
-  try {
-    return await session(own.signal);
-  } catch (error) {
-    throw own.signal.reason instanceof BetterEndpointError ? own.signal.reason : error;
-  } finally {
-    unwatch();
-    own.abort(new Error("the session is over"));
-  }
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
