@@ -34,6 +34,7 @@ import {
   type Scrape,
   type Reach,
 } from "../sources/page-reader.ts";
+import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
 import { createVoteTracker } from "../sources/shared-misses.ts";
@@ -113,16 +114,29 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
     // the first block of a month by height.
     const chainSeen = await chain(counted, signal);
     const reached = new Map(egress);
+    const undated = undatedHosts(target, seen);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
       validator: target.name,
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
       chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
-      dates,
+      dates: dates.filter(({ host }) => !undated.has(host)),
       endpoints: endpointsOf(target, failover),
     };
   };
+}
+
+/** Hosts of nodes whose page shows no clock of their machine. */
+function undatedHosts(
+  { nodes, isStored }: ValidatorTarget,
+  seen: readonly Pick<NodeObservation, "metrics">[],
+): ReadonlySet<string> {
+  const hosts = nodes.flatMap(({ node }, index) => {
+    const metrics = seen[index]?.metrics;
+    return metrics?.state === "up" && metrics.value.clockMs === undefined ? [new URL(node).host] : [];
+  });
+  return new Set(isStored ? [] : hosts);
 }
 
 /** What the search for the payment of the month before the newest block's needs. */
@@ -233,7 +247,9 @@ function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits
         const options = { chainId, consensusAddress, pair: votes.pair() };
         const own = withSkipped(toNodeReading(samples, options), skippedLines);
         const reading = votes.compare(samples, own, deps.clock.monotonicMs());
-        return clockMs === undefined ? reading : { ...reading, clockMs, clockReadAtMs };
+        // A `Date` before the start of the process is of another clock: a proxy's.
+        const isOwn = clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS;
+        return isOwn ? { ...reading, clockMs, clockReadAtMs } : reading;
       }),
       prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
       ifConfigured(node.oracleMetrics, (url) =>

@@ -77,6 +77,8 @@ function createWorld(random: Random) {
     nodeStartMs: startMs,
     /** The node can be read from then on. A time of over a month would be divided by time, not by blocks. */
     nodeSeenMs: startMs,
+    /** Last poll that read the node. */
+    nodeReadMs: startMs,
     sidecarDownSinceMs: undefined as number | undefined,
     /** Height and counters of the last block that was made before `nowMs`. */
     height: heightAt(startMs),
@@ -112,9 +114,14 @@ function createWorld(random: Random) {
     };
     const { good, bad, nodeStartMs, nodeAheadMs } = world;
     const isNodeUp = nowMs >= world.nodeSeenMs;
-    const page = nodePage(good, bad, { height, processStartMs: nodeStartMs + nodeAheadMs });
+    const page = nodePage(good, bad, {
+      height,
+      processStartMs: nodeStartMs + nodeAheadMs,
+      clockMs: nowMs + nodeAheadMs,
+    });
     if (isNodeUp) {
       world.readHeight = height;
+      world.nodeReadMs = nowMs;
       world.firstHeight ??= height;
     }
     const node = {
@@ -239,7 +246,7 @@ async function live(seed: number): Promise<string | undefined> {
         note("the node restarts");
         return undefined;
       case 4:
-        world.nodeSeenMs = world.nowMs + random.int(15 * DAY_MS);
+        world.nodeSeenMs = world.nodeReadMs + random.int(15 * DAY_MS);
         note(`the node is not seen before ${isoTime(world.nodeSeenMs)}`);
         return undefined;
       case 5:
