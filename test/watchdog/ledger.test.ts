@@ -351,6 +351,22 @@ describe("a month that a wrong clock has closed", () => {
     expect(months).toEqual([undefined, undefined]);
   });
 
+  it.each([2 / 24, 30])("stays as it is while REST shows a block that is %d days old", (days) => {
+    const old = { chain: { head: head(86_400n - BigInt(days * 86_400), NOV_21 - days * DAY) } };
+    const polls = [1, 2, 3, 4].map((second) => [second, second % 2 === 0 ? old : {}] as const);
+    const ledger = polls.reduce(
+      (sum, [second, more]) => count(sum, NOV_21 + second * 1000, 86_400n + BigInt(second), more),
+      before,
+    );
+    expect([...ledger.sources.calls.rollups.months.values()]).toMatchObject([
+      { month: "2026-11", counts: { good: 86_404n, bad: 0n, unknown: 0n } },
+    ]);
+    expect(ledger.sources.calls.checkpoint?.timeMs).toBe(NOV_21 + 4000);
+    expect(ledger.events.recent.map(({ kind }) => kind)).toEqual(
+      before.events.recent.map(({ kind }) => kind),
+    );
+  });
+
   it("is open again as soon as the chain shows the time, with its blocks and one event", () => {
     const closed = count(before, NOV_21 + 40 * DAY, 86_405n, { clock: clock(NOV_21 - DAY) });
     expect(closed.sources.calls.rollups.months.get("2026-11")?.finalized).toBeDefined();

@@ -91,21 +91,22 @@ export interface PollerDeps {
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
-  let dates: Witness[] = [];
+  const dates = new Map<string, Witness>();
   const dated: PageReader = async (url, ...rest) => {
     const page = await given.read(url, ...rest);
+    const { host } = new URL(url);
     if (page.clockMs !== undefined)
-      dates.push({ host: new URL(url).host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
+      dates.set(host, { host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
     return page;
   };
   const failover = createFailoverReader(fallbacksOf(target), { ...given, read: dated, ...limits });
   const deps = { ...given, read: failover.read };
-  const parts = { target, limits, deps, scrape };
+  const parts = { target, limits, deps, scrape, dates };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape, deps.clock);
   const payment = given.paymentReaderOf?.(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
-    dates = [];
+    dates.clear();
     const [seen, egress] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
@@ -114,29 +115,16 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
     // the first block of a month by height.
     const chainSeen = await chain(counted, signal);
     const reached = new Map(egress);
-    const undated = undatedHosts(target, seen);
     const paid = await payment?.(paymentSearch(chainSeen, closed, deps.clock.nowMs()), signal);
     return {
       validator: target.name,
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
       chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
-      dates: dates.filter(({ host }) => !undated.has(host)),
+      dates: [...dates.values()],
       endpoints: endpointsOf(target, failover),
     };
   };
-}
-
-/** Hosts of nodes whose page shows no clock of their machine. */
-function undatedHosts(
-  { nodes, isStored }: ValidatorTarget,
-  seen: readonly Pick<NodeObservation, "metrics">[],
-): ReadonlySet<string> {
-  const hosts = nodes.flatMap(({ node }, index) => {
-    const metrics = seen[index]?.metrics;
-    return metrics?.state === "up" && metrics.value.clockMs === undefined ? [new URL(node).host] : [];
-  });
-  return new Set(isStored ? [] : hosts);
 }
 
 /** What the search for the payment of the month before the newest block's needs. */
@@ -201,6 +189,8 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
+  /** What the poll shows of the time, by host. */
+  readonly dates: Map<string, Witness>;
 }
 
 type NodePoller = (
@@ -229,7 +219,10 @@ type NodePages = (
   signal: AbortSignal,
 ) => Promise<Pick<NodeObservation, "metrics" | "prices" | "oracleMetrics" | "sidecar">>;
 
-function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits }: PollerParts): NodePages {
+function createScrapedNodePages(
+  node: NodeTarget,
+  { scrape, deps, target, limits, dates }: PollerParts,
+): NodePages {
   const { consensusAddress } = target;
   const page = (url: string, wanted: Pick<MetricsPageOptions, "needs" | "wants">, signal: AbortSignal) =>
     readMetricsPage({ url, maxBytes: limits.maxPageBytes, ...wanted }, deps.read, signal);
@@ -248,8 +241,10 @@ function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits
         const own = withSkipped(toNodeReading(samples, options), skippedLines);
         const reading = votes.compare(samples, own, deps.clock.monotonicMs());
         // A `Date` before the start of the process is of another clock: a proxy's.
-        const isOwn = clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS;
-        return isOwn ? { ...reading, clockMs, clockReadAtMs } : reading;
+        if (clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS)
+          return { ...reading, clockMs, clockReadAtMs };
+        dates.delete(new URL(node.node).host);
+        return reading;
       }),
       prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
       ifConfigured(node.oracleMetrics, (url) =>
