@@ -259,6 +259,17 @@ describe("Alertmanager", () => {
       ],
     });
   });
+
+  it("gets no alert that ends before it begins, also one that began by a clock that was ahead", async () => {
+    const receiver = await startReceiver();
+    await send(channelOf("alertmanager", { urls: [receiver.url] }), {
+      ...RESOLVED,
+      sinceMs: Date.UTC(2026, 10, 21, 13),
+    });
+    expect(receiver.received[0]).toMatchObject({
+      body: [{ startsAt: "2026-11-21T12:11:05.000Z", endsAt: "2026-11-21T12:11:05.000Z" }],
+    });
+  });
 });
 
 describe("e-mail", () => {
