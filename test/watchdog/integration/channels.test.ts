@@ -384,6 +384,7 @@ describe("a receiver that does not accept", () => {
     [404, { code: "refused", status: 404 }],
     [400, { code: "rejected", status: 400 }],
     [413, { code: "rejected", status: 413 }],
+    [422, { code: "rejected", status: 422 }],
   ])("fails with HTTP %i", async (status, facts) => {
     const receiver = await startReceiver();
     receiver.reply = textReply(status, "no");
