@@ -114,6 +114,18 @@ describe("the believed clock", () => {
     expect([machine.error(), machine.clock.view().problem]).toEqual([0, ""]);
   });
 
+  it("does not listen to a source whose clock was never set", () => {
+    const { clock } = machineAt(0);
+    const readMs = 5 * MINUTE;
+    clock.compare({
+      dates: [{ host: "node:26657", timeMs: readMs, readMs }],
+      chainMs: undefined,
+      lastPollMs: undefined,
+    });
+    expect(clock.view().problem).toBe("");
+    expect(clock.nowMs()).toBe(TRUE_MS + readMs);
+  });
+
   it("follows drift without a word", () => {
     const machine = machineAt(0);
     machine.poll();

@@ -204,6 +204,49 @@ describe("a start time that is wrong", () => {
     }
   });
 
+  it.each([
+    ["the node's own clock, right", 0, true],
+    ["the node's own clock, 400 days behind", -400 * DAY, true],
+    ["the node's own clock, an hour ahead", 3_600_000, true],
+    ["no clock, the start right", 0, false],
+    ["no clock, the start 400 days behind", -400 * DAY, false],
+  ])("hides no second restart within a minute (%s)", (_case, aheadMs, hasClock) => {
+    let ledger = EMPTY_LEDGER;
+    const counted: bigint[] = [];
+    // Each process has fewer calls than the next one at its reading.
+    const polls = [
+      [0, 5000n, 8000n, -DAY],
+      [60, 20n, 8020n, 0],
+      [180, 40n, 8060n, MINUTE],
+    ] as const;
+    for (const [seconds, success, height, startMs] of polls) {
+      const atMs = NOV_21 + seconds * 1000;
+      const page = {
+        ...reading(success, 0n, height, NOV_21 + startMs + aheadMs),
+        ...(hasClock ? { clockMs: atMs + aheadMs } : {}),
+      };
+      ledger = countObservation(ledger, observationOf(atMs, [{ metrics: up(page) }]), {
+        intervalMs: MINUTE,
+      }).ledger;
+      counted.push(countsOf(ledger, "2026-11").good);
+    }
+    const [first = 0n, ...later] = counted;
+    expect([later, countsOf(ledger, "2026-11").unknown]).toEqual([[first + 20n, first + 60n], 0n]);
+    expect(ledger.events.recent.filter(({ kind }) => kind === "node-restart")).toHaveLength(2);
+  });
+
+  it("is the age of the process by its own clock, where nothing else tells two processes apart", () => {
+    const before = baseline(reading(100n, 0n, undefined, NOV_21 - DAY));
+    const relation = (startMs: number, clockMs: number): unknown => {
+      const next = { ...reading(7n, 0n, undefined, startMs), clockMs };
+      const { counts, restarted } = advance(before, next, NOV_21 + MINUTE);
+      return [counts.good, restarted];
+    };
+    // 50 s old, by a clock that is a month behind; a day old, by one that is a day ahead.
+    expect(relation(NOV_21 - 30 * DAY, NOV_21 - 30 * DAY + 50_000)).toEqual([7n, true]);
+    expect(relation(NOV_21, NOV_21 + DAY)).toEqual([0n, false]);
+  });
+
   it.each([40, 400])(
     "a first reading puts at most its share into the present month, without a rounded block (%d days)",
     (days) => {
@@ -306,6 +349,22 @@ describe("a month that a wrong clock has closed", () => {
       return ledger.sources.calls.rollups.months.get("2026-11")?.finalized;
     });
     expect(months).toEqual([undefined, undefined]);
+  });
+
+  it.each([2 / 24, 30])("stays as it is while REST shows a block that is %d days old", (days) => {
+    const old = { chain: { head: head(86_400n - BigInt(days * 86_400), NOV_21 - days * DAY) } };
+    const polls = [1, 2, 3, 4].map((second) => [second, second % 2 === 0 ? old : {}] as const);
+    const ledger = polls.reduce(
+      (sum, [second, more]) => count(sum, NOV_21 + second * 1000, 86_400n + BigInt(second), more),
+      before,
+    );
+    expect([...ledger.sources.calls.rollups.months.values()]).toMatchObject([
+      { month: "2026-11", counts: { good: 86_404n, bad: 0n, unknown: 0n } },
+    ]);
+    expect(ledger.sources.calls.checkpoint?.timeMs).toBe(NOV_21 + 4000);
+    expect(ledger.events.recent.map(({ kind }) => kind)).toEqual(
+      before.events.recent.map(({ kind }) => kind),
+    );
   });
 
   it("is open again as soon as the chain shows the time, with its blocks and one event", () => {

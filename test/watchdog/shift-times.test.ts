@@ -3,7 +3,7 @@ import { EMPTY_HISTORY, UNSEEN } from "../../src/watchdog/conditions/poll-histor
 import type { AlertEvent } from "../../src/watchdog/alerts/alert-event.ts";
 import type { AlertState } from "../../src/watchdog/alerts/alert-state.ts";
 import { countObservation, EMPTY_LEDGER } from "../../src/watchdog/ledger/ledger.ts";
-import { shiftTimes } from "../../src/watchdog/state/shift-times.ts";
+import { afterUnsure, shiftTimes } from "../../src/watchdog/state/shift-times.ts";
 import { EMPTY_STATE, type WatchdogState } from "../../src/watchdog/state/state-store.ts";
 import { observationOf, up } from "../support/watchdog/observations.ts";
 
@@ -100,6 +100,18 @@ describe.each([40 * DAY, -30 * DAY])("the times of a state, after the clock was 
     expect(ledgers.get("default")?.sources.calls.checkpoint?.timeMs).toBe(byMs > 0 ? NOW + byMs : NOW);
   });
 
+  it("leave blocks that the chain has dated, however near to the poll, where they are", () => {
+    const ledger = ledgers.get("default") ?? expect.unreachable();
+    const { calls } = ledger.sources;
+    const byChain = { ...calls, checkpoint: { atMs: NOW, timeMs: NOW - 2000, node: "node" } };
+    const state = {
+      ...STATE,
+      ledgers: new Map([["default", { ...ledger, sources: { ...ledger.sources, calls: byChain } }]]),
+    };
+    const moved = shiftTimes(state, byMs, NOW).ledgers.get("default")?.sources.calls.checkpoint;
+    expect(moved).toMatchObject({ atMs: NOW + byMs, timeMs: NOW - 2000 });
+  });
+
   it("of alerts go on to last, and keep the begin that people were told", () => {
     expect(alerting.alerts).toMatchObject([
       { sinceMs: NOW - 2 * HOUR + byMs, lastActiveMs: NOW + byMs },
@@ -120,5 +132,31 @@ describe.each([40 * DAY, -30 * DAY])("the times of a state, after the clock was 
     expect(alerting.outbox).toMatchObject([
       { event: { atMs: NOW - HOUR + byMs }, dead: { atMs: NOW - HOUR + byMs } },
     ]);
+  });
+});
+
+describe("a process after one whose clock was not believed", () => {
+  const of = (unsureAtMs?: number): WatchdogState => ({
+    ...STATE,
+    pollHistories: new Map(
+      [...STATE.pollHistories].map(([name, one]) => [
+        name,
+        { ...one, ...(unsureAtMs === undefined ? {} : { unsureAtMs }) },
+      ]),
+    ),
+  });
+
+  it("does not know how long alerts have lasted in between, and leaves the ledger", () => {
+    const state = of(NOW);
+    const { alerting, ledgers, pollHistories } = afterUnsure(state, NOW + DAY);
+    expect(alerting).toEqual(shiftTimes(state, DAY, NOW).alerting);
+    expect(ledgers).toBe(state.ledgers);
+    expect(pollHistories.get("default")).toMatchObject({ chain: { advancedAtMs: NOW + DAY } });
+    expect(pollHistories.get("default")).not.toHaveProperty("unsureAtMs");
+  });
+
+  it("changes nothing when the clock was believed, or is behind", () => {
+    expect(afterUnsure(of(), NOW + DAY)).toEqual(of());
+    expect(afterUnsure(of(NOW), NOW - DAY)).toEqual(of(NOW));
   });
 });

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { createManualClock } from "../support/manual-clock.ts";
 import { createReceiver, rigConfig, startRig } from "../support/watchdog/rig.ts";
+import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWorld } from "../support/watchdog/world.ts";
 
 const DAY = 86_400_000;
@@ -49,3 +50,48 @@ it.each([-30 * DAY, 40 * DAY])(
     await rig.stop();
   },
 );
+
+it("an alert that is pending does not fire early after a restart whose clock was set before it was believed", async () => {
+  const clock = createManualClock(Date.UTC(2026, 10, 21, 12));
+  let aheadMs = 0;
+  const machine = { ...clock, nowMs: () => clock.nowMs() + aheadMs };
+  const store = createMemoryState();
+  const world = { ...createWorld(clock), openState: () => store };
+  const config = rigConfig({ stateDir: "/state" });
+  const start = (): ReturnType<typeof startRig> => startRig(config, machine, world, createReceiver());
+  const phaseOf = (rig: Awaited<ReturnType<typeof startRig>>): string | undefined =>
+    rig.watchdog.status().alerts.find(({ rule }) => rule.condition.name === "sidecar-down")?.state?.phase;
+  const first = await start();
+  await clock.advance(60_000);
+  world.set("sidecar-down", true);
+  await clock.advance(20_000);
+  aheadMs = 3_600_000;
+  await clock.advance(10_000);
+  await first.stop();
+  const second = await start();
+  expect([phaseOf(first), phaseOf(second)]).toEqual(["pending", "pending"]);
+  await clock.advance(60_000);
+  expect(phaseOf(second)).toBe("firing");
+  await second.stop();
+});
+
+it("a `Date` before the start of the page's own process is not the time", async () => {
+  const clock = createManualClock(Date.UTC(2028, 1, 29, 23, 59));
+  const world = createWorld(clock);
+  const read: typeof world.read = async (...args) => ({
+    ...(await world.read(...args)),
+    clockMs: clock.nowMs() - 400 * DAY,
+  });
+  const node = { name: "node", node: "http://127.0.0.1:26660/metrics" };
+  const validators = rigConfig().validators.map((one) => ({
+    ...one,
+    target: { ...one.target, nodes: [node] },
+  }));
+  const rig = await startRig(rigConfig({ validators }), clock, { read }, createReceiver());
+  await clock.advance(90_000);
+  const { months, alerts } = rig.watchdog.status();
+  expect(months.map(({ month }) => month).toSorted()).toEqual(["2028-02", "2028-03"]);
+  const skew = alerts.find(({ rule }) => rule.condition.name === "clock-skew");
+  expect(skew?.state?.phase).toBeUndefined();
+  await rig.stop();
+});

@@ -20,6 +20,8 @@ export interface PollHistory {
   readonly chain: Progress;
   /** The planned upgrade that was last seen. Absent: none, or it was cancelled, or is long done. */
   readonly upgrade?: SeenUpgrade;
+  /** Time of the last poll while the clock is not believed: after a restart, nobody knows how long ago that was. Absent: it is believed. */
+  readonly unsureAtMs?: number;
 }
 
 /** A height and the time at which it last grew. `advancedAtMs` is undefined until it grew once. */
@@ -82,7 +84,7 @@ export function advanceHistory(
   observation: Observation,
   gapMs: number,
 ): PollHistory {
-  const { atMs } = observation;
+  const { atMs, clock } = observation;
   const { head, prices, upgrade: plan } = observation.chain;
   const pairs = prices.state === "up" ? prices.value.map(({ pair }) => pair) : [];
   const chain = head.state === "up" ? advanceHeight(chainBefore, head.value.height, atMs) : chainBefore;
@@ -97,6 +99,7 @@ export function advanceHistory(
     ),
     chain,
     ...(upgrade === undefined ? {} : { upgrade }),
+    ...(clock === undefined || clock.problem === "" ? {} : { unsureAtMs: atMs }),
   };
 }
 

@@ -8,6 +8,8 @@ export interface CounterReading {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
+  /** The clock of the node's machine, which `processStartMs` is of. Absent: not known. */
+  readonly clockMs?: number;
 }
 
 /** The last counted reading and its time, wall clock. The next reading is compared with it. */
@@ -82,7 +84,7 @@ export function advanceCounter(
   const conflict = nextConflict(state, reading, atMs);
   if (conflict !== undefined) return { state: { ...state, conflict }, step: undefined };
   const { baseline, conflict: before, replacedAtMs } = state;
-  const isReplaced = before !== undefined && relationOf(baseline, reading) !== "same";
+  const isReplaced = before !== undefined && relationOf(baseline, { ...reading, atMs }) !== "same";
   const step = isReplaced
     ? replacement(baseline, before.first, reading, atMs)
     : advance(baseline, reading, atMs);
@@ -100,14 +102,14 @@ function nextConflict(
   atMs: number,
 ): Conflict | undefined {
   const last = { ...reading, atMs };
-  const relation = relationOf(conflict?.last ?? baseline, reading);
+  const relation = relationOf(conflict?.last ?? baseline, last);
   if (conflict === undefined) {
     if (relation !== "other") return undefined;
     const isRecent = replacedAtMs !== undefined && atMs - replacedAtMs < CONFLICT_END_MS;
     return { first: last, last, alternates: isRecent };
   }
   // During a conflict, counters that fall are the other node's. Those of two nodes that started together can also grow.
-  const isBack = !conflict.alternates && relationOf(baseline, reading) === "same";
+  const isBack = !conflict.alternates && relationOf(baseline, last) === "same";
   if (relation !== "same" || isBack) return { first: last, last, alternates: true };
   const isOver = !conflict.alternates || atMs - conflict.first.atMs >= CONFLICT_END_MS;
   return isOver ? undefined : { ...conflict, last };
@@ -139,7 +141,7 @@ export function advance(baseline: Baseline | undefined, reading: CounterReading,
   if (baseline === undefined) return firstStep(reading, next);
   const step = { fromMs: baseline.atMs, restarted: false, isFirst: false, baseline: next };
   const { success: good, failure: bad } = reading;
-  switch (relationOf(baseline, reading)) {
+  switch (relationOf(baseline, next)) {
     case "same":
       return {
         ...step,
@@ -180,7 +182,7 @@ type Relation = "same" | "restarted" | "other";
  * neither the growth of its counters nor the counters of a new process can be much greater than the growth of the height.
  * The start time is a hint. It moves by the whole step when the clock of the node's machine is set.
  */
-function relationOf(baseline: Baseline, reading: CounterReading): Relation {
+function relationOf(baseline: Baseline, reading: Baseline): Relation {
   const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
   if (!hasFallen && isSameStart(baseline, reading)) return "same";
   const isLater = startedLater(baseline, reading);
@@ -198,8 +200,8 @@ function relationOf(baseline: Baseline, reading: CounterReading): Relation {
   if (hasFallen) return isNew ? "restarted" : "other";
   if (growth > most) return "other";
   // After a long gap in polling, the new counters can exceed the old ones in spite of a restart. A process that goes on has a call for each
-  // block, whatever the clocks of both machines say of its start.
-  const isShort = isLater === true ? growth < blocks : isLater === false && growth + EXTRA_CALLS < blocks;
+  // block, except the one that is being made, whatever the clocks of both machines say of its start.
+  const isShort = isLater === true ? growth < blocks : isLater === false && growth + 1n < blocks;
   return isNew && isShort ? "restarted" : "same";
 }
 
@@ -212,11 +214,17 @@ function growthOf(baseline: Baseline, { height }: CounterReading): bigint | unde
   return height - baseline.height;
 }
 
-/** Whether the process started after the baseline, by its start time; undefined when a start is not known. */
-function startedLater(baseline: Baseline, { processStartMs: start }: CounterReading): boolean | undefined {
-  const before = baseline.processStartMs;
-  if (before === undefined || start === undefined) return undefined;
-  return start >= before - START_TOLERANCE_MS && start >= baseline.atMs - CLOCK_TOLERANCE_MS;
+/**
+ * Whether the process started after the baseline, by its age; undefined when a start is not known. With the clock of the node's machine, the
+ * age is right whatever that clock shows.
+ */
+function startedLater(
+  baseline: Baseline,
+  { processStartMs: start, clockMs, atMs }: Baseline,
+): boolean | undefined {
+  if (baseline.processStartMs === undefined || start === undefined) return undefined;
+  if (clockMs === undefined && start < baseline.processStartMs - START_TOLERANCE_MS) return false;
+  return (clockMs ?? atMs) - start <= atMs - baseline.atMs + CLOCK_TOLERANCE_MS;
 }
 
 /** Returns true if two readings are known to be of one process. */

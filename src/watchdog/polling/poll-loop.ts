@@ -13,7 +13,7 @@ import { formatPercent } from "../policy/reward-tier.ts";
 import { type SidecarPrices, sidecarPrices } from "../policy/price-comparison.ts";
 import type { Observation } from "../sources/observation.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
-import { shiftTimes } from "../state/shift-times.ts";
+import { afterUnsure, shiftTimes } from "../state/shift-times.ts";
 import type { StateKeeper } from "../state/state-keeper.ts";
 import { onChain, WatchdogError, type WatchdogState } from "../state/state-store.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
@@ -149,6 +149,7 @@ export function createPollLoop(
       lastPollMs,
     });
     if (movedMs !== 0) keeper.replace(shiftTimes(state, movedMs, beforeMs));
+    if (last === undefined) keeper.replace(afterUnsure(keeper.current(), clock.nowMs()));
     const { changes: count, change, ...view } = clock.view();
     const isNew = count > changesSeen;
     changesSeen = count;

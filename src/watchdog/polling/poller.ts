@@ -34,6 +34,7 @@ import {
   type Scrape,
   type Reach,
 } from "../sources/page-reader.ts";
+import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
 import { createVoteTracker } from "../sources/shared-misses.ts";
@@ -90,21 +91,22 @@ export interface PollerDeps {
 /** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
-  let dates: Witness[] = [];
+  const dates = new Map<string, Witness>();
   const dated: PageReader = async (url, ...rest) => {
     const page = await given.read(url, ...rest);
+    const { host } = new URL(url);
     if (page.clockMs !== undefined)
-      dates.push({ host: new URL(url).host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
+      dates.set(host, { host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
     return page;
   };
   const failover = createFailoverReader(fallbacksOf(target), { ...given, read: dated, ...limits });
   const deps = { ...given, read: failover.read };
-  const parts = { target, limits, deps, scrape };
+  const parts = { target, limits, deps, scrape, dates };
   const nodes = target.nodes.map((node) => createNodePoller(node, parts));
   const chain = createChainReader(target, deps.read, scrape, deps.clock);
   const payment = given.paymentReaderOf?.(target, deps.read, scrape);
   return async ({ chainId, counted, closed }, signal) => {
-    dates = [];
+    dates.clear();
     const [seen, egress] = await Promise.all([
       Promise.all(nodes.map((poll) => poll(chainId, signal))),
       Promise.all(target.egress.map(async (to) => [to, await reachSeen(to, parts, signal)] as const)),
@@ -119,7 +121,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
       atMs: deps.clock.nowMs(),
       nodes: seen.map((node) => ({ ...node, egress: reached })),
       chain: paid === undefined ? chainSeen : { ...chainSeen, payment: paid },
-      dates,
+      dates: [...dates.values()],
       endpoints: endpointsOf(target, failover),
     };
   };
@@ -187,6 +189,8 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
+  /** What the poll shows of the time, by host. */
+  readonly dates: Map<string, Witness>;
 }
 
 type NodePoller = (
@@ -215,7 +219,10 @@ type NodePages = (
   signal: AbortSignal,
 ) => Promise<Pick<NodeObservation, "metrics" | "prices" | "oracleMetrics" | "sidecar">>;
 
-function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits }: PollerParts): NodePages {
+function createScrapedNodePages(
+  node: NodeTarget,
+  { scrape, deps, target, limits, dates }: PollerParts,
+): NodePages {
   const { consensusAddress } = target;
   const page = (url: string, wanted: Pick<MetricsPageOptions, "needs" | "wants">, signal: AbortSignal) =>
     readMetricsPage({ url, maxBytes: limits.maxPageBytes, ...wanted }, deps.read, signal);
@@ -233,7 +240,11 @@ function createScrapedNodePages(node: NodeTarget, { scrape, deps, target, limits
         const options = { chainId, consensusAddress, pair: votes.pair() };
         const own = withSkipped(toNodeReading(samples, options), skippedLines);
         const reading = votes.compare(samples, own, deps.clock.monotonicMs());
-        return clockMs === undefined ? reading : { ...reading, clockMs, clockReadAtMs };
+        // A `Date` before the start of the process is of another clock: a proxy's.
+        if (clockMs !== undefined && clockMs >= (reading.processStartMs ?? 0) - START_TOLERANCE_MS)
+          return { ...reading, clockMs, clockReadAtMs };
+        dates.delete(new URL(node.node).host);
+        return reading;
       }),
       prices === undefined ? NOT_CONFIGURED : scrape("the price API", signal, prices),
       ifConfigured(node.oracleMetrics, (url) =>

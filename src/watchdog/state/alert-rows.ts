@@ -253,6 +253,7 @@ const storedHistory = z.strictObject({
   nodes: entries(nodeHistory),
   chain: progress,
   upgrade: seenUpgrade.exactOptional(),
+  unsureAtMs: z.number().exactOptional(),
 }) satisfies z.ZodType<PollHistory>;
 
 const historyRow = z.object({ validator: z.string(), body: z.string() });

@@ -5,7 +5,7 @@ import type { NodeHistory, PollHistory, Progress } from "../conditions/poll-hist
 import type { CounterState } from "../ledger/counter-state.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { SourceLedger } from "../ledger/source-ledger.ts";
-import { DAY_MS, MINUTE_MS } from "../../platform/base/time.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import type { WatchdogState } from "./state-store.ts";
 
 /**
@@ -26,6 +26,22 @@ export function shiftTimes(state: WatchdogState, byMs: number, nowMs: number): W
       history: alerting.history.map((past) => shiftPast(past, shift, nowMs)),
     },
   };
+}
+
+/**
+ * Moves alerts and histories of a process that ended while its clock was not believed: how long ago that was is not known, so none of them has
+ * lasted longer since. The ledger keeps its times: the chain's, or the best that is known.
+ */
+export function afterUnsure(state: WatchdogState, nowMs: number): WatchdogState {
+  const times = [...state.pollHistories.values()].flatMap(({ unsureAtMs }) => unsureAtMs ?? []);
+  const lastMs = Math.max(...times);
+  if (times.length === 0 || nowMs <= lastMs) return state;
+  const { pollHistories, alerting } = shiftTimes(state, nowMs - lastMs, lastMs);
+  const sure = [...pollHistories].map(([name, history]) => {
+    const { unsureAtMs: _, ...rest } = history;
+    return [name, rest] as const;
+  });
+  return { ...state, alerting, pollHistories: new Map(sure) };
 }
 
 type Shift = (atMs: number) => number;
@@ -63,8 +79,8 @@ function shiftSource(source: SourceLedger, shift: Shift): SourceLedger {
   );
   if (checkpoint === undefined) return { ...source, counterStates };
   const { atMs, timeMs } = checkpoint;
-  // Blocks that were dated by the clock end where it was. Those that it dated too late are corrected in the ledger.
-  const isByClock = Math.abs(timeMs - atMs) <= MINUTE_MS && shift(0) > 0;
+  // Blocks that were dated by the clock, not by the chain, end where it was. Those that it dated too late are corrected in the ledger.
+  const isByClock = timeMs === atMs && shift(0) > 0;
   return {
     ...source,
     counterStates,

@@ -77,6 +77,8 @@ function createWorld(random: Random) {
     nodeStartMs: startMs,
     /** The node can be read from then on. A time of over a month would be divided by time, not by blocks. */
     nodeSeenMs: startMs,
+    /** Last poll that read the node. */
+    nodeReadMs: startMs,
     sidecarDownSinceMs: undefined as number | undefined,
     /** Height and counters of the last block that was made before `nowMs`. */
     height: heightAt(startMs),
@@ -112,9 +114,14 @@ function createWorld(random: Random) {
     };
     const { good, bad, nodeStartMs, nodeAheadMs } = world;
     const isNodeUp = nowMs >= world.nodeSeenMs;
-    const page = nodePage(good, bad, { height, processStartMs: nodeStartMs + nodeAheadMs });
+    const page = nodePage(good, bad, {
+      height,
+      processStartMs: nodeStartMs + nodeAheadMs,
+      clockMs: nowMs + nodeAheadMs,
+    });
     if (isNodeUp) {
       world.readHeight = height;
+      world.nodeReadMs = nowMs;
       world.firstHeight ??= height;
     }
     const node = {
@@ -164,6 +171,8 @@ async function live(seed: number): Promise<string | undefined> {
   let firing = false;
   let lastClosed: ReadonlySet<string> = new Set();
   let corrected: { readonly atMs: number } | undefined;
+  /** By how much a believed clock is set forward from one process to the next since the sidecar is down: where nobody shows the time, it has passed. */
+  let unseenMs = 0;
   const log: string[] = [];
   const current = (): WatchdogState => saves.at(-1) ?? EMPTY_STATE;
   const phaseOf = (state: WatchdogState): string | undefined => state.alerting.alerts[0]?.phase;
@@ -211,7 +220,7 @@ async function live(seed: number): Promise<string | undefined> {
     const phase = phaseOf(state);
     const downMs = world.nowMs - (world.sidecarDownSinceMs ?? world.nowMs);
     if (firing && downMs > 0 && phase !== "firing") return `${ALERT} is ${phase} while its cause goes on`;
-    if (phase === "firing" && lastPhase !== "firing" && downMs < FOR_MS)
+    if (phase === "firing" && lastPhase !== "firing" && downMs + unseenMs < FOR_MS)
       return `${ALERT} fires after ${downMs} ms`;
     lastPhase = phase;
     firing = phase === "firing" && world.sidecarDownSinceMs !== undefined;
@@ -239,11 +248,12 @@ async function live(seed: number): Promise<string | undefined> {
         note("the node restarts");
         return undefined;
       case 4:
-        world.nodeSeenMs = world.nowMs + random.int(15 * DAY_MS);
+        world.nodeSeenMs = world.nodeReadMs + random.int(15 * DAY_MS);
         note(`the node is not seen before ${isoTime(world.nodeSeenMs)}`);
         return undefined;
       case 5:
         world.sidecarDownSinceMs = world.sidecarDownSinceMs === undefined ? world.nowMs : undefined;
+        unseenMs = 0;
         note(`the sidecar is ${world.sidecarDownSinceMs === undefined ? "up" : "down"}`);
         return undefined;
       case 6:
@@ -312,12 +322,15 @@ async function live(seed: number): Promise<string | undefined> {
     if (ending === "kill" && random.chance(0.5) && saves[0] !== EMPTY_STATE) saves = saves.slice(0, 1);
     const downMs = oneOf(random, [0, 5000, HOUR_MS, DAY_MS, 10 * DAY_MS], 0);
     advance(downMs);
+    const { aheadMs } = world;
     const isBoot = random.chance(0.5);
     if (isBoot) world.bootMs = world.nowMs - 30_000;
     if (isBoot && random.chance(0.5)) {
       world.aheadMs = -oneOf(random, STEPS_MS, HOUR_MS);
       corrected = { atMs: world.nowMs + 30 * random.int(MINUTE_MS) };
     }
+    if ((witness === "nobody" || witness === "at times") && clock.view().problem === "")
+      unseenMs += Math.max(0, world.aheadMs - aheadMs);
     note(
       `${ending} for ${downMs / 1000} s, ${isBoot ? "boot" : "same boot"}, clock ahead by ${world.aheadMs / 1000} s`,
     );

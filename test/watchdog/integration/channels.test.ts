@@ -259,6 +259,17 @@ describe("Alertmanager", () => {
       ],
     });
   });
+
+  it("gets no alert that ends before it begins, also one that began by a clock that was ahead", async () => {
+    const receiver = await startReceiver();
+    await send(channelOf("alertmanager", { urls: [receiver.url] }), {
+      ...RESOLVED,
+      sinceMs: Date.UTC(2026, 10, 21, 13),
+    });
+    expect(receiver.received[0]).toMatchObject({
+      body: [{ startsAt: "2026-11-21T12:11:05.000Z", endsAt: "2026-11-21T12:11:05.000Z" }],
+    });
+  });
 });
 
 describe("e-mail", () => {
@@ -373,6 +384,7 @@ describe("a receiver that does not accept", () => {
     [404, { code: "refused", status: 404 }],
     [400, { code: "rejected", status: 400 }],
     [413, { code: "rejected", status: 413 }],
+    [422, { code: "rejected", status: 422 }],
   ])("fails with HTTP %i", async (status, facts) => {
     const receiver = await startReceiver();
     receiver.reply = textReply(status, "no");

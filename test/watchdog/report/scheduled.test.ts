@@ -23,6 +23,7 @@ const folders: string[] = [];
 
 afterEach(() => {
   vi.useRealTimers();
+  vi.unstubAllEnvs();
   for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
 });
 
@@ -163,7 +164,14 @@ describe("the service", () => {
     await run;
   });
 
-  it("creates the daily report at its time in UTC", async () => {
+  it.each([
+    ["UTC", 7],
+    // Its clocks go back an hour before.
+    ["America/New_York", 2],
+    ["Pacific/Kiritimati", 21],
+  ])("creates the daily report at its time in UTC, on a machine in the zone %s", async (zone, hour) => {
+    vi.stubEnv("TZ", zone);
+    expect(new Date(Date.UTC(2026, 10, 1, 7)).getHours()).toBe(hour);
     vi.useFakeTimers({
       now: Date.UTC(2026, 10, 1, 6, 59, 30),
       toFake: ["setTimeout", "clearTimeout", "Date"],
