@@ -94,7 +94,7 @@ export function relayerWhyReport(now: RelayerNow): Report {
       report: "why",
       relayer: {
         problems: problems.map((one) => ({ ...one, action: actionOf(one.code) })),
-        late_queries: late.map(({ overdue: _, ...query }) => query),
+        late_queries: late,
         dead_letters: deadLetters,
       },
     },
