@@ -112,10 +112,10 @@ describe("the faults of a localnet's chain", () => {
   });
 
   it("jail-near: until the validator signs again", { timeout: 300_000 }, async () => {
-    await localnet("fault", "jail-near");
     // Made by hand, so that the window of 100 blocks fills by 20 and not by half, which is jail.
     await localnet("halt");
-    await localnet("mine", "20");
+    await localnet("fault", "jail-near");
+    await localnet("mine", "20", "--interval", "1s");
     await alert("jail-near", true);
     await localnet("fault", "jail-near", "--off");
     await localnet("resume");

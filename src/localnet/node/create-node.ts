@@ -190,7 +190,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   const { oracle } = options;
   const own = state.validators.validators[0]?.address;
   const isSilent = (): boolean =>
-    oracle?.faults?.has("jail-near") === true && hasQuorumWithout(own, engine.state());
+    oracle !== undefined && oracle.faults?.has("jail-near") === true && hasQuorumWithout(own, engine.state());
   const validators: Validators = {
     ...keys,
     signingKey: (address) =>

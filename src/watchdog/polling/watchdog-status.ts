@@ -294,15 +294,8 @@ function toSourceStatus(
   };
 }
 
-function monthJson({
-  month,
-  counts,
-  estimated,
-  backfilled = NO_BLOCKS,
-  rate,
-  tier,
-  hash,
-}: MonthStatus): Readonly<Record<string, unknown>> {
+function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, ...rest }: MonthStatus) {
+  const { rate, tier, hash } = rest;
   return {
     month,
     success_rate_percent: rate === undefined ? null : formatPercent(rate),
