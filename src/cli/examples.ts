@@ -80,6 +80,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "relayer dead-letters resubmit": [[`1/${HASH}`]],
   "watchdog start": [[], ["--config", "watchdog.yaml"]],
   "watchdog log-level": [["debug"]],
+  why: [[], ["--config", "relayer.yaml"], ["--url", "http://127.0.0.1:9999"]],
   "what-if": [["--outage", "4h"]],
   "alerts ack": [["sidecar-down", "--note", "restarting it"]],
   "alerts unack": [["sidecar-down"]],

@@ -34,8 +34,9 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "why",
-    description: "current problems with their remedies, and the causes of this month's misses",
-    load: async () => (await import("../watchdog/cli/oracle-status.ts")).whyCommand,
+    description:
+      "current problems of watchdog and relayer with their remedies, and the causes of this month's misses; exits 1 for a problem, 3 without data",
+    load: async () => (await import("./commands/why.ts")).whyCommand,
   },
   {
     name: "forecast",

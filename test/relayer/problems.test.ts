@@ -292,7 +292,7 @@ describe("findProblems", () => {
     const failed = { code: "cycle-failed", connectionId: "connection-0", text: "" } as const;
     const starting = { code: "starting", connectionId: undefined, text: "" } as const;
     const at = (nowMs: number, problems: readonly Problem[]) =>
-      hold.lasting(problems, { blockMs: 2_500, nowMs }).map(({ code }) => code);
+      hold.lasting(problems, { blockMs: 2_500, nowMs, wallMs: 50_000 + nowMs }).map(({ code }) => code);
     expect(at(0, [failed, starting])).toEqual(["starting"]);
     expect(at(1_000, [failed])).toEqual([]);
     // It was not over: a read succeeded between two that failed.
@@ -305,8 +305,14 @@ describe("findProblems", () => {
     ]);
     // On a busy machine the next check comes late.
     expect(at(20_000, [failed])).toEqual(["cycle-failed"]);
-    expect(hold.lasting([], { blockMs: 0, nowMs: 21_000 })).toEqual([]);
-    expect(createProblemHold().lasting([failed], { blockMs: 0, nowMs: 0 })).toEqual([failed]);
+    const times = { blockMs: 2_500, wallMs: 60_000 };
+    expect(hold.lasting([], { ...times, nowMs: 22_000 })).toEqual([]);
+    expect(hold.lasting([starting], { ...times, nowMs: 30_000 })).toEqual([{ ...starting, sinceMs: 60_000 }]);
+    // Since it was seen first, by the wall clock of now.
+    expect(hold.lasting([starting], { ...times, nowMs: 31_000 })).toEqual([{ ...starting, sinceMs: 59_000 }]);
+    expect(createProblemHold().lasting([failed], { blockMs: 0, nowMs: 0, wallMs: 0 })).toEqual([
+      { ...failed, sinceMs: 0 },
+    ]);
   });
 
   it("is not ready while this process has the lease and cannot send yet", () => {

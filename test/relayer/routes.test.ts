@@ -203,7 +203,7 @@ describe("the routes", () => {
     expect(await getJson(deps({ status }), "/api/status")).toEqual({
       ready: false,
       config: null,
-      problems: [{ code: "queries-overdue", connection_id: "connection-0", text: "late" }],
+      problems: [{ code: "queries-overdue", connection_id: "connection-0", text: "late", since: null }],
       address: "neutron1relayer",
       local_height: "12",
       connected: true,

@@ -24,11 +24,10 @@ describe("the text of changed parameters", () => {
     schedule: "monthly",
   } as const;
   const viewOf = (change: object = {}): RevenueView => ({
-    programme: "revenue",
     params: { ...PARAMS, ...change },
   });
-  const NONE: RevenueView = { programme: "none" };
-  const textOf = (from: RevenueView, to: RevenueView): string =>
+  const NONE = undefined;
+  const textOf = (from: RevenueView | undefined, to: RevenueView | undefined): string =>
     paramsChange(encodeParams(from), encodeParams(to));
 
   it("names what changed, with shares in percent", () => {

@@ -32,19 +32,38 @@ export function kindOption(): Option {
 
 /** Without a kind, reads the file as the one whose schema knows most of the keys. Throws its `ConfigError`. */
 export function readBest(source: ConfigText, kind: DaemonName | undefined): () => EffectiveConfig {
-  const errors: ConfigError[] = [];
-  for (const one of kind === undefined ? DAEMONS : [kind]) {
+  const { result } = bestOf(source, kind === undefined ? DAEMONS : [kind]);
+  if (result instanceof ConfigError) throw result;
+  return result;
+}
+
+/** The daemon whose schema knows most of the keys of a file. */
+export function kindOf(source: ConfigText): DaemonName {
+  return bestOf(source, DAEMONS).kind;
+}
+
+interface ReadResult {
+  readonly kind: DaemonName;
+  readonly result: (() => EffectiveConfig) | ConfigError;
+}
+
+function bestOf(source: ConfigText, kinds: readonly DaemonName[]): ReadResult {
+  const failed: { readonly kind: DaemonName; readonly result: ConfigError }[] = [];
+  for (const kind of kinds) {
     try {
-      return readAs(one, source);
+      return { kind, result: readAs(kind, source) };
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
-      errors.push(error);
+      failed.push({ kind, result: error });
     }
   }
-  const [best] = errors.toSorted(
-    (a, b) => unknownKeys(a) - unknownKeys(b) || a.facts.errors.length - b.facts.errors.length,
+  const [best] = failed.toSorted(
+    (a, b) =>
+      unknownKeys(a.result) - unknownKeys(b.result) ||
+      a.result.facts.errors.length - b.result.facts.errors.length,
   );
-  throw best ?? new Error("a configuration has a kind");
+  if (best === undefined) throw new Error("a configuration has a kind");
+  return best;
 }
 
 function unknownKeys({ facts }: ConfigError): number {

@@ -5,7 +5,7 @@ import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { responseField } from "../../watchdog/sources/chain-rest.ts";
+import { lacksModule, responseField } from "../../watchdog/sources/chain-rest.ts";
 import { toRevenueParams } from "../../watchdog/sources/revenue-reading.ts";
 import { CHAIN_ID } from "../../watchdog/sources/sample-values.ts";
 
@@ -36,9 +36,6 @@ const DEADLINE_MS = 10_000;
 /** All light clients of a chain with a thousand connections. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
-/** How a REST server says that its chain has no such module. Every other failure is one of the endpoint. */
-const ABSENT: ReadonlySet<number> = new Set([404, 501]);
-
 /** Reads JSON. Throws `CliError` that names the option of the endpoint. With `mayLack`, undefined when the chain lacks the module. */
 async function readJson(url: string, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
   const { host } = new URL(url);
@@ -46,7 +43,7 @@ async function readJson(url: string, option: string, signal: AbortSignal, mayLac
     return await withDeadline(`the endpoint ${host}`, DEADLINE_MS, signal, async (inner) => {
       const response = await request(url, { signal: inner, reset: true });
       const text = await readTextBody(response.body, MAX_BYTES);
-      if (mayLack && ABSENT.has(response.statusCode)) return undefined;
+      if (mayLack && response.statusCode !== 200 && lacksModule(response.statusCode, text)) return undefined;
       if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
       const value: unknown = JSON.parse(text);
       return value;

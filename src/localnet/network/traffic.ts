@@ -26,6 +26,7 @@ import type { NodeView, StoredBlock, StoredResults } from "../node/base/node-vie
 import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, CHAINS } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalDraft } from "../accounts/local-account.ts";
+import { createPlannedUpgrade } from "./planned-upgrade.ts";
 
 type TrafficErrorFacts =
   | { readonly code: "traffic-too-much"; readonly gasPerBlock: bigint; readonly maximum: bigint }
@@ -39,6 +40,8 @@ class TrafficError extends CodedError<TrafficErrorFacts> {}
 export const TRAFFIC_FAULTS = {
   "busy-market":
     "others use the fee market's target in each block of local-1: the price stays, and nothing is left for the relayer",
+  "upgrade-planned":
+    "the admin of local-1 plans an upgrade 7,200 blocks ahead; switched off, the plan is cancelled",
 } as const;
 
 /** A name in {@link TRAFFIC_FAULTS}. */
@@ -96,6 +99,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
   const { node, clock } = deps;
   const logger = deps.logger.child({ part: "traffic" });
   const sender = createSender(options, logger);
+  const planUpgrade = createPlannedUpgrade(options.chain ?? CHAINS.local, logger);
   return {
     name: "traffic",
     gas: sender.gas,
@@ -110,6 +114,7 @@ export function createTraffic(options: TrafficOptions, deps: TrafficDeps): Traff
         for (;;) {
           const version = blocks.version();
           await sender.sendFor(view);
+          await planUpgrade(view, options.faults?.has("upgrade-planned") === true);
           await blocks.changedSince(version, MAX_WAIT_MS, signal);
         }
       } finally {

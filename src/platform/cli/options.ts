@@ -1,12 +1,22 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { MAX_PORT_OFFSET } from "../base/localnet-defaults.ts";
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
-import { isHostName, parseDurationMs } from "../config/config-fields.ts";
+import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/config-fields.ts";
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 
 /** `--port-offset N`. */
 export function portOffsetOption(): Option {
   return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
+}
+
+/** An option with the base URL of a daemon's HTTP API. */
+export function daemonUrlOption(flags: string, description: string): Option {
+  return new Option(flags, description).argParser(parseUrl);
+}
+
+function parseUrl(text: string): string {
+  if (isPlainHttpUrl(text)) return text.replace(/\/+$/, "");
+  throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
 }
 
 /** `--cors ORIGIN…` and `--no-cors`. The value is undefined without them, and false with the second one. */

@@ -1,4 +1,4 @@
-import { DAY_MS, isoTime } from "../../platform/base/time.ts";
+import { DAY_MS, isoTime, isoTimeOrNull } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { reloadJson } from "../../platform/http/daemon-control-routes.ts";
 import { namedOwners } from "../gate/spending.ts";
@@ -38,8 +38,8 @@ export function statusJson(status: RelayerStatus): JsonObject {
   };
 }
 
-function problemJson({ code, connectionId, text }: Problem): JsonObject {
-  return { code, connection_id: connectionId ?? null, text };
+function problemJson({ code, connectionId, text, sinceMs }: Problem): JsonObject {
+  return { code, connection_id: connectionId ?? null, text, since: isoTimeOrNull(sinceMs) };
 }
 
 /** Converts the connections to the JSON of `GET /api/connections`. */

@@ -68,7 +68,11 @@ export function createHealth(config: HealthConfig, deps: HealthDeps): Health {
     const found = relayerStatus(statusDeps);
     const remoteMs = found.connections.map(({ remote }) => remote.blockMs ?? 0);
     const blockMs = Math.min(MAX_BLOCK_MS, Math.max(found.local.blockMs ?? 0, ...remoteMs));
-    const lasting = hold.lasting(found.problems, { blockMs, nowMs: clock.monotonicMs() });
+    const lasting = hold.lasting(found.problems, {
+      blockMs,
+      nowMs: clock.monotonicMs(),
+      wallMs: clock.nowMs(),
+    });
     return { ...found, problems: lasting.map((one) => ({ ...one, text: nameSettings(one.text) })) };
   };
   const problems = (): readonly Problem[] => {

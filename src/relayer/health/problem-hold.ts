@@ -3,10 +3,10 @@ import type { RelayerStatus } from "./relayer-status.ts";
 
 /** Leaves out problems that are not older than a block. */
 export interface ProblemHold {
-  /** Returns those that last. */
+  /** Returns those that last, with their beginning. `nowMs` is monotonic, `wallMs` the wall clock. */
   readonly lasting: (
     problems: readonly Problem[],
-    block: { readonly blockMs: number; readonly nowMs: number },
+    block: { readonly blockMs: number; readonly nowMs: number; readonly wallMs: number },
   ) => readonly Problem[];
 }
 
@@ -26,16 +26,19 @@ const HELD_MS = 1_500;
  * whose nodes are some blocks apart a read fails now and then, and each result comes in time.
  */
 export function createProblemHold(): ProblemHold {
-  const seen = new Map<string, { readonly fromMs: number; lastMs: number }>();
+  const seen = new Map<string, { readonly fromMs: number; readonly lastMs: number }>();
   return {
-    lasting: (problems, { blockMs, nowMs }) => {
-      const found = problems.filter((problem) => {
+    lasting: (problems, { blockMs, nowMs, wallMs }) => {
+      const found = problems.flatMap((problem) => {
         const key = `${problem.code} ${problem.connectionId ?? ""}`;
         const known = seen.get(key);
         // However long ago the last check was, on a busy machine: no check without it has ended it.
-        if (known === undefined) seen.set(key, { fromMs: nowMs, lastMs: nowMs });
-        else known.lastMs = nowMs;
-        return IMMEDIATE.has(problem.code) || nowMs - (seen.get(key)?.fromMs ?? nowMs) >= blockMs;
+        const fromMs = known?.fromMs ?? nowMs;
+        seen.set(key, { fromMs, lastMs: nowMs });
+        const lastsMs = nowMs - fromMs;
+        return IMMEDIATE.has(problem.code) || lastsMs >= blockMs
+          ? [{ ...problem, sinceMs: wallMs - lastsMs }]
+          : [];
       });
       for (const [key, { lastMs }] of seen) if (nowMs - lastMs > HELD_MS) seen.delete(key);
       return found;

@@ -56,6 +56,8 @@ export interface Problem {
   readonly connectionId: string | undefined;
   /** One sentence for people: what is wrong, since when, and what to do. */
   readonly text: string;
+  /** Wall-clock time at which this process saw it first, ms. Absent: it does not say it. */
+  readonly sinceMs?: number;
 }
 
 /** A query in {@link HealthFacts}. */

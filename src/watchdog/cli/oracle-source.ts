@@ -15,6 +15,8 @@ import { tokenFileIn } from "../../platform/process/private-file.ts";
 /** Options for every command that queries a watchdog. */
 export interface OracleOptions {
   readonly config?: string;
+  /** Base URL of its API, instead of a configuration. */
+  readonly url?: string;
   readonly portOffset: number;
   /** Only this validator. */
   readonly validator?: string;
@@ -44,7 +46,9 @@ interface WatchdogPlace {
   readonly hint: string;
 }
 
-async function placeOf({ config, portOffset }: OracleOptions): Promise<WatchdogPlace> {
+async function placeOf({ config, url, portOffset }: OracleOptions): Promise<WatchdogPlace> {
+  if (url !== undefined)
+    return { url, token: () => undefined, tokenHint: "", hint: "name another one with --url" };
   if (config === undefined)
     return {
       url: `http://127.0.0.1:${portsAt(portOffset).watchdog}`,

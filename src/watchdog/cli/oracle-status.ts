@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { parseActiveAlerts } from "../report/active-alerts.ts";
-import { type OracleNow, statusReport, whyReport } from "../report/status-report.ts";
+import { type OracleNow, statusReport } from "../report/status-report.ts";
 import { forecastReport } from "../report/forecast-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
@@ -12,13 +12,6 @@ type Options = OracleOptions & ReportFormatOptions;
 export function statusCommand(context: CliContext): Command {
   return oracleCommand(async (options: Options) =>
     printReport(statusReport(await readNow(options, context)), options, context),
-  );
-}
-
-/** `relaywatch why`. */
-export function whyCommand(context: CliContext): Command {
-  return oracleCommand(async (options: Options) =>
-    printReport(whyReport(await readNow(options, context)), options, context),
   );
 }
 
@@ -37,7 +30,7 @@ function oracleCommand(action: (options: Options) => Promise<void>): Command {
 }
 
 /** Reads the month so far, and the alerts. */
-async function readNow(options: Options, context: CliContext): Promise<OracleNow> {
+export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
   const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
   const state = await readOracle(options, context, undefined);
   return {

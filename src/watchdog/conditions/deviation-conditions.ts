@@ -57,6 +57,7 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     evaluate: (input, limit) => {
       const { prices } = input.observation.chain;
       if (prices.state === "not-configured") return cannotSee("the prices of no chain are configured");
+      if (prices.state === "absent") return cannotSee("the chain has no price module");
       if (prices.state === "error") return cannotSee("the chain's prices cannot be read");
       const compared = compareWithChain({ ...comparisonInput(input), maxAgeMs: limit("max_age") });
       return evaluateDeviation(input, compared, limit("max_deviation"));

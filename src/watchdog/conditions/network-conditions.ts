@@ -161,7 +161,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
 
 function evaluateGrpc({ metrics, grpc }: NodeObservation): ConditionResult {
   if (grpc.state === "not-configured") return cannotSee("no gRPC address is configured");
-  if (grpc.state === "up") return clear("the gRPC port accepts connections");
+  if (grpc.state !== "error") return clear("the gRPC port accepts connections");
   // When the node's page cannot be read either, its machine or the network may be down.
   if (metrics.state !== "up") return cannotSee(`${grpc.failure.text}; the node's page cannot be read either`);
   return active(grpc.failure.text);

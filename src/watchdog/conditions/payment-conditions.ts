@@ -1,6 +1,7 @@
 import { formatRoundedDuration } from "../../platform/base/text.ts";
 import { monthOf, monthsBefore, monthStartMs } from "../../platform/base/month.ts";
 import { paymentText } from "../policy/payment-texts.ts";
+import type { Payment } from "../sources/payment-result.ts";
 import {
   active,
   cannotSee,
@@ -37,19 +38,64 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     past: { notStored: "searches for payments" },
     evaluate: (input, limit) => evaluatePayment(input, limit("after")),
   }),
+  condition({
+    name: "payment-differs",
+    severity: "warning",
+    title: "Payment of the month differs",
+    when: "the payment of the last month is more than `max_difference` away from what the watchdog expected by its own count",
+    description:
+      "The chain paid the validator another amount for the month that ended than the programme's formula gives for the watchdog's count.",
+    impact: "The difference, if the chain's counts are wrong. It is not paid later.",
+    action:
+      "Compare the chain's counts of the reason with the month's report: the node can count votes that the chain does not get. Then ask in the validators' channel.",
+    for: "0s",
+    resolveFor: "1m",
+    thresholds: {
+      max_difference: {
+        unit: "percent",
+        initial: 1,
+        description: "largest difference, as a share of the expected amount",
+      },
+    },
+    inhibits: [],
+    past: { notStored: "searches for payments" },
+    evaluate: (input, limit) => evaluateAmount(input, limit("max_difference")),
+  }),
 ];
 
-function evaluatePayment({ observation, payments }: ConditionInput, afterMs: number): ConditionResult {
+/** The payment of the month before a poll, or why it is not known. */
+function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
   const { atMs, chain } = observation;
-  const month = monthOf(atMs);
-  const [before = ""] = monthsBefore(month, 1);
-  const payment = payments?.find((one) => one.month === before);
-  if (payment === undefined)
-    return cannotSee(
+  const [before = ""] = monthsBefore(monthOf(atMs), 1);
+  return (
+    payments?.find((one) => one.month === before) ??
+    cannotSee(
       chain.payment?.state === "error"
         ? `the payment of ${before} cannot be searched: ${chain.payment.failure.text}`
         : "no payment is searched",
-    );
+    )
+  );
+}
+
+function evaluateAmount(input: ConditionInput, maxPercent: number): ConditionResult {
+  const payment = lastPayment(input);
+  if ("kind" in payment) return payment;
+  const { amount, expected, month } = payment;
+  if (amount === undefined || expected === undefined)
+    return cannotSee(`the payment of ${month} is not compared with an expected amount`);
+  const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
+  // In hundredths of a percent, as thresholds are.
+  return difference * 10_000n > expected * BigInt(Math.round(maxPercent * 100))
+    ? active(withoutStop(paymentText(payment)))
+    : clear(`${month} was paid as expected`);
+}
+
+function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResult {
+  const { atMs } = input.observation;
+  const month = monthOf(atMs);
+  const [before = ""] = monthsBefore(month, 1);
+  const payment = lastPayment(input);
+  if ("kind" in payment) return payment;
   if (payment.outcome === "failed") return active(withoutStop(paymentText(payment)));
   if (payment.outcome === "none-due") return clear(`the chain paid nobody for ${before}`);
   if (payment.outcome === "paid") return clear(`${before} was paid at height ${payment.height}`);

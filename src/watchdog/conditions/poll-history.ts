@@ -22,7 +22,15 @@ export interface PollHistory {
   readonly upgrade?: SeenUpgrade;
   /** Time of the last poll while the clock is not believed: after a restart, nobody knows how long ago that was. Absent: it is believed. */
   readonly unsureAtMs?: number;
+  /** Modules of the chain that were read. Absent: none. */
+  readonly modules?: readonly ModuleName[];
 }
+
+/** Modules that a chain can lack, by their names in an observation. */
+export const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
+
+/** One of {@link MODULE_NAMES}. */
+type ModuleName = (typeof MODULE_NAMES)[number];
 
 /** A height and the time at which it last grew. `advancedAtMs` is undefined until it grew once. */
 export interface Progress {
@@ -80,7 +88,7 @@ export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
  * when the change between them happened.
  */
 export function advanceHistory(
-  { nodes, chain: chainBefore, upgrade: upgradeBefore }: PollHistory,
+  { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
   observation: Observation,
   gapMs: number,
 ): PollHistory {
@@ -90,6 +98,10 @@ export function advanceHistory(
   const chain = head.state === "up" ? advanceHeight(chainBefore, head.value.height, atMs) : chainBefore;
   const view = plan?.state === "up" ? plan.value : undefined;
   const upgrade = advanceUpgrade(upgradeBefore, view, chain.height, atMs);
+  const modules = MODULE_NAMES.filter((name) => {
+    const state = observation.chain[name]?.state;
+    return state === "up" || (state !== "absent" && modulesBefore.includes(name));
+  });
   return {
     nodes: new Map(
       observation.nodes.map((node) => [
@@ -100,8 +112,32 @@ export function advanceHistory(
     chain,
     ...(upgrade === undefined ? {} : { upgrade }),
     ...(clock === undefined || clock.problem === "" ? {} : { unsureAtMs: atMs }),
+    ...(modules.length === 0 ? {} : { modules }),
   };
 }
+
+/** A module that was there cannot be seen any more, and is not absent, unless an upgrade of the last day removed it. */
+export function withLostModules(
+  observation: Observation,
+  { modules = [], upgrade }: PollHistory,
+): Observation {
+  if (upgrade?.doneMs !== undefined) return observation;
+  const lost = modules.flatMap((name) => {
+    const seen = observation.chain[name];
+    return seen?.state === "absent" ? [[name, { ...LOST, durationMs: seen.durationMs }] as const] : [];
+  });
+  return lost.length === 0
+    ? observation
+    : { ...observation, chain: { ...observation.chain, ...Object.fromEntries(lost) } };
+}
+
+const LOST = {
+  state: "error",
+  failure: {
+    code: "absent",
+    text: "the endpoint says that the chain has no such module, which it had; it is another program or another chain",
+  },
+} as const;
 
 /** Time of a poll. */
 interface PollTime {

@@ -176,7 +176,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
 function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
-  if (prices.state === "up") return clear("the sidecar responds");
+  if (prices.state !== "error") return clear("the sidecar responds");
   // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
   if (latestCalls(input) !== "bad")
     return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");

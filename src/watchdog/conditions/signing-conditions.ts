@@ -51,8 +51,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       const { isInSet, size } = chain.validator.value;
       if (isInSet) return clear("it is in the set");
       const { slashing } = chain;
-      const rotatedTo =
-        slashing?.state === "up" && slashing.value.kind === "slashing" ? slashing.value.rotatedTo : undefined;
+      const rotatedTo = slashing?.state === "up" ? slashing.value.rotatedTo : undefined;
       const key =
         rotatedTo === undefined
           ? ""

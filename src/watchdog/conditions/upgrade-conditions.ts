@@ -58,6 +58,7 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
 function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number): ConditionResult {
   const { upgrade: seen = { state: "not-configured" } } = observation.chain;
   if (seen.state === "not-configured") return cannotSee("no chain is configured");
+  if (seen.state === "absent") return clear("the chain has no upgrade module");
   // The plan that was seen last holds while the chain cannot be asked.
   if (upgrade === undefined)
     return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");

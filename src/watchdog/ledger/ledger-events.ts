@@ -155,8 +155,8 @@ function followParams(
   before: string | undefined,
   { atMs, chain: { revenue } }: Observation,
 ): { readonly params: string | undefined; readonly changes: readonly LedgerEvent[] } {
-  if (revenue.state !== "up") return { params: before, changes: [] };
-  const params = encodeParams(revenue.value);
+  if (revenue.state !== "up" && revenue.state !== "absent") return { params: before, changes: [] };
+  const params = encodeParams(revenue.state === "up" ? revenue.value : undefined);
   const isSame = before === undefined || before === params;
   return {
     params,
@@ -355,9 +355,9 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
   schedule: ["payment schedule", asIs],
 };
 
-/** Encodes the parameters of a chain, to compare them with later ones. */
-export function encodeParams(revenue: RevenueView): string {
-  if (revenue.programme === "none") return NO_PROGRAMME;
+/** Encodes the parameters of a chain, to compare them with later ones. Undefined: it has no revenue module. */
+export function encodeParams(revenue: RevenueView | undefined): string {
+  if (revenue === undefined) return NO_PROGRAMME;
   return JSON.stringify(revenue.params, (_key, value: unknown) =>
     typeof value === "bigint" ? String(value) : value,
   );

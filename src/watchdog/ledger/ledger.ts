@@ -214,7 +214,7 @@ function readingsOfVotes(
 /** The chain counts since the start of its payment period. It names no process, so falling numbers show a new period. */
 function readingsOfRevenue({ chain }: Observation, head: ChainHead | undefined): readonly NodeReadingOf[] {
   const revenue = valueOf(chain.revenue);
-  if (revenue?.programme !== "revenue" || revenue.stats === undefined || head === undefined) return [];
+  if (revenue?.stats === undefined || head === undefined) return [];
   const { committedVotes, inActiveSet } = revenue.stats;
   const reading: CounterReading = {
     chainId: head.chainId,

@@ -22,7 +22,14 @@ import {
 import type { Payment } from "../sources/payment-result.ts";
 import { countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
-import type { DatedComparison, Jail, PeersStanding, Standing, WindowStanding } from "../policy/standing.ts";
+import {
+  type DatedComparison,
+  type Jail,
+  NO_SLASHING,
+  type PeersStanding,
+  type Standing,
+  type WindowStanding,
+} from "../policy/standing.ts";
 import {
   allMissedText,
   MEASURE_TITLES,
@@ -125,7 +132,8 @@ const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
 /** Signing window, jail, and the validator among the others of its set. Empty when the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
-  return html`<h3>Signing and jail</h3>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}
+  const window = html`<h3>Signing and jail</h3>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;
+  return html`${standing.windowNote !== NO_SLASHING && window}
 <h3>Compared with the other validators</h3>${peersTable(standing.peers, polledAtMs)}`;
 }
 

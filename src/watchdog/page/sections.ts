@@ -13,6 +13,7 @@ import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { type Cost, costText } from "../policy/cost-text.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
+import type { SourceName } from "../sources/targets.ts";
 import { activeWindow, type MaintenanceWindow } from "../alerts/maintenance.ts";
 import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
@@ -46,6 +47,7 @@ export function sourceSection({
     { name: "duration", isNumber: true, cell: ({ durationMs }) => `${Math.round(durationMs)} ms` },
     { name: "error", cell: ({ error }) => (error === "" ? "none" : error) },
   ];
+  const absent = sources.flatMap(({ name, isAbsent }) => (isAbsent ? [ABSENT_NAMES[name] ?? name] : []));
   const waiting = [...pending]
     .filter(([, count]) => count > 0)
     .map(([channel, count]) => `${channel}: ${count}`);
@@ -53,8 +55,17 @@ export function sourceSection({
 <p>Last poll ${timeText(polledAtMs)}. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
 ${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
 ${clockProblem !== undefined && html`<p>${badge("bad", "clock not believed")} The clock of this machine: ${clockProblem}. Blocks are counted; without the chain's time no month is closed.</p>`}
-${dataTable({ caption: "At the last poll", columns, rows: sources })}`;
+${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what needs it is not shown.</p>`}
+${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
+
+/** What a chain has none of. */
+const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
+  "chain-prices": "price module",
+  "chain-revenue": "revenue module",
+  "chain-upgrade": "upgrade module",
+  "chain-slashing": "slashing module",
+};
 
 /** Which of several URLs is used, and which failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {

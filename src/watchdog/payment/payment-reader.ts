@@ -121,7 +121,7 @@ function sourceOf(
   return operatorAddress === undefined
     ? undefined
     : {
-        pays: (revenue) => revenue?.programme === "revenue" && revenue.params.schedule === "monthly",
+        pays: (revenue) => revenue?.params.schedule === "monthly",
         find: (input, signal) => findInBlocks(input, operatorAddress, signal),
       };
 }

@@ -69,7 +69,7 @@ export function assessObservation(
   { atMs, chain: { revenue } }: Observation,
   { policy, fromChain, blockTimeMs }: PolicyChoice & Pick<AssessmentInput, "blockTimeMs">,
 ): Assessment {
-  const paid = revenue.state === "up" && revenue.value.programme === "revenue" ? revenue.value : undefined;
+  const paid = revenue.state === "up" ? revenue.value : undefined;
   const stats = paid?.stats;
   return assess({
     ledger,

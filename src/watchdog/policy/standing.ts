@@ -3,7 +3,6 @@ import type {
   PeerComparison,
   SharedMisses,
   SlashingReading,
-  SlashingView,
   UnjailTerms,
 } from "../sources/standing-views.ts";
 import { type SigningWindow, signingWindow } from "./signing-window.ts";
@@ -91,12 +90,11 @@ function readingOf(seen: Observation["chain"]["slashing"]): SlashingReading | st
   if (seen === undefined || seen.state === "not-configured")
     return "it needs chain.rest and consensus_address in the configuration";
   if (seen.state === "error") return `the slashing module cannot be read: ${seen.failure.text}`;
-  return isReading(seen.value) ? seen.value : "not available: the chain has no slashing module";
+  return seen.state === "absent" ? NO_SLASHING : seen.value;
 }
 
-function isReading(view: SlashingView): view is SlashingReading {
-  return view.kind === "slashing";
-}
+/** The note of a chain without the module. */
+export const NO_SLASHING = "the chain has no slashing module";
 
 function windowStanding(window: SigningWindow, blockTimeMs: number | undefined): WindowStanding {
   const timeOf = (blocks: bigint | undefined): number | undefined =>

@@ -1,5 +1,5 @@
 import { alertOnPoll, type AlertOptions } from "../alerts/plan-alerts.ts";
-import { EMPTY_HISTORY } from "../conditions/poll-history.ts";
+import { EMPTY_HISTORY, withLostModules } from "../conditions/poll-history.ts";
 import { blockTimeMs, countObservation, EMPTY_LEDGER, memoryView } from "../ledger/ledger.ts";
 import type { AlertEvent } from "../alerts/alert-event.ts";
 import type { SidecarPrices } from "../policy/price-comparison.ts";
@@ -12,7 +12,7 @@ import { assessObservation } from "../policy/assess.ts";
 
 /** Result of the evaluation of one poll of one validator. */
 export interface Evaluation {
-  /** The poll. While two nodes answer at one URL, the page of the node is an error. */
+  /** The poll. While two nodes answer at one URL, the page of the node is an error, and so is a module that the chain had. */
   readonly observation: Observation;
   readonly state: WatchdogState;
   readonly assessment: Assessment;
@@ -47,10 +47,12 @@ export interface EvaluationOptions {
 /** Evaluates one poll: counts its blocks, applies the policy, and advances every alert. Pure. */
 export function planEvaluation(
   state: WatchdogState,
-  observation: Observation,
+  polled: Observation,
   options: EvaluationOptions,
 ): Evaluation {
-  const { validator, atMs } = observation;
+  const { validator, atMs } = polled;
+  const history = state.pollHistories.get(validator) ?? EMPTY_HISTORY;
+  const observation = withLostModules(polled, history);
   const { peers = [] } = options;
   const before = state.ledgers.get(validator) ?? EMPTY_LEDGER;
   const started = options.isFirst ? recordStart(before, atMs) : before;
@@ -77,7 +79,7 @@ export function planEvaluation(
       blockTime,
       payments: payments?.get(validator),
     },
-    state.pollHistories.get(validator) ?? EMPTY_HISTORY,
+    history,
     options.alerts,
   );
   return {

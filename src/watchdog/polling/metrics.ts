@@ -265,7 +265,7 @@ export function createWatchdogMetrics(
     recordPoll: (observation, restartedNodes) => {
       for (const { source, seen } of seenSources(observation)) {
         if (seen.state === "error" && seen.isRepeated) continue;
-        scrapes.inc({ source, outcome: seen.state === "up" ? "success" : "failure" });
+        scrapes.inc({ source, outcome: seen.state === "error" ? "failure" : "success" });
         duration.observe({ source }, seen.durationMs / 1000);
       }
       for (const { metrics, sidecar } of observation.nodes) {

@@ -189,7 +189,7 @@ export function createPollLoop(
     keeper.replace(evaluation.state);
     last = evaluation;
     for (const source of seenSources(evaluation.observation))
-      if (source.seen.state === "up") lastSuccessMs.set(sourceKey(source), observation.atMs);
+      if (source.seen.state !== "error") lastSuccessMs.set(sourceKey(source), observation.atMs);
     metrics.recordPoll(evaluation.observation, evaluation.restarted.length);
     const shown = status();
     metrics.showStatus(shown);
@@ -353,12 +353,13 @@ function logSources(observation: Observation, errorCodes: Map<string, string>, l
   for (const each of seenSources(observation)) {
     const { source, seen, node } = each;
     const fields = several && node !== undefined ? { source, node } : { source };
-    const code = seen.state === "up" ? "" : seen.failure.code;
+    const code = seen.state === "error" ? seen.failure.code : seen.state === "absent" ? "absent" : "";
     const key = sourceKey(each);
     if (errorCodes.get(key) === code) continue;
     const isFirst = !errorCodes.has(key);
     errorCodes.set(key, code);
     if (seen.state === "up") logger.info(isFirst ? "source is up" : "source recovered", fields);
+    else if (seen.state === "absent") logger.info("the chain has no such module, which is normal", fields);
     // Current nodes and sidecars serve no oracle metrics, so a refused connection needs no warning.
     else if (source === "oracle-metrics" && code === "refused")
       logger.info("no oracle metrics on this machine, which is normal", fields);

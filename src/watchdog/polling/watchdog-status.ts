@@ -36,8 +36,10 @@ export interface SourceStatus {
   readonly name: SourceName;
   /** Absent for sources of the chain. */
   readonly node: string | undefined;
-  /** The last scrape succeeded. */
+  /** The last scrape succeeded, also when it showed that the chain has no such module. */
   readonly up: boolean;
+  /** The chain has no such module. */
+  readonly isAbsent?: true;
   /** Empty when the source is up. */
   readonly error: string;
   /** Undefined when no scrape of this process has succeeded. */
@@ -206,6 +208,7 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
       name: source.name,
       node: source.node ?? null,
       up: source.up,
+      ...(source.isAbsent ? { absent: true } : {}),
       error: source.error === "" ? null : source.error,
       last_success_at: isoTimeOrNull(source.lastSuccessMs),
       duration_ms: Math.round(source.durationMs),
@@ -231,7 +234,10 @@ function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing">
   const { slashing } = observation.chain;
   const standing = standingOf(observation, assessment.blockTimeMs);
   const isRead =
-    (slashing !== undefined && slashing.state !== "not-configured") || standing.votes !== undefined;
+    slashing?.state === "up" ||
+    slashing?.state === "error" ||
+    standing.votes !== undefined ||
+    standing.peers.comparisons.length > 0;
   return isRead ? { standing } : {};
 }
 
@@ -279,23 +285,17 @@ function toSourceStatus(
   return {
     name: source.source,
     node: source.node,
-    up: seen.state === "up",
-    error: seen.state === "up" ? "" : seen.failure.text,
+    up: seen.state !== "error",
+    error: seen.state === "error" ? seen.failure.text : "",
+    ...(seen.state === "absent" ? { isAbsent: true } : {}),
     lastSuccessMs: lastSuccessMs.get(sourceKey(source)),
     durationMs: seen.durationMs,
     ...(own === undefined ? {} : { endpoints: own }),
   };
 }
 
-function monthJson({
-  month,
-  counts,
-  estimated,
-  backfilled = NO_BLOCKS,
-  rate,
-  tier,
-  hash,
-}: MonthStatus): Readonly<Record<string, unknown>> {
+function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, ...rest }: MonthStatus) {
+  const { rate, tier, hash } = rest;
   return {
     month,
     success_rate_percent: rate === undefined ? null : formatPercent(rate),

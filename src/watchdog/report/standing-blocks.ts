@@ -41,7 +41,7 @@ function standingItems(
         : [];
   // A jailed validator has no window until it is released.
   if (jailed.length > 0) return jailed;
-  if (window === undefined) return [`signing window: cannot see: ${windowNote}.`];
+  if (window === undefined) return [`signing window: ${windowNote}.`];
   const signed =
     window.signed === undefined
       ? "no block counted yet"

@@ -11,7 +11,7 @@ import {
   type Seen,
   SourceError,
 } from "./observation.ts";
-import { NO_UPGRADE_MODULE, toUpgradeView, type UpgradeView } from "./upgrade-view.ts";
+import { toUpgradeView, type UpgradeView } from "./upgrade-view.ts";
 import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
 import { type PageReader, NOT_CONFIGURED, readText, requireOk, type Scrape } from "./page-reader.ts";
 import { toRevenueParams, toRevenueStats } from "./revenue-reading.ts";
@@ -46,7 +46,7 @@ export function createChainReader(
   const standing = createStandingReader(target, chain, { rest, scrape, clock });
   const prices = async (signal: AbortSignal): Promise<readonly ChainPrice[]> => {
     const query = chain.pairs.map((pair) => `currency_pair_ids=${encodeURIComponent(pair)}`).join("&");
-    const { text, path } = await rest.firstOf(paths, `?${query}`, signal);
+    const { text, path } = await rest.ofModule(paths, `?${query}`, signal);
     paths = [path, ...paths.filter((other) => other !== path)];
     return toChainPrices(responseField(text), chain.pairs);
   };
@@ -151,10 +151,8 @@ async function readRevenue(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<RevenueView> {
-  const params = await rest.find(`/${module}/revenue/params`, signal);
-  // Newer versions of the chain have no revenue module.
-  if (params === undefined) return { programme: "none" };
-  const view = { programme: "revenue", params: toRevenueParams(responseField(params)) } as const;
+  const { text } = await rest.ofModule([`/${module}/revenue/params`], "", signal);
+  const view = { params: toRevenueParams(responseField(text)) };
   if (operatorAddress === undefined) return view;
   const path = `/${module}/revenue/validator_stats?val_oper_address=${encodeURIComponent(operatorAddress)}`;
   const stats = await rest.find(path, signal).catch((error: unknown) => {
@@ -167,8 +165,8 @@ async function readRevenue(
 }
 
 async function readUpgrade(rest: Rest, signal: AbortSignal): Promise<UpgradeView> {
-  const text = await rest.find("/cosmos/upgrade/v1beta1/current_plan", signal);
-  return text === undefined ? NO_UPGRADE_MODULE : toUpgradeView(responseField(text));
+  const { text } = await rest.ofModule(["/cosmos/upgrade/v1beta1/current_plan"], "", signal);
+  return toUpgradeView(responseField(text));
 }
 
 interface Header {

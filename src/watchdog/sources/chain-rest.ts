@@ -1,6 +1,6 @@
-import { JsonField } from "../../platform/base/json.ts";
+import { isRecord, JsonField, parseJson } from "../../platform/base/json.ts";
 import { SourceError } from "./observation.ts";
-import { drain, type PageReader, readText, requireOk } from "./page-reader.ts";
+import { type Page, type PageReader, readText, requireOk, statusError } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
 
 /** Largest response. */
@@ -9,25 +9,28 @@ export const MAX_BYTES = 8 * 1024 * 1024;
 /** Requests to the REST server of a chain. Each throws {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<string>;
-  /** Undefined when the chain does not have the path: 404 and 501. */
+  /** Undefined when the chain does not have what the path names: 404 and 501. */
   readonly find: (path: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** The first path that the chain has. */
-  readonly firstOf: (
+  /** The first path that the chain has. Throws `absent` when the chain has none of their modules. */
+  readonly ofModule: (
     paths: readonly string[],
     query: string,
     signal: AbortSignal,
   ) => Promise<{ readonly text: string; readonly path: string }>;
 }
 
+/** Largest response that is no result. */
+const MAX_ERROR_BYTES = 1024 * 1024;
+
 /** Creates the requests to the REST server of a chain. */
 export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
+  const request = (path: string, signal: AbortSignal): Promise<Page> =>
+    read(new URL(path, rest).href, signal);
   const find = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
-    const page = await read(new URL(path, rest).href, signal);
-    if (page.status === 404 || page.status === 501) {
-      await drain(page);
-      return undefined;
-    }
-    return readText(await requireOk(page), MAX_BYTES);
+    const page = await request(path, signal);
+    if (page.status !== 404 && page.status !== 501) return readText(await requireOk(page), MAX_BYTES);
+    await readText(page, MAX_ERROR_BYTES);
+    return undefined;
   };
   const get = async (path: string, signal: AbortSignal): Promise<string> => {
     const text = await find(path, signal);
@@ -38,14 +41,30 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   return {
     find,
     get,
-    firstOf: async (paths, query, signal) => {
+    ofModule: async (paths, query, signal) => {
       for (const path of paths) {
-        const text = await find(path + query, signal);
-        if (text !== undefined) return { text, path };
+        const page = await request(path + query, signal);
+        const text = await readText(page, page.status === 200 ? MAX_BYTES : MAX_ERROR_BYTES);
+        if (page.status === 200) return { text, path };
+        if (!lacksModule(page.status, text)) throw statusError("the source", page);
       }
-      throw new SourceError({ code: "http-status" }, `the chain has none of ${paths.join(", ")}`);
+      throw new SourceError({ code: "absent" }, `the chain has no ${paths.join(" and no ")}`);
     },
   };
+}
+
+/** Code of a gateway's response about an item that does not exist. */
+const NOT_FOUND = 5;
+
+/**
+ * Whether a response says that its chain has no such module: no path of that name, or no service behind it. Every other failure, also that of
+ * an item, is one of the endpoint.
+ */
+export function lacksModule(status: number, text: string): boolean {
+  if (status === 501) return true;
+  const body = parseJson(text);
+  if (status === 404) return !(isRecord(body) && body["code"] === NOT_FOUND);
+  return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
 /** Starts the check of a response. Errors name the field. */

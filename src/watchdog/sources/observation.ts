@@ -3,12 +3,13 @@ import { CodedError, errorText } from "../../platform/base/errors.ts";
 import { PrometheusTextError } from "../prometheus/text-parser.ts";
 import type { Payment } from "./payment-result.ts";
 import type { UpgradeView } from "./upgrade-view.ts";
-import type { PeerComparison, PeersView, SharedMisses, SlashingView } from "./standing-views.ts";
+import type { PeerComparison, PeersView, SharedMisses, SlashingReading } from "./standing-views.ts";
 import type { SourceName } from "./targets.ts";
 
 /**
- * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "error": the watchdog
- * cannot see it; that says nothing about what the source would have shown.
+ * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "absent": the chain says that it
+ * has no such module, and never had one that the watchdog saw. "error": the watchdog cannot see it; that says nothing about what the source
+ * would have shown.
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
@@ -19,6 +20,7 @@ export type Seen<T> =
       /** The failure of an earlier poll: the source waits before it is read again. */
       readonly isRepeated?: true;
     }
+  | { readonly state: "absent"; readonly durationMs: number }
   | { readonly state: "not-configured" };
 
 /** One poll of one validator. A field that is absent was not seen; absent never means zero. */
@@ -226,7 +228,7 @@ export interface ChainObservation {
   /** Result of a search for the last month's payment. Absent and "not-configured": nothing is searched now. */
   readonly payment?: Seen<Payment>;
   /** Absent: not configured. */
-  readonly slashing?: Seen<SlashingView>;
+  readonly slashing?: Seen<SlashingReading>;
   readonly peers?: Seen<PeersView>;
 }
 
@@ -272,15 +274,12 @@ export interface ChainPrice {
   readonly decimals?: number;
 }
 
-/** The chain's reward programme. "none": this version of the chain has no revenue module. */
-export type RevenueView =
-  | { readonly programme: "none" }
-  | {
-      readonly programme: "revenue";
-      readonly params: RevenueParams;
-      /** Absent when the configuration names no operator address. */
-      readonly stats?: RevenueStats;
-    };
+/** The chain's reward programme. */
+export interface RevenueView {
+  readonly params: RevenueParams;
+  /** Absent when the configuration names no operator address. */
+  readonly stats?: RevenueStats;
+}
 
 /** Parameters of the revenue module. Shares are exact decimals with 18 places, scaled by 10^18. */
 export interface RevenueParams {
@@ -317,6 +316,8 @@ export type SourceFailureCode =
   | "not-prices"
   /** the response is not one of a chain's REST */
   | "not-a-chain"
+  /** the chain has no such module */
+  | "absent"
   /** the response is not one of the Prometheus API */
   | "not-prometheus"
   /** Prometheus could not read all of its data */

@@ -272,7 +272,11 @@ export function createScrape(deadlineMs: number, clock: Clock): Scrape {
       return { state: "up", value, durationMs: clock.monotonicMs() - startMs };
     } catch (error) {
       if (signal.aborted) throw error;
-      return { state: "error", failure: toSourceFailure(error), durationMs: clock.monotonicMs() - startMs };
+      const failure = toSourceFailure(error);
+      const durationMs = clock.monotonicMs() - startMs;
+      return failure.code === "absent"
+        ? { state: "absent", durationMs }
+        : { state: "error", failure, durationMs };
     }
   };
 }

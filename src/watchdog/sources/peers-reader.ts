@@ -62,6 +62,16 @@ export function createPeersReader(
 /** A comparison, or why there is none. */
 type Compared = PeerComparison | string;
 
+/** Undefined when the chain has no such module. */
+async function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<string | undefined> {
+  try {
+    return (await rest.ofModule([path], "", signal)).text;
+  } catch (error) {
+    if (error instanceof SourceError && error.facts.code === "absent") return undefined;
+    throw error;
+  }
+}
+
 /** Signing infos of one page, and the most pages. The module keeps the infos of validators that left. */
 const PAGE = 500;
 const MAX_PAGES = 20;
@@ -73,8 +83,8 @@ async function compareSigning(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  const text = await rest.find(`${SLASHING}/params`, signal);
-  if (text === undefined) return ["the chain has no slashing module"];
+  const text = await findModule(`${SLASHING}/params`, rest, signal);
+  if (text === undefined) return [];
   const params = toSlashingParams(responseField(text));
   const shares = new Map<string, Share>();
   for (const field of await readSigningInfos(rest, signal)) {
@@ -107,12 +117,14 @@ async function comparePay(
   rest: Rest,
   signal: AbortSignal,
 ): Promise<readonly Compared[]> {
-  const text = await rest.find(`/${module}/revenue/validators_stats`, signal).catch((error: unknown) => {
-    // The chain answers 500 while it has no price to pay with.
-    if (error instanceof SourceError && error.facts.code === "http-status") return "";
-    throw error;
-  });
-  if (text === undefined) return ["the chain has no revenue module"];
+  const text = await findModule(`/${module}/revenue/validators_stats`, rest, signal).catch(
+    (error: unknown) => {
+      // The chain answers 500 while it has no price to pay with.
+      if (error instanceof SourceError && error.facts.code === "http-status") return "";
+      throw error;
+    },
+  );
+  if (text === undefined) return [];
   if (text === "") return ["the revenue module has no statistics now"];
   if (operator === undefined) return ["the configuration has no operator_address"];
   const all = responseField(text).member("stats").elements().map(toPayShares);

@@ -7,7 +7,13 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import { type Rest, responseField } from "./chain-rest.ts";
 import { SourceError } from "./observation.ts";
 import { asFraction, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-wire.ts";
-import type { MissGrowth, SigningInfo, SlashingParams, SlashingView, UnjailTerms } from "./standing-views.ts";
+import type {
+  MissGrowth,
+  SigningInfo,
+  SlashingParams,
+  SlashingReading,
+  UnjailTerms,
+} from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const STAKING = "/cosmos/staking/v1beta1";
@@ -16,7 +22,7 @@ const STAKING = "/cosmos/staking/v1beta1";
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /** Reads the slashing module once. Throws {@link SourceError}. */
-export type SlashingReader = (signal: AbortSignal) => Promise<SlashingView>;
+export type SlashingReader = (signal: AbortSignal) => Promise<SlashingReading>;
 
 /**
  * Creates a reader of the slashing module: the parameters every ten minutes, the validator's signing info and its jail at each call.
@@ -28,18 +34,20 @@ export function createSlashingReader(
   rest: Rest,
   clock: Clock,
 ): SlashingReader {
-  let known: { readonly params: SlashingParams | undefined; readonly atMs: number } | undefined;
+  let known: { readonly params: SlashingParams | SourceError; readonly atMs: number } | undefined;
   const growth = createGrowthTracker();
-  const paramsNow = async (signal: AbortSignal): Promise<SlashingParams | undefined> => {
+  const paramsNow = async (signal: AbortSignal): Promise<SlashingParams> => {
     const nowMs = clock.monotonicMs();
-    if (known !== undefined && nowMs - known.atMs < PARAMS_MS) return known.params;
-    const text = await rest.find(`${SLASHING}/params`, signal);
-    known = { params: text === undefined ? undefined : toSlashingParams(responseField(text)), atMs: nowMs };
+    if (known === undefined || nowMs - known.atMs >= PARAMS_MS)
+      known = {
+        params: await rest.ofModule([`${SLASHING}/params`], "", signal).then(toParams, absence),
+        atMs: nowMs,
+      };
+    if (known.params instanceof SourceError) throw known.params;
     return known.params;
   };
   return async (signal) => {
     const params = await paramsNow(signal);
-    if (params === undefined) return { kind: "none" };
     const [info, staked] = await Promise.all([
       readInfo(consensusAddress, rest, signal),
       operatorAddress === undefined ? undefined : readStaked(operatorAddress, rest, signal),
@@ -50,7 +58,6 @@ export function createSlashingReader(
     const needsTerms = isJailed ?? (info !== undefined && info.jailedUntilMs > clock.nowMs());
     const unjail = needsTerms ? await readTerms(operatorAddress, module, rest, signal) : undefined;
     return {
-      kind: "slashing",
       params,
       ...(info === undefined ? {} : { info }),
       ...(isJailed === undefined ? {} : { isJailed }),
@@ -59,6 +66,15 @@ export function createSlashingReader(
       ...(unjail === undefined ? {} : { unjail }),
     };
   };
+}
+
+function toParams({ text }: { readonly text: string }): SlashingParams {
+  return toSlashingParams(responseField(text));
+}
+
+function absence(error: unknown): SourceError {
+  if (error instanceof SourceError && error.facts.code === "absent") return error;
+  throw error;
 }
 
 /** Undefined for an address that was never in the set. */

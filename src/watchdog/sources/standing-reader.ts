@@ -7,7 +7,7 @@ import type { Scrape } from "./page-reader.ts";
 import { createPeersReader } from "./peers-reader.ts";
 import { createCommitTracker, type Member } from "./shared-misses.ts";
 import { createSlashingReader } from "./slashing-reader.ts";
-import type { PeersView, SlashingView } from "./standing-views.ts";
+import type { PeersView, SlashingReading } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
@@ -21,7 +21,7 @@ interface SignedBlock {
 
 /** Reads the standing of the validator: its signing window, its place in the set, and the others of the set. */
 export interface StandingReader {
-  readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingView>>;
+  readonly slashing: (signal: AbortSignal) => Promise<Seen<SlashingReading>>;
   /**
    * `block`: the latest one; undefined when it cannot be read. The others are those of the set at the call before, so that no poll waits
    * for both; the first call does not read them.

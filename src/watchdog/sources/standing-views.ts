@@ -33,12 +33,8 @@ export interface MissGrowth {
   readonly isOver?: boolean;
 }
 
-/** One reading of the slashing module. "none": the chain has no such module. */
-export type SlashingView = { readonly kind: "none" } | SlashingReading;
-
 /** The slashing module's view of the validator. */
 export interface SlashingReading {
-  readonly kind: "slashing";
   readonly params: SlashingParams;
   /** Absent: the chain has no record of the address, since it was never in the set. */
   readonly info?: SigningInfo;

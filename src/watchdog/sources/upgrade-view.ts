@@ -14,12 +14,7 @@ export interface UpgradePlan {
 export interface UpgradeView {
   /** Undefined: no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
-  /** False: the chain has no upgrade module. */
-  readonly hasModule: boolean;
 }
-
-/** A chain without the module. */
-export const NO_UPGRADE_MODULE: UpgradeView = { plan: undefined, hasModule: false };
 
 const MAX_NAME = 100;
 
@@ -28,11 +23,10 @@ const MAX_INFO = 300;
 /** Reads `/cosmos/upgrade/v1beta1/current_plan`. A member that is not a plan's throws the field's error. */
 export function toUpgradeView(root: JsonField): UpgradeView {
   const plan = root.member("plan");
-  if (!plan.isPresent()) return { plan: undefined, hasModule: true };
+  if (!plan.isPresent()) return { plan: undefined };
   const height = plan.member("height").required();
   if (height.asInt64() <= 0n) throw height.error(height.path, "a height");
   return {
-    hasModule: true,
     plan: {
       name: clipped(plan.member("name").asText(), MAX_NAME) || "without a name",
       height: height.asInt64(),

@@ -4,7 +4,12 @@ import { stringifyJson } from "../../platform/base/json.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { Acknowledgement, AlertState, PastAlert } from "../alerts/alert-state.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
-import type { LatencyHistory, NodeHistory, PollHistory } from "../conditions/poll-history.ts";
+import {
+  type LatencyHistory,
+  MODULE_NAMES,
+  type NodeHistory,
+  type PollHistory,
+} from "../conditions/poll-history.ts";
 import type { RecentPrices } from "../policy/price-comparison.ts";
 import type { SeenUpgrade } from "../policy/upgrade-countdown.ts";
 import { type AlertEvent, EVENT_KINDS } from "../alerts/alert-event.ts";
@@ -254,6 +259,7 @@ const storedHistory = z.strictObject({
   chain: progress,
   upgrade: seenUpgrade.exactOptional(),
   unsureAtMs: z.number().exactOptional(),
+  modules: z.array(z.enum(MODULE_NAMES)).exactOptional(),
 }) satisfies z.ZodType<PollHistory>;
 
 const historyRow = z.object({ validator: z.string(), body: z.string() });

@@ -108,6 +108,7 @@ function shiftCounter(state: CounterState, shift: Shift): CounterState {
 function shiftHistory(history: PollHistory, shift: Shift): PollHistory {
   const { upgrade } = history;
   return {
+    ...history,
     nodes: new Map([...history.nodes].map(([name, node]) => [name, shiftNode(node, shift)])),
     chain: shiftProgress(history.chain, shift),
     ...(upgrade === undefined ? {} : { upgrade: shifted(upgrade, ["seenMs", "doneMs"], shift) }),

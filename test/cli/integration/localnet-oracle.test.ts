@@ -113,6 +113,55 @@ describe("the price module", () => {
   });
 });
 
+describe("faults of the chain", () => {
+  it("upgrade-planned plans an upgrade, and cancels it when it is switched off", async () => {
+    await start();
+    const plan = async () => (await rest("/cosmos/upgrade/v1beta1/current_plan")).plan;
+    expect(await plan()).toBeNull();
+    await localnet("fault", "upgrade-planned");
+    await expect.poll(plan, SOON).toMatchObject({ name: expect.stringMatching(/^fault-\d+$/) });
+    await localnet("fault", "upgrade-planned", "--off");
+    await expect.poll(plan, SOON).toBeNull();
+  });
+
+  it("jail-near takes the first validator's signatures, unless the chain would halt without them", async () => {
+    await start([10n, 11n, 11n, 11n]);
+    const missed = async (): Promise<readonly number[]> =>
+      (await rest("/cosmos/slashing/v1beta1/signing_infos")).info.map(
+        ({ missed_blocks_counter: count }: { missed_blocks_counter: string }) => Number(count),
+      );
+    await localnet("fault", "jail-near");
+    await localnet("halt");
+    await localnet("mine", "10");
+    const lost = (await missed()).filter((count) => count > 0);
+    expect(lost).toEqual([expect.toSatisfy((count: number) => count >= 9)]);
+    await localnet("fault", "jail-near", "--off");
+    await localnet("mine", "10");
+    expect(Math.max(...(await missed()))).toBeLessThanOrEqual((lost[0] ?? 0) + 1);
+  });
+
+  it("payment-missing delays the payment of a month, and keeps the prices", async () => {
+    await start();
+    await localnet("halt");
+    await localnet("time", "set", "2027-01-31T23:59:50Z");
+    await localnet("mine", "3");
+    await localnet("fault", "payment-missing");
+    const paid = async (): Promise<number> =>
+      (
+        await get(
+          portsAt(lease.offset).localRpc,
+          `/block_search?query=${encodeURIComponent('"revenue_distribution.performance_rating EXISTS"')}`,
+        )
+      ).result.blocks.length;
+    const before = [await paid(), (await chainPrice()).nonce];
+    await localnet("mine", "5", "--interval", "10s");
+    expect([await paid(), (await chainPrice()).nonce]).toEqual(before);
+    await localnet("fault", "payment-missing", "--off");
+    await localnet("mine", "2");
+    expect(await paid()).toBe(Number(before[0]) + 1);
+  });
+});
+
 describe("the month's payment", () => {
   it("is that of the module's formula, and a new month begins", async () => {
     await start();

@@ -79,6 +79,7 @@ export function healthyFrame(atMs: number): Frame {
         height: 1n,
         timeMs: Date.UTC(2026, 10, 1),
         amount: { amount: 5n, denom: "untrn" },
+        expected: 5n,
       },
     ],
   };
@@ -148,8 +149,8 @@ function healthyChain(atMs: number, height: bigint): ChainObservation {
     head: up({ chainId: "test-1", height, blockTimeMs: atMs - 1000 }),
     validator: up({ size: 20, isInSet: true, votingPower: 10n, signedLatest: true }),
     prices: up([{ pair: "BTC/USD", height, blockTimeMs: atMs - 1000, price: BTC_USD, decimals: 5 }]),
-    revenue: up({ programme: "none" }),
-    upgrade: up({ plan: undefined, hasModule: true }),
+    revenue: { state: "absent", durationMs: 1 },
+    upgrade: up({ plan: undefined }),
     slashing: up(healthySlashing(height)),
   };
 }
@@ -157,7 +158,6 @@ function healthyChain(atMs: number, height: bigint): ChainObservation {
 /** A window of 10,000 blocks, of which 9,500 can be missed. */
 function healthySlashing(height: bigint): SlashingReading {
   return {
-    kind: "slashing",
     params: { windowBlocks: 10_000n, minSigned: 50_000_000_000_000_000n, jailMs: 600_000 },
     info: {
       startHeight: height - 50_000n,
@@ -276,7 +276,7 @@ export function withChain(change: (chain: ChainObservation) => Partial<ChainObse
 /** Changes what the slashing module shows. */
 export function withSlashing(change: (reading: SlashingReading) => Partial<SlashingReading>): Change {
   return withChain(({ slashing }) =>
-    slashing?.state === "up" && slashing.value.kind === "slashing"
+    slashing?.state === "up"
       ? { slashing: { ...slashing, value: { ...slashing.value, ...change(slashing.value) } } }
       : {},
   );
@@ -285,10 +285,10 @@ export function withSlashing(change: (reading: SlashingReading) => Partial<Slash
 /** Removes optional values of the slashing module's reading. */
 export function withoutSlashing(...names: readonly ("info" | "isJailed" | "growth")[]): Change {
   return withChain(({ slashing }) => {
-    if (slashing?.state !== "up" || slashing.value.kind !== "slashing") return {};
-    const { kind, params, ...optional } = slashing.value;
+    if (slashing?.state !== "up") return {};
+    const { params, ...optional } = slashing.value;
     const kept = Object.entries(optional).filter(([name]) => !names.some((removed) => removed === name));
-    return { slashing: { ...slashing, value: { kind, params, ...Object.fromEntries(kept) } } };
+    return { slashing: { ...slashing, value: { params, ...Object.fromEntries(kept) } } };
   });
 }
 

@@ -86,7 +86,6 @@ describe("the recorded REST of a chain", () => {
     expect(seen.revenue).toMatchObject({
       state: "up",
       value: {
-        programme: "revenue",
         params: { votesRequired: 900_000_000_000_000_000n, baseCompensation: 2500n, schedule: "empty" },
       },
     });
@@ -96,7 +95,7 @@ describe("the recorded REST of a chain", () => {
     const other = "neutronvalcons180garstngpxj6r4nmh0vgre9m7qs0ngzq3yv2s";
     const seen = await reader({ consensusAddress: other, module: "newer" });
     expect(seen.validator).toMatchObject({ state: "up", value: { isInSet: false, votingPower: 0n } });
-    expect(seen.revenue).toMatchObject({ state: "up", value: { programme: "none" } });
+    expect(seen.revenue).toMatchObject({ state: "absent" });
     expect((await reader({})).validator).toEqual({ state: "not-configured" });
   });
 });

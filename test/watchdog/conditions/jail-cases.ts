@@ -21,7 +21,7 @@ const HOUR = 3_600_000;
 const LATER_MS = START_MS + 100 * HOUR;
 
 const noSlashing = withChain(() => ({ slashing: failed("timeout") }));
-const noModule = withChain(() => ({ slashing: up({ kind: "none" }) }));
+const noModule = withChain(() => ({ slashing: { state: "absent", durationMs: 1 } }));
 const notRead = withChain(() => ({ slashing: notConfigured }));
 const noRecord = withoutSlashing("info");
 /** All that a reading of the module needs is missing, one by one. */

@@ -13,6 +13,10 @@ const MISSING: Payment = {
 
 const PAID: Payment = { ...MISSING, outcome: "paid", amount: { amount: 5n, denom: "untrn" } };
 
+function paid(amount: bigint, expected: bigint): Payment {
+  return { ...PAID, amount: { amount, denom: "untrn" }, expected };
+}
+
 function payments(...list: readonly Payment[]): Change {
   return (frame: Frame) => ({ ...frame, payments: list });
 }
@@ -35,6 +39,19 @@ export const PAYMENT_CASES: Readonly<Record<string, Cases>> = {
         payments(),
         withChain(() => ({ payment: failed("timeout") })),
       ),
+    },
+  },
+  "payment-differs": {
+    fires: payments(paid(979n, 1000n)),
+    alsoFires: { "more than expected": payments(paid(1021n, 1000n)) },
+    quiet: {
+      "a payment as expected": payments(paid(1000n, 1000n)),
+      "a difference of some blocks": payments(paid(991n, 1000n)),
+    },
+    missing: {
+      "a search": payments(),
+      "the payment": payments(MISSING),
+      "the expected amount": payments(PAID),
     },
   },
 };

@@ -18,7 +18,7 @@ const HOUR = 3600n;
 /** The chain plans an upgrade at this height. It makes one block a second. */
 function planned(height: bigint, more: Partial<UpgradePlan> = {}): Change {
   const plan = { name: "v10", height, info: "", ...more };
-  return withChain(() => ({ upgrade: up({ plan, hasModule: true }) }));
+  return withChain(() => ({ upgrade: up({ plan }) }));
 }
 
 /** The plan goes away when the chain is at its height. */
@@ -47,7 +47,7 @@ export const UPGRADE_CASES: Readonly<Record<string, Cases>> = {
     quiet: {
       "an upgrade in two days": planned(HEIGHT + 48n * HOUR),
       "a chain without the module": withChain(() => ({
-        upgrade: up({ plan: undefined, hasModule: false }),
+        upgrade: { state: "absent", durationMs: 1 },
       })),
       "a plan whose height is over": planned(HEIGHT - 10n),
     },

@@ -34,7 +34,7 @@ const PARAMS = {
   },
 };
 const params = toRevenueParams(responseField(JSON.stringify(PARAMS)));
-const REVENUE: RevenueView = { programme: "revenue", params };
+const REVENUE: RevenueView = { params };
 
 const MONTH_END_MS = Date.UTC(2026, 10, 1);
 /** The first block of November: half a second after midnight. */
@@ -160,7 +160,8 @@ interface SearchOptions {
   readonly chain: Chain;
   readonly closed?: Partial<ClosedMonth>;
   readonly payment?: { readonly payer?: string; readonly full?: string };
-  readonly revenue?: RevenueView;
+  /** Null: the chain has no revenue module. */
+  readonly revenue?: RevenueView | null;
   readonly polls?: number;
   /** Chain's time after the end of the month of the first poll. */
   readonly afterMs?: number;
@@ -198,7 +199,12 @@ async function search(options: SearchOptions) {
     const timeMs = MONTH_END_MS + afterMs + poll * pollMs;
     const height = FIRST + BigInt(Math.floor((timeMs - MONTH_END_MS) / 1000));
     const result = await reader?.(
-      { head: { height, timeMs }, closed: { ...CLOSED, ...closed }, revenue, nowMs: timeMs },
+      {
+        head: { height, timeMs },
+        closed: { ...CLOSED, ...closed },
+        revenue: revenue ?? undefined,
+        nowMs: timeMs,
+      },
       new AbortController().signal,
     );
     if (result === undefined) throw new Error("nothing is searched");
@@ -332,10 +338,8 @@ describe("the payment of the revenue module", () => {
 
   it("is not searched before the month is closed, or when the chain does not pay by months", async () => {
     const blocks = { ...params, schedule: "block-based" } as const;
-    expect((await search({ chain: {}, revenue: { programme: "revenue", params: blocks } })).calls).toEqual(
-      [],
-    );
-    expect((await search({ chain: {}, revenue: { programme: "none" } })).calls).toEqual([]);
+    expect((await search({ chain: {}, revenue: { params: blocks } })).calls).toEqual([]);
+    expect((await search({ chain: {}, revenue: null })).calls).toEqual([]);
   });
 
   it("cannot be seen while the blocks of the month's first day are pruned", async () => {
@@ -412,7 +416,7 @@ describe("a payment by transaction", () => {
     const txs = [tx(5, [transfer(TREASURY, "9untrn")]), tx(0, [transfer(TREASURY, "1250000000untrn")])];
     const { payment } = await search({
       chain: { txs },
-      revenue: { programme: "none" },
+      revenue: null,
       payment: { payer: TREASURY, full: "2500000000untrn" },
       closed: { payCents: 150_000n },
     });

@@ -42,8 +42,8 @@ describe("the response of the upgrade module", () => {
   };
 
   it("has a plan, or none", () => {
-    expect(view(recorded)).toEqual({ plan: PLAN, hasModule: true });
-    expect(view(null)).toEqual({ plan: undefined, hasModule: true });
+    expect(view(recorded)).toEqual({ plan: PLAN });
+    expect(view(null)).toEqual({ plan: undefined });
   });
 
   it("is bounded, and has no control characters", () => {
@@ -64,16 +64,16 @@ describe("the response of the upgrade module", () => {
 
 describe("the plan that was last seen", () => {
   const seen = { ...PLAN, seenMs: 1 };
-  const none = { plan: undefined, hasModule: true };
+  const none = { plan: undefined };
 
   it("is forgotten when it was cancelled, and done when its height was reached", () => {
-    expect(advanceUpgrade(undefined, { plan: PLAN, hasModule: true }, 5n, 1)).toEqual(seen);
+    expect(advanceUpgrade(undefined, { plan: PLAN }, 5n, 1)).toEqual(seen);
     expect(advanceUpgrade(seen, none, 900n, 2)).toBeUndefined();
     expect(advanceUpgrade(seen, none, 999n, 2)).toEqual({ ...seen, doneMs: 2 });
     expect(advanceUpgrade(seen, none, 1000n, 2)).toEqual({ ...seen, doneMs: 2 });
     // Another one replaces it.
     const next = { ...PLAN, name: "v11", height: 5000n };
-    expect(advanceUpgrade({ ...seen, doneMs: 2 }, { plan: next, hasModule: true }, 1001n, 3)).toEqual({
+    expect(advanceUpgrade({ ...seen, doneMs: 2 }, { plan: next }, 1001n, 3)).toEqual({
       ...next,
       seenMs: 3,
     });
@@ -156,7 +156,7 @@ describe("a halt at the height of a planned upgrade", () => {
 
   /** The reason of an alert after two minutes with this change, on a chain that planned an upgrade at this height. */
   function reasonOf(name: string, height: bigint, change: Change): string | undefined {
-    const plan = withChain(() => ({ upgrade: up({ plan: { ...PLAN, height }, hasModule: true }) }));
+    const plan = withChain(() => ({ upgrade: up({ plan: { ...PLAN, height } }) }));
     let history = EMPTY_HISTORY;
     let frame = healthyFrame(START_MS);
     for (let atMs = START_MS; atMs <= START_MS + 200_000; atMs += 10_000) {

@@ -47,7 +47,7 @@ export interface EngineDeps {
   readonly validators: Validators;
   readonly params: ConsensusParams;
   /** Returns the transaction that carries the votes on the last block. Needed with vote extensions. */
-  readonly votes?: ((state: ChainState) => Uint8Array) | undefined;
+  readonly votes?: ((state: ChainState) => Uint8Array | undefined) | undefined;
   readonly nowNs: () => bigint;
   readonly monotonicMs: () => number;
 }

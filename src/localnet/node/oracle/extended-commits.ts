@@ -20,8 +20,8 @@ type Prices = ReadonlyMap<string, bigint>;
 export interface ExtendedCommits {
   /** Sets the prices that the own validator votes for from now on; empty: it has none. */
   readonly extend: (prices: Prices) => void;
-  /** Returns the first transaction of the next block: the votes on the last one. */
-  readonly next: (state: ChainState) => Uint8Array;
+  /** Returns the first transaction of the next block: the votes on the last one. Undefined while a fault takes them away. */
+  readonly next: (state: ChainState) => Uint8Array | undefined;
 }
 
 interface ExtendedCommitDeps extends Pick<OracleOptions, "faults"> {
@@ -66,6 +66,7 @@ export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps):
       if (prices.size > 0) ofOthers = prices;
     },
     next: ({ lastCommit, lastValidators }) => {
+      if (faults?.has("payment-missing")) return undefined;
       const others = extensionOf(ofOthers);
       const isEmpty = faults?.has("payment-differs") || faults?.has("pre-block-error");
       const votes = lastValidators.validators.map(({ address, power }, index) => {

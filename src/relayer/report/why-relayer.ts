@@ -1,0 +1,161 @@
+import { z } from "zod";
+import { counted, formatDuration, formatMinute } from "../../platform/base/text.ts";
+import { withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
+import type { Report, ReportBlock } from "../../platform/report/document.ts";
+import { PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
+import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
+
+/** What to do about each problem, first. */
+const ACTIONS: Readonly<Record<ProblemCode, string>> = {
+  starting:
+    "Wait for the first readings. If they do not come, check the endpoints with relaywatch relayer doctor.",
+  "local-not-followed": "Check chain.rpc and chain.rest, and add another endpoint of the local chain.",
+  "local-no-new-block": "Find out whether the local chain has halted or only its endpoints are behind.",
+  "remote-unreachable": "Check the endpoints of the connection, and add another one.",
+  "remote-no-new-block": "Find out whether the remote chain has halted or only its endpoints are behind.",
+  "remote-catching-up": "Wait until the node has caught up, or add another endpoint of the remote chain.",
+  "endpoints-refuse": "Add an endpoint that does what is asked of it.",
+  "client-expired": "Ask governance to replace the light client (MsgRecoverClient).",
+  "client-frozen": "Ask governance to replace the light client (MsgRecoverClient).",
+  "client-expires-soon": "Find out why no update of the light client is sent: relaywatch relayer doctor.",
+  "client-unknown": "Check the endpoints of the local chain.",
+  "account-cannot-pay": "Send the account coins of the fee's denomination.",
+  "account-unknown": "Check chain.rest and the account's address.",
+  "lease-unknown": "Repair the database.",
+  "store-not-writable": "Free the disk of the store, or repair it.",
+  "not-sending":
+    "Remove the reason why nothing is sent; limits are in gas and spending of the configuration.",
+  "cycle-failed": "Read the connection's error; relaywatch relayer doctor checks what it depends on.",
+  "queries-overdue":
+    "Look for another problem that explains the late queries, then at the fee market: relaywatch relayer plan.",
+  "queries-failing":
+    "Inspect a failing query: relaywatch relayer inspect ID. Its owner can remove or correct it.",
+};
+
+const status = z.object({
+  // A newer relayer can have problems that this program does not know.
+  problems: z.array(
+    z.object({
+      code: z.string(),
+      connection_id: z.string().nullable(),
+      text: z.string(),
+      since: z.string().nullable().default(null),
+    }),
+  ),
+  dead_letters: z.number(),
+  queries: z.array(
+    z.object({
+      id: z.string(),
+      type: z.string(),
+      connection_id: z.string(),
+      owner: z.string(),
+      late_blocks: z.number(),
+      late_seconds: z.number().nullable(),
+      overdue: z.boolean(),
+      failures: z.number(),
+      error: z.object({ code: z.string(), reason: z.string() }).nullable(),
+    }),
+  ),
+});
+
+/** `GET /api/status` of a relayer, as far as `why` needs it. */
+export type RelayerNow = z.output<typeof status>;
+
+/** Decodes `GET /api/status`. Throws a `ZodError`. */
+export function parseRelayerNow(body: unknown): RelayerNow {
+  return status.parse(body);
+}
+
+/** Late queries that are listed. */
+const MAX_LISTED = 10;
+
+/** `why` of a relayer: what is late, since when, why, and what to do. */
+export function relayerWhyReport(now: RelayerNow): Report {
+  const { problems, queries, dead_letters: deadLetters } = now;
+  const late = queries.filter(({ overdue }) => overdue).toSorted((a, b) => b.late_blocks - a.late_blocks);
+  const isKnown = problems.every(({ code }) => code !== "starting");
+  return {
+    title: "Why",
+    outcome: !isKnown && problems.length === 1 ? "unseen" : problems.length > 0 ? "problem" : "fine",
+    blocks: [
+      ...(problems.length === 0 ? [{ kind: "text", text: "Relayer: nothing is wrong." } as const] : []),
+      ...problems.flatMap(problemBlocks),
+      ...lateBlocks(late, queries.length),
+      ...(deadLetters === 0
+        ? []
+        : [
+            {
+              kind: "text",
+              text: `${counted(deadLetters, "transaction was", "transactions were")} not delivered: relaywatch relayer dead-letters lists them.`,
+            } as const,
+          ]),
+    ],
+    data: {
+      report: "why",
+      relayer: {
+        problems: problems.map((one) => ({ ...one, action: actionOf(one.code) })),
+        late_queries: late,
+        dead_letters: deadLetters,
+      },
+    },
+    csv: {
+      columns: ["alert", "validator", "severity", "state", "reason"],
+      rows: problems.map(({ code, connection_id: id, text }) => [
+        code,
+        id ?? "relayer",
+        conditionOf(code)?.severity ?? "warning",
+        "firing",
+        text,
+      ]),
+    },
+  };
+}
+
+type RelayerProblem = RelayerNow["problems"][number];
+
+function problemBlocks({ code, connection_id: id, text, since }: RelayerProblem): readonly ReportBlock[] {
+  const condition = conditionOf(code);
+  const action = actionOf(code);
+  const items = [
+    ...(condition === undefined
+      ? []
+      : [withoutTemplates(condition.description), `Impact: ${condition.impact}`]),
+    ...(action === null ? [] : [`Action: ${action}`]),
+    ...(condition === undefined ? [] : [`Runbook: alerts/runbooks/${condition.name}.md`]),
+  ];
+  const title = condition?.title ?? code;
+  return [
+    { kind: "heading", text: `${id ?? "relayer"}: ${title} (${condition?.severity ?? "warning"})` },
+    {
+      kind: "text",
+      text: `${since === null ? "" : `Since ${formatMinute(Date.parse(since))} UTC: `}${text}.`,
+    },
+    { kind: "list", items },
+  ];
+}
+
+function conditionOf(code: string): (typeof RELAYER_CONDITIONS)[number] | undefined {
+  return RELAYER_CONDITIONS.find(({ problems = [] }) => problems.some((one) => one === code));
+}
+
+function actionOf(code: string): string | null {
+  const known = PROBLEM_CODES.find((one) => one === code);
+  return known === undefined ? null : ACTIONS[known];
+}
+
+function lateBlocks(late: RelayerNow["queries"], all: number): readonly ReportBlock[] {
+  if (late.length === 0)
+    return [{ kind: "text", text: `None of ${counted(all, "query", "queries")} is overdue.` }];
+  const more = late.length > MAX_LISTED ? [`and ${late.length - MAX_LISTED} more`] : [];
+  const items = late.slice(0, MAX_LISTED).map((query) => {
+    const { id, type, connection_id: connection, late_blocks: blocks, late_seconds: seconds, error } = query;
+    const time = seconds === null ? "" : ` (${formatDuration(seconds * 1000)})`;
+    const why =
+      error === null ? "" : `; ${counted(query.failures, "failure")}, last ${error.code}: ${error.reason}`;
+    return `query ${id} (${type}, ${connection}) is ${counted(blocks, "block")}${time} late${why}`;
+  });
+  return [
+    { kind: "heading", text: "Late queries" },
+    { kind: "list", items: [...items, ...more] },
+  ];
+}
