@@ -1,5 +1,15 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
 import { join, normalize } from "node:path";
 import { pathToFileURL } from "node:url";
 import { Ajv2019 } from "ajv/dist/2019.js";
@@ -115,6 +125,7 @@ describe("deploy/compose", () => {
         expect(Object.keys(secrets)).toContain(typeof one === "string" ? one : one.source);
     }
     expect(Object.keys(services)).toEqual([
+      "links",
       "relayer",
       "watchdog",
       "postgres",
@@ -155,9 +166,40 @@ describe("deploy/compose", () => {
     const own: unknown = parse(read("compose/grafana-datasource.yaml"));
     const generated = readFileSync("dashboards/provisioning/datasources.yaml", "utf8");
     expect(own).toEqual(parse(generated.replace("http://127.0.0.1:9090", "http://prometheus:9090")));
-    const dashboards = readFileSync("dashboards/provisioning/dashboards.yaml", "utf8");
-    const path = /path: (\S+)/.exec(dashboards)?.[1] ?? "";
-    expect(services["grafana"]?.volumes).toContain(`../../dashboards/json:${path}:ro`);
+  });
+
+  it("has links to its own published ports in the rules and dashboards that it mounts", () => {
+    const { command, volumes: mounts } = service.parse(services["links"]);
+    const [script = ""] = command;
+    const folder = mkdtempSync(join(tmpdir(), "relaywatch-links-"));
+    mkdirSync(join(folder, "source"));
+    for (const [from = "", to = ""] of mounts
+      .map((mount) => mount.split(":"))
+      .filter(([one]) => one?.startsWith(".")))
+      symlinkSync(join(process.cwd(), "deploy/compose", from), join(folder, to));
+    const local = script
+      .replaceAll("$$", () => "$")
+      .replaceAll(/\/(?:source|linked)\b/g, (path) => `${folder}${path}`);
+    execFileSync("/bin/sh", ["-euc", local]);
+    const linked = ["rules", "relaywatch"].flatMap((name) =>
+      readdirSync(join(folder, "linked", name)).map((file) =>
+        readFileSync(join(folder, "linked", name, file), "utf8"),
+      ),
+    );
+    rmSync(folder, { recursive: true });
+    expect(linked.length).toBeGreaterThan(11);
+    const hosts = new Set(linked.flatMap((text) => text.match(/https?:\/\/[\w.:-]+/g) ?? []));
+    const published = Object.values(services).flatMap(({ ports }) =>
+      ports.map((port) => `http://${port.split(":").slice(0, 2).join(":")}`),
+    );
+    // A localnet is not part of the stack, and has its own default.
+    expect([...hosts].filter((host) => ![...published, "http://127.0.0.1:9997"].includes(host))).toEqual([]);
+    const path = /path: (\S+)\/relaywatch/.exec(
+      readFileSync("dashboards/provisioning/dashboards.yaml", "utf8"),
+    )?.[1];
+    expect(services["grafana"]?.volumes).toContain(`linked:${path}:ro`);
+    const rules = /rule_files: \["(\S+)\/rules\//.exec(read("compose/prometheus.yaml"))?.[1];
+    expect(services["prometheus"]?.volumes).toContain(`linked:${rules}:ro`);
   });
 });
 

@@ -116,7 +116,7 @@ describe("other programs' files of deploy", () => {
   it("are accepted by Prometheus", () => {
     const text = readFileSync("deploy/compose/prometheus.yaml", "utf8");
     const file = join(folder, "prometheus.yaml");
-    writeFileSync(file, text.replace("/etc/prometheus/rules/", `${process.cwd()}/alerts/prometheus/`));
+    writeFileSync(file, text.replace("/etc/prometheus/linked/rules/", `${process.cwd()}/alerts/prometheus/`));
     const output = execFileSync(programPath("promtool"), ["check", "config", file], { encoding: "utf8" });
     expect(output).toMatch(/SUCCESS: \d+ rule files found/);
   });

@@ -135,10 +135,11 @@ describe("the status in the API, on the page and in the metrics", () => {
     }
     const place = '{validator="default",chain_id="test-1"';
     expect(json["assessment"]).toMatchObject({ policy: { full_reward_cents: 300_000 } });
+    const money = `${place},currency="${assessment?.policy.currency ?? ""}"`;
     for (const line of [
-      `oracle_watchdog_full_reward${place}} 3000`,
-      `oracle_watchdog_month_reward${place}} ${Number(assessment?.rewardCents) / 100}`,
-      `oracle_watchdog_forecast_reward${place},estimate="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
+      `oracle_watchdog_full_reward${money}} 3000`,
+      `oracle_watchdog_month_reward${money}} ${Number(assessment?.rewardCents) / 100}`,
+      `oracle_watchdog_forecast_reward${money},estimate="middle"} ${Number(assessment?.forecast?.rewardCents.middle) / 100}`,
       `oracle_watchdog_month_remaining_blocks${place}} ${assessment?.remainingBlocks}`,
       `oracle_watchdog_rotation_state${place},state="none"} 1`,
       `oracle_watchdog_last_poll_timestamp_seconds{validator="default"} ${NOW / 1000}`,

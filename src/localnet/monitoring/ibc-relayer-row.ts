@@ -40,8 +40,8 @@ export const IBC_RELAYER_ROW: RowSpec = {
     graph(
       "Packets",
       [
-        query(`max by (chain_id) (${M}_pending_packets{${PROCESSES}})`, "{{chain_id}} pending"),
-        query(`max by (chain_id) (${M}_unreadable_packets{${PROCESSES}})`, "{{chain_id}} pruned"),
+        query(`max by (chain_id) (${M}_pending_packets{${PROCESSES}})`, "pending {{chain_id}}"),
+        query(`max by (chain_id) (${M}_unreadable_packets{${PROCESSES}})`, "pruned {{chain_id}}"),
       ],
       {
         description:

@@ -91,7 +91,7 @@ export const COSTS: DashboardSpec = {
             query(`max by (instance) (${M}_spent_today_fees{${PROCESSES}}) / 1e6`, "{{instance}}"),
             query(
               `max by (instance) (${M}_forecast_daily_fees{${PROCESSES}}) / 1e6`,
-              "forecast of a day {{instance}}",
+              "day's forecast {{instance}}",
             ),
             query(`max by (rule) (${M}_spent_today_urgent_fees{${PROCESSES}}) / 1e6`, "urgent: {{rule}}"),
             query(`max(${M}_daily_fee_limit{${PROCESSES}}) / 1e6`, "limit"),
@@ -181,23 +181,23 @@ export const COSTS: DashboardSpec = {
           "Account or fee grant empty in",
           [
             query(
-              `min by (instance) (${M}_account_left_seconds{${PROCESSES}})`,
-              "at the rate of the last day {{instance}}",
+              `min by (instance) (${M}_account_left_seconds{${PROCESSES}}) / 86400`,
+              "as in the last day {{instance}}",
             ),
-            query(`min by (bound) (${M}_empty_seconds{${PROCESSES},price="now"})`, "now: {{bound}}"),
+            query(`min by (bound) (${M}_empty_seconds{${PROCESSES},price="now"}) / 86400`, "now: {{bound}}"),
             query(
-              `min by (bound) (${M}_empty_seconds{${PROCESSES},price="cap"})`,
+              `min by (bound) (${M}_empty_seconds{${PROCESSES},price="cap"}) / 86400`,
               "at gas.max_price: {{bound}}",
             ),
             query(
-              `min(${M}_fee_grant_expiry_timestamp_seconds{${PROCESSES}}) - time()`,
+              `(min(${M}_fee_grant_expiry_timestamp_seconds{${PROCESSES}}) - time()) / 86400`,
               "the fee grant ends",
             ),
           ],
           {
             description:
               "Forecast at the present gas price and at gas.max_price, from the last hours, the last days and the month.",
-            unit: "s",
+            unit: "days",
             enough: YEAR,
             logAxis: true,
           },
@@ -220,6 +220,7 @@ export const COSTS: DashboardSpec = {
             description:
               "Fee coins for one unit of gas, on a logarithmic axis. The ceiling is gas.price.comfortable: above it only urgent results are sent. The cap is gas.max_price: above it nothing is sent.",
             unit: "short",
+            decimals: 4,
             limits: /^limit/,
             logAxis: true,
           },
@@ -298,7 +299,7 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval])))`,
-              "{{connection_id}} median",
+              "median {{connection_id}}",
             ),
           ],
           { description: "Results of a connection in one included transaction.", unit: "none" },
@@ -308,7 +309,7 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `sum by (connection_id) (rate(${M}_client_updates_total{${PLACE}}[$__rate_interval]))`,
-              "{{connection_id}} updates",
+              "updates {{connection_id}}",
             ),
             query(`sum(rate(${M}_simulations_total{${PROCESSES}}[$__rate_interval]))`, "simulations"),
           ],
@@ -319,11 +320,11 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
-              "{{connection_id}} transactions {{instance}}",
+              "transactions {{connection_id}} {{instance}}",
             ),
             query(
               `sum by (instance, chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,
-              "{{chain_id}} {{direction}} {{instance}}",
+              "{{direction}} {{chain_id}} {{instance}}",
             ),
           ],
           {

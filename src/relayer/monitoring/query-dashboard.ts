@@ -103,7 +103,7 @@ export const QUERY: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
-              "{{connection_id}} {{outcome}} {{instance}}",
+              "{{outcome}} {{connection_id}} {{instance}}",
             ),
           ],
           {

@@ -11,7 +11,8 @@ import {
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 import { M, PLACE } from "./relayer-parts.ts";
 
-const of = (text: string): string => `{{connection_id}} ${text} {{instance}}`;
+/** What a line is comes first: the end of a long name is cut off. */
+const of = (text: string): string => `${text} {{connection_id}} {{instance}}`;
 
 /** One line for each connection of each relayer. */
 const CONNECTION_TABLE: PanelSpec = table(

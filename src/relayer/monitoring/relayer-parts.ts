@@ -39,21 +39,22 @@ export const ANNOTATIONS = {
   alerts: 'ALERTS{component="icq-relayer",alertstate="firing",job=~"$job"}',
 };
 
-/** Durations from here on are shown as "more than a year". */
-export const YEAR = [366 * 86_400, "more than a year"] as const;
+/** Days from here on are shown as "more than a year". */
+export const YEAR = [366, "more than a year"] as const;
 
 /** How long the account can pay. */
 export const BALANCE_LASTS: PanelSpec = stat(
   "Balance lasts for",
-  [query(`min(${M}_account_left_seconds{${PROCESSES}})`, "left")],
+  [query(`min(${M}_account_left_seconds{${PROCESSES}}) / 86400`, "left")],
   {
     description: "Time until the balance is spent at the rate of the last day.",
-    unit: "s",
+    unit: "days",
+    decimals: 1,
     enough: YEAR,
     colors: [
       ["red", undefined],
-      ["yellow", 86_400],
-      ["green", 7 * 86_400],
+      ["yellow", 1],
+      ["green", 7],
     ],
     emptyText: "Nothing was spent yet",
     width: 6,
@@ -66,7 +67,7 @@ export const BACKING_OFF: PanelSpec = graph(
   [
     query(
       `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}})`,
-      "{{connection_id}} {{code}} {{instance}}",
+      "{{code}} {{connection_id}} {{instance}}",
     ),
   ],
   { description: "By the code of their last failure.", unit: "none", emptyText: "No query backs off" },

@@ -42,20 +42,23 @@ export const SAFE_ROW: RowSpec = {
     graph(
       "Time until the light client expires",
       [
-        query(`${M}_client_expiry_timestamp_seconds{${PLACE}} - time()`, "{{connection_id}} {{instance}}"),
         query(
-          `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 3`,
-          "{{connection_id}} limit: the relayer updates it",
+          `(${M}_client_expiry_timestamp_seconds{${PLACE}} - time()) / 86400`,
+          "{{connection_id}} {{instance}}",
         ),
         query(
-          `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 20`,
-          "{{connection_id}} limit: it is about to expire",
+          `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 3 / 86400`,
+          "limit: update {{connection_id}}",
+        ),
+        query(
+          `max by (connection_id) (${M}_client_trusting_period_seconds{${PLACE}}) / 20 / 86400`,
+          "limit: alert {{connection_id}}",
         ),
       ],
       {
         description:
           "Below the upper line the relayer updates the client by itself, below the lower one a critical alert fires. At zero only governance can replace it.",
-        unit: "s",
+        unit: "days",
         limits: /limit/,
       },
     ),
@@ -88,7 +91,7 @@ export const SAFE_ROW: RowSpec = {
       [
         query(
           `min ${ENDPOINT} (${M}_endpoint_up{${CHAIN}}) + 2 * max ${ENDPOINT} (${M}_endpoint_distrusted{${CHAIN}})`,
-          "{{chain_id}} {{endpoint}}",
+          "{{endpoint}} {{chain_id}}",
         ),
       ],
       {
@@ -123,7 +126,7 @@ export const SAFE_ROW: RowSpec = {
     ),
     graph(
       "Endpoints behind",
-      [query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{chain_id}} {{endpoint}} {{instance}}")],
+      [query(`${M}_endpoint_lag_blocks{${CHAIN}}`, "{{endpoint}} {{chain_id}} {{instance}}")],
       {
         description: "Blocks behind the chain's best endpoint.",
         unit: "blocks",
@@ -134,7 +137,7 @@ export const SAFE_ROW: RowSpec = {
       [
         query(
           `sum by (instance, chain_id, method, outcome) (rate(${M}_rpc_calls_total{${CHAIN},outcome!~"ok|not-found"}[$__rate_interval]))`,
-          "{{chain_id}} {{method}} {{outcome}} {{instance}}",
+          "{{method}} {{outcome}} {{chain_id}} {{instance}}",
         ),
       ],
       { description: "Per second, by code of the error.", unit: "ops", emptyText: "No call failed" },

@@ -29,10 +29,11 @@ const VALIDATORS: PanelSpec = table(
     `max ${BY} (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
     `min ${BY} (oracle_watchdog_upgrade_remaining_blocks{${PLACE}})`,
     `max by (chain_id, validator, payment) (${stateAs("payment", "oracle_watchdog_payment_state")})`,
+    `max ${BY} (oracle_watchdog_upgrade_height{${PLACE}})`,
   ],
   {
     description:
-      "State in the slashing module, signed share of the signing window, time until jail if every block is missed from now on, time until a release is possible (negative: now), greatest deviation of a price, blocks until the upgrade, and last month's payment beside the expected amount.",
+      "State in the slashing module, signed share of the signing window, time until jail if every block is missed from now on, time until a release is possible (negative: now), greatest deviation of a price, blocks until the upgrade and its height, and last month's payment beside the expected amount.",
     unit: "none",
     emptyText: NO_SECTION,
     columns: [
@@ -57,6 +58,7 @@ const VALIDATORS: PanelSpec = table(
       { label: "Value #D", title: "Release", unit: "s" },
       { label: "Value #E", title: "Price deviation", unit: "percentunit", decimals: 2 },
       { label: "Value #F", title: "Upgrade in", unit: "blocks" },
+      { label: "Value #H", title: "Upgrade at", decimals: 0 },
       {
         label: "payment",
         title: "Last payment",
@@ -73,11 +75,8 @@ const SIGNING_ROW: RowSpec = {
     graph(
       "Signing window",
       [
-        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "{{validator}}, missed {{instance}}"),
-        query(
-          `oracle_watchdog_slashing_misses_left{${PLACE}}`,
-          "{{validator}}, left until jail {{instance}}",
-        ),
+        query(`oracle_watchdog_slashing_missed_blocks{${PLACE}}`, "missed {{validator}} {{instance}}"),
+        query(`oracle_watchdog_slashing_misses_left{${PLACE}}`, "left until jail {{validator}} {{instance}}"),
         query(`max(oracle_watchdog_slashing_window_blocks{${PLACE}})`, "boundary window"),
       ],
       {
@@ -89,7 +88,7 @@ const SIGNING_ROW: RowSpec = {
     ),
     graph(
       "Time to jail",
-      [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{validator}}, {{basis}} {{instance}}")],
+      [query(`oracle_watchdog_jail_seconds{${PLACE}}`, "{{basis}} {{validator}} {{instance}}")],
       {
         description: "If every block is missed from now on, and at the present rate. Blank: never.",
         unit: "s",
@@ -134,7 +133,7 @@ const OTHERS_ROW: RowSpec = {
     graph(
       "Others that miss too",
       [
-        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{validator}}, {{kind}} {{instance}}"),
+        query(`oracle_watchdog_others_missing{${PLACE}}`, "{{kind}} {{validator}} {{instance}}"),
         query(`max by (kind) (oracle_watchdog_others{${PLACE}})`, "boundary of {{kind}}"),
       ],
       {
@@ -165,7 +164,7 @@ const PLANS_ROW: RowSpec = {
       [
         query(
           `max by (validator, node, pair, reference) (oracle_watchdog_price_deviation_ratio{${PLACE}})`,
-          "{{validator}}, {{node}}: {{pair}} from {{reference}}",
+          "{{pair}} from {{reference}} {{validator}} {{node}}",
         ),
       ],
       {
@@ -180,19 +179,14 @@ const PLANS_ROW: RowSpec = {
       "Time until the upgrade",
       [
         query(
-          `max by (chain_id, upgrade, estimate) (oracle_watchdog_upgrade_expected_timestamp_seconds{${PLACE}}) - time()`,
-          "{{upgrade}}, {{estimate}}",
-        ),
-        query(
-          `max by (chain_id, upgrade) (oracle_watchdog_upgrade_height{${PLACE}})`,
-          "{{upgrade}}, height",
-          "none",
+          `(max by (chain_id, upgrade, estimate) (oracle_watchdog_upgrade_expected_timestamp_seconds{${PLACE}}) - time()) / 86400`,
+          "{{estimate}} {{upgrade}}",
         ),
       ],
       {
         description:
           "Expected time until the height of the planned upgrade, before which every node needs the new version, and if blocks were as fast or as slow as in the extreme hours of the last day.",
-        unit: "s",
+        unit: "days",
         emptyText: NO_UPGRADE,
       },
     ),

@@ -111,11 +111,11 @@ export const FLEET: DashboardSpec = {
           [
             query(
               `time() - oracle_watchdog_last_poll_timestamp_seconds{${VALIDATOR}}`,
-              "{{validator}} {{instance}}",
+              "poll of {{validator}} {{instance}}",
             ),
             query(
               `time() - oracle_watchdog_source_last_success_timestamp_seconds{${VALIDATOR}}`,
-              "{{validator}}: {{node}} {{source}} {{instance}}",
+              "{{source}} {{validator}} {{node}} {{instance}}",
             ),
           ],
           {
@@ -133,7 +133,7 @@ export const FLEET: DashboardSpec = {
             ),
             query(
               `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval]))`,
-              "{{source}}, skipped lines {{instance}}",
+              "skipped lines {{source}} {{instance}}",
             ),
           ],
           {

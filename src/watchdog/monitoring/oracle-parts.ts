@@ -1,13 +1,12 @@
-import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import { DASHBOARDS } from "../../platform/monitoring/alerts/links.ts";
 import {
+  alertList,
   type ColorSteps,
   type PanelSpec,
   PROCESSES,
   processVariables,
   restartsOf,
   SEVERITY_COLORS,
-  table,
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
@@ -70,26 +69,14 @@ export const ANNOTATIONS = {
   alerts: `max by (alert, validator) (oracle_watchdog_alert_firing{${PLACE}}) > 0`,
 };
 
-const SINCE = "oracle_watchdog_alert_since_timestamp_seconds";
-
 /** What fires, the causes first, then what is muted under them, then what is pending. */
-export const ALERTS_TABLE: PanelSpec = table(
-  "Alerts",
-  [
-    ["firing", "muted", "pending"]
-      .flatMap((state) =>
-        SEVERITIES.map(
-          (severity) =>
-            `max by (state, severity, alert, validator, chain_id) (${SINCE}{${PLACE},state="${state}",severity="${severity}"}) * 1000`,
-        ),
-      )
-      .join(" or "),
-  ],
+export const ALERTS_TABLE: PanelSpec = alertList(
+  ["firing", "muted", "pending"],
+  (state, severity) =>
+    `max by (state, severity, alert, validator, chain_id) (oracle_watchdog_alert_since_timestamp_seconds{${PLACE},state="${state}",severity="${severity}"})`,
   {
     description:
       "Firing alerts with their causes first, those that notify nobody (muted, silenced or in maintenance), then pending ones. The name leads to the runbook.",
-    unit: "none",
-    emptyText: "No alert fires or is pending",
     columns: [
       { label: "state", title: "State", colors: { firing: "red", muted: "text", pending: "yellow" } },
       { label: "severity", title: "Severity", colors: SEVERITY_COLORS },

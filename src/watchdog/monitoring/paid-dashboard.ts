@@ -90,13 +90,14 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     "Expected pay",
     [
       query(
-        `min by (validator) (oracle_watchdog_forecast_reward{${PLACE},estimate="middle"})`,
-        "{{validator}}",
+        `min by (currency) (oracle_watchdog_forecast_reward{${PLACE},estimate="middle"})`,
+        "reward {{currency}}",
       ),
     ],
     {
-      description: "Expected reward of the month in the configured currency.",
+      description: "Expected reward of the month, with the configured currency.",
       unit: "none",
+      show: "name and value",
       decimals: 2,
       width: 3,
     },
@@ -206,6 +207,7 @@ export const PAID: DashboardSpec = {
               "The month's rate, its bounds with unknown blocks as bad and as good, and the boundaries of the policy.",
             unit: "percentunit",
             decimals: 3,
+            height: 10,
             limits: /^boundary/,
           },
         ),
@@ -225,6 +227,7 @@ export const PAID: DashboardSpec = {
               "Middle: the loss that goes on now does not end. 80 % of the forecasts from recent days lie between low and high. As now, days and month: the rest is like the last 6 hours, 3 days, and the month. Needed: least rate of the remaining blocks; above 100 % the boundary is lost, below 0 it is safe.",
             unit: "percentunit",
             decimals: 3,
+            height: 10,
             limits: /^boundary/,
           },
         ),
@@ -246,8 +249,8 @@ export const PAID: DashboardSpec = {
         graph(
           "Pay",
           [
-            query(`oracle_watchdog_month_reward{${PLACE}}`, "now {{instance}}"),
-            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{estimate}} {{instance}}"),
+            query(`oracle_watchdog_month_reward{${PLACE}}`, "now, {{currency}} {{instance}}"),
+            query(`oracle_watchdog_forecast_reward{${PLACE}}`, "{{estimate}}, {{currency}} {{instance}}"),
             query(`max(oracle_watchdog_full_reward{${PLACE}})`, "boundary full"),
           ],
           {

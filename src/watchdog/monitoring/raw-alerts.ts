@@ -166,7 +166,7 @@ function endingWithCauses(condition: Condition, expr: string, times: Times): str
 }
 
 function firing(component: string, names: readonly string[]): string {
-  return `ALERTS{alertstate="firing",component="${component}",alertname=~"${names.join("|")}"}`;
+  return `ALERTS{alertstate="firing",component="${component}",alertname${names.length === 1 ? "=" : "=~"}"${names.join("|")}"}`;
 }
 
 /** Without the label, the better of two validators would hide the other one. One node alone needs no label. */

@@ -86,21 +86,27 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   gauge(
     "forecast_reward",
     "Expected reward of the month in the configured currency.",
-    ["estimate"],
-    ({ forecast }) =>
+    ["currency", "estimate"],
+    ({ forecast, policy: { currency = "" } }) =>
       forecast === undefined
         ? []
-        : ESTIMATES.map((estimate) => series(Number(forecast.rewardCents[estimate]) / 100, { estimate })),
+        : ESTIMATES.map((estimate) =>
+            series(Number(forecast.rewardCents[estimate]) / 100, { currency, estimate }),
+          ),
   ),
   gauge(
     "month_reward",
     "Reward in the configured currency if the month ended at its current rate.",
-    [],
-    ({ rewardCents }) => (rewardCents === undefined ? [] : [series(Number(rewardCents) / 100)]),
+    ["currency"],
+    ({ rewardCents, policy: { currency = "" } }) =>
+      rewardCents === undefined ? [] : [series(Number(rewardCents) / 100, { currency })],
   ),
-  gauge("full_reward", "Reward in the configured currency of a month at the full tier.", [], ({ policy }) => [
-    series(Number(policy.fullRewardCents) / 100),
-  ]),
+  gauge(
+    "full_reward",
+    "Reward in the configured currency of a month at the full tier.",
+    ["currency"],
+    ({ policy: { fullRewardCents, currency = "" } }) => [series(Number(fullRewardCents) / 100, { currency })],
+  ),
   gauge(
     "allowance_used_ratio",
     "Part of the misses that full pay allows in the month that the month's missed blocks use; 1 is all of them.",

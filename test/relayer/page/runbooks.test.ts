@@ -26,6 +26,13 @@ describe("the relayer's runbooks", () => {
     },
   );
 
+  it("have those of the others too, so that one address is enough", async () => {
+    const { status, body } = await read("relaywatch-target-down.md");
+    expect(status).toBe(200);
+    expect(body).toMatch(/^# A target does not respond\n[\s\S]*## Impact\n[\s\S]*## Diagnosis\n/);
+    expect(body).not.toMatch(/^---|<!--|^alert:/m);
+  });
+
   it("names those that there are", async () => {
     const { status, body } = await read("../config.yaml");
     expect(status).toBe(404);

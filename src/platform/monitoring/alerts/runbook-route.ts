@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { errorReply, type HttpRoute } from "../../http/http-route.ts";
 import { packageFolder } from "../../process/build-info.ts";
@@ -46,33 +46,38 @@ export interface ServedRunbook extends RunbookHead {
   readonly rule?: string;
 }
 
-/** Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them work without another server. */
+/**
+ * Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them work without another server. Those that are not in `runbooks` are
+ * those of the package, so that one address has all.
+ */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): HttpRoute {
   return {
     method: "GET",
     path: "/runbooks/:file",
     handle: async ({ params }) => {
       const name = params["file"]?.replace(/\.md$/, "") ?? "";
-      const runbook = runbooks.get(name);
-      if (runbook === undefined) {
-        const known = [...runbooks.keys()].map((one) => `${one}.md`).join(", ");
-        return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${known}`);
-      }
-      const parts = [runbookHead(runbook), await readWrittenPart(name)];
-      if (runbook.rule !== undefined) parts.push("## Rule", runbook.rule);
+      const files = await readdir(join(packageFolder(), RUNBOOK_FOLDER));
+      if (!files.includes(`${name}.md`))
+        return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${files.join(", ")}`);
       return {
         status: 200,
         headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-        body: `${parts.join("\n\n")}\n`,
+        body: `${await runbookText(name, runbooks.get(name))}\n`,
       };
     },
   };
 }
 
-/** Reads the written part of the runbook `name` from the package. Rejects when the package does not have the file. */
-async function readWrittenPart(name: string): Promise<string> {
+/** Returns the runbook `name` of the package, with what the daemon says about its own alert. */
+async function runbookText(name: string, own: ServedRunbook | undefined): Promise<string> {
   const path = join(packageFolder(), RUNBOOK_FOLDER, `${name}.md`);
-  const part = writtenPart(await readFile(path, "utf8"));
-  if (part === undefined) throw new Error(`${path} has no generated sections`);
-  return part;
+  const file = await readFile(path, "utf8");
+  if (own === undefined)
+    return file
+      .replace(/^---\n[\s\S]*?\n---\n/, "")
+      .replaceAll(/^<!-- .* -->$/gm, "")
+      .trim();
+  const written = writtenPart(file);
+  if (written === undefined) throw new Error(`${path} has no generated sections`);
+  return [runbookHead(own), written, ...(own.rule === undefined ? [] : ["## Rule", own.rule])].join("\n\n");
 }

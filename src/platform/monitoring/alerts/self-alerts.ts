@@ -132,8 +132,8 @@ const DAEMON_ALERTS: readonly SelfAlert[] = [
     impact: UNSEEN,
     expr: (times) => {
       const attempts = (outcome: string): string =>
-        `sum by (job, instance, channel) (increase(oracle_watchdog_notification_attempts_total{outcome=~"${outcome}"}[${times("10m")}])) > 0`;
-      return `${attempts("failed|rejected|expired")} unless ${attempts("delivered")}`;
+        `sum by (job, instance, channel) (increase(oracle_watchdog_notification_attempts_total{outcome${outcome}}[${times("10m")}])) > 0`;
+      return `${attempts('=~"failed|rejected|expired"')} unless ${attempts('="delivered"')}`;
     },
     for: "2m",
     example: {

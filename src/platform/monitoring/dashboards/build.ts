@@ -164,8 +164,9 @@ type AnyPanel = StatBuilder | TimelineBuilder | TableBuilder | GraphBuilder;
 const UNITS: Partial<Record<PanelSpec["unit"], string>> = {
   NTRN: "suffix:NTRN",
   blocks: "suffix:blocks",
-  gas: "suffix:gas",
-  "gas/s": "suffix:gas/s",
+  days: "suffix:days",
+  gas: "si:gas",
+  "gas/s": "si:gas/s",
   "results/s": "suffix:results/s",
 };
 
@@ -241,9 +242,12 @@ const STAT_TEXT = {
 };
 
 /** Columns in their order; queries aggregate to their labels. With Grafana's own 150 pixels each, the last of nine is cut off on a screen of 1280. */
-function table({ columns = [], queries }: PanelSpec): TableBuilder {
+function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);
-  const builder = new TableBuilder().minWidth(100);
+  const builder = new TableBuilder()
+    .minWidth(100)
+    .showHeader(isList !== true)
+    .transparent(isList === true);
   if (queries.length > 1) builder.withTransformation({ id: "merge", options: {} });
   const values = queries.length > 1 ? queries.map((_, index) => `Value #${refIdOf(index)}`) : ["Value"];
   const hidden = values.filter((value) => !names.some(([label]) => label === value));

@@ -1,8 +1,9 @@
 import type { DaemonPage } from "../alerts/links.ts";
+import { SEVERITIES, type Severity } from "../severity.ts";
 
 /**
  * Units of Grafana (a label is a `string`: with the panel's unit, query 1 would be "1 blocks"), and our own: `NTRN` for a million base units of
- * the fee denom, `blocks`, `results/s`, `gas` and `gas/s`.
+ * the fee denom, `blocks`, `days`, `results/s`, `gas` and `gas/s`.
  */
 type Unit =
   | "percentunit"
@@ -16,6 +17,7 @@ type Unit =
   | "dateTimeFromNow"
   | "NTRN"
   | "blocks"
+  | "days"
   | "gas"
   | "gas/s"
   | "results/s";
@@ -85,6 +87,8 @@ export interface PanelSpec {
   readonly emptyText?: string;
   /** A table's columns, in this order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
+  /** A table without heads of columns and without a box: what is empty in normal operation is one line. */
+  readonly isList?: true;
   /** Rows of 38 pixels. By default 4 for a stat, 5 for a table, 8 otherwise. */
   readonly height?: number;
 }
@@ -229,19 +233,38 @@ export function graph(
 /** Colours of severities in tables. */
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
-/** Returns a table of Prometheus' own alerts: what fires, then what is pending, with the time since. `selector` chooses them. */
-export function ruleAlerts(selector: string, place: readonly ColumnSpec[]): PanelSpec {
-  const labels = ["alertstate", "severity", "alertname", ...place.map(({ label }) => label), "runbook"];
-  const alerts = (state: string): string =>
-    `max by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector}}) * 1000`;
+/**
+ * Returns a list of alerts: by state, then by severity, then the oldest first, which is often the cause. `times` selects the seconds since when
+ * alerts of one state and severity have been in it. While there is none, one line says so.
+ */
+export function alertList(
+  states: readonly string[],
+  times: (state: string, severity: Severity) => string,
+  about: Pick<PanelSpec, "description" | "columns">,
+): PanelSpec {
+  const each = states.flatMap((state) =>
+    SEVERITIES.map((severity) => `sort(${times(state, severity)} * 1000)`),
+  );
   return {
+    ...about,
     kind: "table",
     title: "Alerts",
-    description: "Firing alerts of the rules, then pending ones. The last column leads to the runbook.",
     unit: "none",
     width: 24,
-    queries: [query(`${alerts("firing")} or ${alerts("pending")}`, "")],
+    height: 4,
+    isList: true,
+    queries: [query(each.join(" or "), "")],
     emptyText: "No alert fires or is pending",
+  };
+}
+
+/** Returns the list of Prometheus' own alerts. `selector` chooses them. */
+export function ruleAlerts(selector: string, place: readonly ColumnSpec[]): PanelSpec {
+  const labels = ["alertstate", "severity", "alertname", ...place.map(({ label }) => label), "runbook"];
+  const since = (state: string, severity: Severity): string =>
+    `max by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"})`;
+  return alertList(["firing", "pending"], since, {
+    description: "Firing alerts of the rules, then pending ones. The last column leads to the runbook.",
     columns: [
       { label: "alertstate", title: "State", colors: { firing: "red", pending: "yellow" } },
       { label: "severity", title: "Severity", colors: SEVERITY_COLORS },
@@ -250,5 +273,5 @@ export function ruleAlerts(selector: string, place: readonly ColumnSpec[]): Pane
       { label: "Value", title: "Since", unit: "dateTimeFromNow" },
       { label: "runbook", title: "Runbook", leadsTo: "runbook" },
     ],
-  };
+  });
 }

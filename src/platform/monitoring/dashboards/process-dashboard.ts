@@ -98,7 +98,7 @@ export const PROCESS: DashboardSpec = {
           [
             query(
               `sum by (instance, channel, outcome) (rate(${W}_notification_attempts_total{${PROCESSES}}[$__rate_interval]))`,
-              "{{channel}} {{outcome}} {{instance}}",
+              "{{outcome}} {{channel}} {{instance}}",
             ),
           ],
           {
@@ -112,11 +112,11 @@ export const PROCESS: DashboardSpec = {
           [
             query(
               `max by (instance, channel) (${W}_pending_notifications{${PROCESSES}})`,
-              "{{channel}} {{instance}}",
+              "pending {{channel}} {{instance}}",
             ),
             query(
               `max by (instance, channel) (${W}_dead_letters{${PROCESSES}})`,
-              "{{channel}}, given up {{instance}}",
+              "given up {{channel}} {{instance}}",
             ),
           ],
           {
@@ -182,7 +182,7 @@ export const PROCESS: DashboardSpec = {
             query(`rate(process_cpu_seconds_total{${PROCESSES}}[$__rate_interval])`, "{{job}} {{instance}}"),
             query(
               `sum by (job, instance) (rate(nodejs_gc_duration_seconds_sum{${PROCESSES}}[$__rate_interval]))`,
-              "{{job}} garbage collection {{instance}}",
+              "garbage collection {{job}} {{instance}}",
             ),
           ],
           { description: "Cores in use, and those that collect garbage.", unit: "none" },
@@ -190,8 +190,8 @@ export const PROCESS: DashboardSpec = {
         graph(
           "Memory",
           [
-            query(`process_resident_memory_bytes{${PROCESSES}}`, "{{job}} resident {{instance}}"),
-            query(`nodejs_heap_size_used_bytes{${PROCESSES}}`, "{{job}} heap {{instance}}"),
+            query(`process_resident_memory_bytes{${PROCESSES}}`, "resident {{job}} {{instance}}"),
+            query(`nodejs_heap_size_used_bytes{${PROCESSES}}`, "heap {{job}} {{instance}}"),
           ],
           { description: "Resident memory, and the used part of the heap.", unit: "bytes" },
         ),
@@ -207,10 +207,10 @@ export const PROCESS: DashboardSpec = {
         ),
         graph(
           "Uptime",
-          [query(`time() - process_start_time_seconds{${PROCESSES}}`, "{{job}} {{instance}}")],
+          [query(`(time() - process_start_time_seconds{${PROCESSES}}) / 86400`, "{{job}} {{instance}}")],
           {
             description: "Time since the start. It falls to zero with each restart.",
-            unit: "s",
+            unit: "days",
           },
         ),
         graph(
