@@ -235,7 +235,7 @@ export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue
 
 /**
  * Returns a list of alerts: by state, then by severity, then the oldest first, which is often the cause. `times` selects the seconds since when
- * alerts of one state and severity have been in it. While there is none, one line says so.
+ * alerts of one state and severity have been in it. While there is none, it is one line.
  */
 export function alertList(
   states: readonly string[],
