@@ -17,6 +17,8 @@ export interface Production {
   readonly isHalted: () => boolean;
   /** Makes one block immediately, also on a halted chain. Throws `NodeError` `no-quorum`. */
   readonly produceNow: () => ProducedBlock;
+  /** Runs `work` while no block is open. An error of either ends `run` too: the chain is not in a state of its own then. */
+  readonly between: (work: () => void) => void;
 }
 
 export interface ProductionDeps extends BlockMakerDeps {
@@ -39,11 +41,9 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   let failure: { readonly error: unknown } | undefined;
   const resumedOrFailed = createWakeSignal();
   const maker = createBlockMaker(deps);
-  const produceNow = (): ProducedBlock => {
+  const now = <T>(work: () => T): T => {
     try {
-      const produced = maker.makeNow();
-      hasQuorum = true;
-      return produced;
+      return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
         // The caller gets the error. `run` must end with it too, since the engine makes no further block.
@@ -52,6 +52,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       }
       throw error;
     }
+  };
+  const produceNow = (): ProducedBlock => {
+    const produced = now(maker.makeNow);
+    hasQuorum = true;
+    return produced;
   };
   const produceTimed = async (): Promise<void> => {
     try {
@@ -84,6 +89,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   return {
     run,
     produceNow,
+    between: (work) =>
+      now(() => {
+        maker.settle();
+        work();
+      }),
     halt: () => {
       halted = true;
     },
@@ -103,6 +113,8 @@ function isNoQuorum(error: unknown): boolean {
 interface BlockMaker {
   /** Makes a block without a pause. A block that is open in `makeInSteps` is finished first. */
   readonly makeNow: () => ProducedBlock;
+  /** Finishes and publishes a block that is open. */
+  readonly settle: () => void;
   /**
    * Makes a block in three steps with pauses between them: execute, write, publish. The process answers requests during
    * the pauses; without them, a large block would delay every request until it is complete.
@@ -162,6 +174,10 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): Bl
       const produced = finish(engine.produce());
       publish();
       return produced;
+    },
+    settle: () => {
+      finishOpen();
+      publish();
     },
     makeInSteps: async () => {
       open = { steps: engine.produce() };
