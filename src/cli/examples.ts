@@ -63,6 +63,7 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "localnet fault": [["sidecar-down", "--for", "2m"]],
   "localnet time add": [["21d"]],
   "localnet time rate": [["86400"]],
+  "localnet rehearse": [["month-end"]],
   "localnet revert": [["1"]],
   "localnet snapshot remove": [["1"]],
   "localnet time set": [["2027-01-31T23:59:00Z"]],

@@ -50,6 +50,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).faucetCommand,
   },
   {
+    name: "rehearse",
+    description: "play what takes weeks on a running localnet: the end of a month, a client that expires, …",
+    load: async () => (await import("../../localnet/cli/localnet-rehearse.ts")).rehearseCommand,
+  },
+  {
     name: "scenario",
     description: "run a scenario on a running localnet and print each step",
     load: async () => (await import("../../localnet/cli/localnet-scenario.ts")).scenarioCommand,

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { TYPE_URL } from "../../cosmos/proto/registry.ts";
 import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
@@ -20,6 +19,7 @@ import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
 import type { ChainClock } from "./chain-clock.ts";
+import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
 /** A chain under control. `ready` is that of its node. */
@@ -139,20 +139,10 @@ function timeRoutes(
       const count = integer(body.member("count"), 1, MAX_BLOCKS);
       const interval = body.member("interval");
       const everyMs = interval.isPresent() ? duration(interval) : 0;
-      const rate = clock.rate();
       isMining = true;
       try {
-        const nodes = await Promise.all(chains.map(({ ready }) => ready));
-        // The time stops, so that the blocks are exactly the interval apart.
-        if (everyMs > 0) clock.setRate(0);
-        for (let left = count; left > 0; left -= 1) {
-          clock.set(clock.nowMs() + everyMs);
-          for (const { control } of nodes) control.produce(1);
-          // Others work between the blocks: the IBC relayer, which keeps the clients alive, too.
-          await setImmediate();
-        }
+        await mineBlocks(await Promise.all(chains.map(({ ready }) => ready)), clock, { count, everyMs });
       } finally {
-        clock.setRate(rate);
         isMining = false;
       }
       return { ...time(), chains: await Promise.all(chains.map(describe)) };

@@ -343,6 +343,8 @@ interface NodeControl {
   readonly isHalted: () => boolean;
   /** Makes `count` blocks immediately, also on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
   readonly produce: (count: number) => bigint;
+  /** Requests the prices for the votes on the next block, as before each timed block. Rejects on abort only. */
+  readonly vote: (signal: AbortSignal) => Promise<void>;
   /** Replaces the absent validators (20-byte addresses). They do not sign from now on; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
   /** Lower-case hex addresses of the absent validators. */
@@ -378,6 +380,7 @@ function createNodeControl(deps: {
   return {
     halt: production.halt,
     resume: production.resume,
+    vote: production.vote,
     isHalted: production.isHalted,
     produce: (count) => {
       for (let made = 0; made < count; made++) production.produceNow();

@@ -15,6 +15,8 @@ export interface Production {
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
+  /** What runs before each timed block. */
+  readonly vote: (signal: AbortSignal) => Promise<void>;
   /** Makes one block immediately, also on a halted chain. Throws `NodeError` `no-quorum`. */
   readonly produceNow: () => ProducedBlock;
   /** Runs `work` while no block is open. An error of either ends `run` too: the chain is not in a state of its own then. */
@@ -102,6 +104,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       resumedOrFailed.wake();
     },
     isHalted: () => halted,
+    vote: deps.beforeBlock,
   };
 }
 
