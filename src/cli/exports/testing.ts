@@ -117,8 +117,8 @@ export async function startLocalnet(options: TestLocalnetOptions = {}): Promise<
     return {
       local: chainAt("local", ports),
       remote: chainAt("remote", ports),
-      relayer: relayer && `http://127.0.0.1:${ports.relayer}`,
-      watchdog: options.watchdog === false ? undefined : `http://127.0.0.1:${ports.watchdog}`,
+      relayer: relayer && urlAt(ports.relayer),
+      watchdog: options.watchdog === false ? undefined : urlAt(ports.watchdog),
       account: accountOf,
       heights: () => ({ local: heightOf(local), remote: heightOf(remote) }),
       mine,
@@ -152,19 +152,22 @@ function accountOf(name: string): { readonly address: string; readonly mnemonic:
   return { address, mnemonic };
 }
 
+function urlAt(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
 function chainAt(part: "local" | "remote", ports: Ports): TestChain {
-  const url = (port: number): string => `http://127.0.0.1:${port}`;
   return part === "local"
     ? {
         id: CHAINS.local.chainId,
-        rpc: url(ports.localRpc),
-        rest: url(ports.localRest),
+        rpc: urlAt(ports.localRpc),
+        rest: urlAt(ports.localRest),
         grpc: `127.0.0.1:${ports.localGrpc}`,
       }
     : {
         id: CHAINS.remote.chainId,
-        rpc: url(ports.remoteRpc),
-        rest: url(ports.remoteRest),
+        rpc: urlAt(ports.remoteRpc),
+        rest: urlAt(ports.remoteRest),
         grpc: `127.0.0.1:${ports.remoteGrpc}`,
       };
 }

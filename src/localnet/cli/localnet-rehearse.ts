@@ -118,19 +118,27 @@ async function balanceOf({ local }: Stage, address: string): Promise<bigint> {
   return BigInt(String(fieldAt(reply, "balance.amount")));
 }
 
+function countsText(stats: JsonValue): string {
+  const [operator, blocks, votes, all] = [
+    "validator_info.val_oper_address",
+    "validator_info.commited_blocks_in_period",
+    "validator_info.commited_oracle_votes_in_period",
+    "total_produced_blocks_in_period",
+  ].map((path) => String(fieldAt(stats, path)));
+  return `   ${operator}: ${blocks} blocks and ${votes} price votes of ${all}`;
+}
+
 async function monthEnd(stage: Stage): Promise<void> {
   const { local, order, nowMs, print } = stage;
   const treasury = formatAddress(bech32Prefix, moduleAddress(TREASURY));
   const statsNow = async (): Promise<readonly JsonValue[]> =>
     listAt(await local.ask("neutron.revenue.Query", "ValidatorsStats", {}), "stats");
-  const describe = (one: JsonValue): string =>
-    `   ${String(fieldAt(one, "validator_info.val_oper_address"))}: ${String(fieldAt(one, "validator_info.commited_blocks_in_period"))} blocks and ${String(fieldAt(one, "validator_info.commited_oracle_votes_in_period"))} price votes of ${String(fieldAt(one, "total_produced_blocks_in_period"))}`;
   const endMs = nextMonthMs(await nowMs());
   await order("/time", { set: isoTime(endMs - 30_000) });
   await order("/blocks", { count: 6, interval: "4s" });
   const before = await balanceOf(stage, treasury);
   print(`1. ${monthOf(endMs - 1)} ends in a few seconds. Its counts:`);
-  for (const one of await statsNow()) print(describe(one));
+  for (const one of await statsNow()) print(countsText(one));
   await order("/blocks", { count: 5, interval: "4s" });
   const paid = before - (await balanceOf(stage, treasury));
   if (paid <= 0n)
@@ -140,7 +148,7 @@ async function monthEnd(stage: Stage): Promise<void> {
     );
   print(`2. The first block of ${monthOf(endMs)} has paid ${paid}${denom} from the treasury ${treasury}.`);
   print("3. The counts begin again:");
-  for (const one of await statsNow()) print(describe(one));
+  for (const one of await statsNow()) print(countsText(one));
 }
 
 const CLIENT = "07-tendermint-0";
