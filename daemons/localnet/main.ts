@@ -48,7 +48,6 @@ import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.t
 import { ORACLE_FAULTS, type OracleFaultName } from "../../src/localnet/node/oracle/oracle-client.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
 import { createSidecar, type Sidecar } from "../../src/localnet/sidecar/sidecar.ts";
-import type { Clock } from "../../src/platform/base/clock.ts";
 import { raceAbort, untilAborted } from "../../src/platform/base/abort.ts";
 import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base/fault-switches.ts";
 import type { Secret } from "../../src/platform/base/secret.ts";
@@ -66,7 +65,7 @@ import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile
 /** A localnet whose servers all listen. */
 export interface LocalnetReady {
   /** Time of the chains. */
-  readonly clock: Clock;
+  readonly clock: ChainClock;
   readonly chains: RunningLocalnet["chains"];
   /** Undefined when it does not run in this process. */
   readonly ibcRelayer: IbcRelayer | undefined;

@@ -1,5 +1,7 @@
 import { execFileSync } from "node:child_process";
 import {
+  appendFileSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -96,6 +98,27 @@ describe("the packed program", () => {
     const atInstallation = ["preinstall", "install", "postinstall", "preprepare", "prepare", "postprepare"];
     expect(Object.keys(manifest.scripts).filter((name) => atInstallation.includes(name))).toEqual([]);
     expect(sizeOf(program)).toBeLessThan(45e6);
+  });
+
+  it("is imported by tests, with its types", { timeout: 120_000 }, () => {
+    const own = join(folder, "own");
+    mkdirSync(join(own, "node_modules"), { recursive: true });
+    symlinkSync(program, join(own, "node_modules", "relaywatch"));
+    const example = join(own, "first-value.test.mjs");
+    copyFileSync(join(program, "examples/first-value.test.mjs"), example);
+    const options = { cwd: own, encoding: "utf8" } as const;
+    expect(execFileSync(process.execPath, ["--test", example], options)).toContain("pass 3");
+    symlinkSync(resolve("node_modules/@types"), join(own, "node_modules", "@types"));
+    const settings = "--noEmit --allowJs --checkJs --strict --module nodenext --target es2023 --types node";
+    const check = (): string =>
+      execFileSync(
+        process.execPath,
+        [resolve("node_modules/typescript/bin/tsc"), ...settings.split(" "), example],
+        options,
+      );
+    expect(check()).toBe("");
+    appendFileSync(example, "net.mine(true);\n");
+    expect(check).toThrow();
   });
 
   it("reads the Go relayer's storage, with the native library of the package", () => {

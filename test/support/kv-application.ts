@@ -6,6 +6,7 @@ import {
   utf8,
   sha256,
 } from "../../src/platform/base/bytes.ts";
+import { unreachable } from "../../src/platform/base/errors.ts";
 import type {
   Application,
   QueryRequest,
@@ -105,6 +106,7 @@ export function createKvApplication(storage: StateStorage): Application {
     queryPaths: () => ["/kv.Query/Get"],
     messageTypes: () => [],
     rerun: () => undefined,
+    reload: () => unreachable("this application has no earlier states"),
   };
 }
 

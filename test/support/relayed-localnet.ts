@@ -48,7 +48,9 @@ export interface RelayedLocalnet {
   readonly execute: (...messages: readonly unknown[]) => Promise<bigint>;
   /** Queries the consumer contract. */
   readonly queryConsumer: (message: unknown) => Promise<unknown>;
-  /** Calls the control API: `path` is chain id and command. Throws unless it succeeds. */
+  /** Calls the control API. Throws unless it succeeds. */
+  readonly post: (path: string, body: Readonly<Record<string, unknown>>) => Promise<unknown>;
+  /** Calls a command of a chain: `path` is chain id and command. Throws unless it succeeds. */
   readonly control: (path: string, body: Readonly<Record<string, unknown>>) => Promise<void>;
   readonly stop: () => Promise<void>;
 }
@@ -119,6 +121,16 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
     local: await openSender(CHAINS.local, clients.local),
     remote: await openSender(CHAINS.remote, clients.remote),
   };
+  const post: RelayedLocalnet["post"] = async (path, body) => {
+    const reply = await fetch(`http://127.0.0.1:${running.controlPort}/${path}`, {
+      method: "POST",
+      headers: { authorization: `Bearer ${CONTROL_TOKEN}`, "content-type": "application/json" },
+      body: JSON.stringify(body),
+    });
+    const text = await reply.text();
+    if (!reply.ok) throw new Error(`${reply.status}: ${text}`);
+    return JSON.parse(text);
+  };
   const send: RelayedLocalnet["send"] = async (sender, ...messages) =>
     (await sender.send(messages, 20_000_000n, signal)).confirmation;
   return {
@@ -148,14 +160,8 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
       );
       return JSON.parse(fromUtf8(QuerySmartContractStateResponse.decode(response).data));
     },
-    control: async (path, body) => {
-      const reply = await fetch(`http://127.0.0.1:${running.controlPort}/chains/${path}`, {
-        method: "POST",
-        headers: { authorization: `Bearer ${CONTROL_TOKEN}`, "content-type": "application/json" },
-        body: JSON.stringify(body),
-      });
-      if (!reply.ok) throw new Error(`${reply.status}: ${await reply.text()}`);
-    },
+    post,
+    control: async (path, body) => void (await post(`chains/${path}`, body)),
     stop: async () => {
       stop.abort(new Error("the test is over"));
       await Promise.all([...relayersDone, chainsDone]);

@@ -35,9 +35,24 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).resumeCommand,
   },
   {
+    name: "snapshot",
+    description: "keep the present state of both chains, to go back to it",
+    load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).snapshotCommand,
+  },
+  {
+    name: "revert",
+    description: "take both chains back to a snapshot; what came after it is gone",
+    load: async () => (await import("../../localnet/cli/localnet-snapshot.ts")).revertCommand,
+  },
+  {
     name: "faucet",
     description: "send coins of the test account faucet to an address",
     load: async () => (await import("../../localnet/cli/localnet-time.ts")).faucetCommand,
+  },
+  {
+    name: "rehearse",
+    description: "play what takes weeks on a running localnet: the end of a month, a client that expires, …",
+    load: async () => (await import("../../localnet/cli/localnet-rehearse.ts")).rehearseCommand,
   },
   {
     name: "scenario",

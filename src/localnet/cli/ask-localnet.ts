@@ -1,4 +1,4 @@
-import type { Option } from "commander";
+import type { Command, Option } from "commander";
 import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
@@ -16,6 +16,12 @@ export interface LocalnetOptions {
 /** The options of each command to a running localnet. */
 export function localnetOptions(): readonly Option[] {
   return [jsonOption(), portOffsetOption()];
+}
+
+/** Adds the options to a command. */
+export function withLocalnetOptions(command: Command): Command {
+  for (const option of localnetOptions()) command.addOption(option);
+  return command;
 }
 
 /** The blocks of one request may take this long. */

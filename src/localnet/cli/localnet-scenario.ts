@@ -276,7 +276,7 @@ interface LimiterDemo {
 
 const CHAIN = CHAINS.local;
 const OPERATOR = accountNamed(CHAIN, "operator").address;
-const AUTHORITY = encodeBech32(CHAIN.bech32Prefix, moduleAddress("adminmodule"));
+export const AUTHORITY = encodeBech32(CHAIN.bech32Prefix, moduleAddress("adminmodule"));
 const WINDOW = { name: "daily", duration: 86_400, send_recv: [1, 100] };
 
 /** Returns the contract that limits transfers now; "" for none. */
@@ -315,12 +315,16 @@ export async function deployLimiter(chain: ScenarioChain, channelId: string): Pr
 }
 
 /** Sets the contract that limits transfers, in a proposal by `operator`; "" for none. */
-export async function setLimiter({ send }: ScenarioChain, address: string): Promise<ScenarioTx> {
-  const message: JsonObject = {
+export async function setLimiter(chain: ScenarioChain, address: string): Promise<ScenarioTx> {
+  return propose(chain, {
     "@type": "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
     authority: AUTHORITY,
     params: { contract_address: address },
-  };
+  });
+}
+
+/** Runs a message of the chain's authority, in a proposal by the operator. */
+export async function propose({ send }: ScenarioChain, message: JsonObject): Promise<ScenarioTx> {
   return requireDone(
     await send("operator", "cosmos.adminmodule.adminmodule.MsgSubmitProposal", {
       messages: [message],
@@ -330,7 +334,7 @@ export async function setLimiter({ send }: ScenarioChain, address: string): Prom
 }
 
 /** Throws `CliError` for a transaction that failed in its block. */
-function requireDone(tx: ScenarioTx): ScenarioTx {
+export function requireDone(tx: ScenarioTx): ScenarioTx {
   const { confirmation, hash } = tx;
   if (confirmation.kind === "included") return tx;
   const log = "log" in confirmation ? confirmation.log : confirmation.reason;

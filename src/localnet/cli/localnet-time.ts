@@ -8,13 +8,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
 import { durationText } from "../../platform/config/config-fields.ts";
-import { askLocalnet, type LocalnetOptions, localnetOptions, parseChains } from "./ask-localnet.ts";
-
-/** Adds the options of a command to a running localnet. */
-function withOptions(command: Command): Command {
-  for (const option of localnetOptions()) command.addOption(option);
-  return command;
-}
+import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
 
 const timeReply = z.object({ time: z.string(), rate: z.number() });
 
@@ -40,17 +34,19 @@ export function timeCommand(context: CliContext): Command {
     );
   return new Command()
     .addCommand(
-      withOptions(show).action((options: LocalnetOptions) => ask(undefined, options)),
+      withLocalnetOptions(show).action((options: LocalnetOptions) => ask(undefined, options)),
       { isDefault: true },
     )
-    .addCommand(withOptions(set).action((to: string, options: LocalnetOptions) => ask({ set: to }, options)))
     .addCommand(
-      withOptions(add).action((ms: number, options: LocalnetOptions) =>
+      withLocalnetOptions(set).action((to: string, options: LocalnetOptions) => ask({ set: to }, options)),
+    )
+    .addCommand(
+      withLocalnetOptions(add).action((ms: number, options: LocalnetOptions) =>
         ask({ add: durationText(ms) }, options),
       ),
     )
     .addCommand(
-      withOptions(rate).action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
+      withLocalnetOptions(rate).action((to: number, options: LocalnetOptions) => ask({ rate: to }, options)),
     )
     .addHelpText(
       "after",
@@ -85,7 +81,7 @@ export function mineCommand(context: CliContext): Command {
         parseDuration,
       ),
     );
-  return withOptions(command).action(
+  return withLocalnetOptions(command).action(
     async (count: number, options: LocalnetOptions & { readonly interval?: number }) => {
       const interval = options.interval === undefined ? {} : { interval: durationText(options.interval) };
       const reply = await askLocalnet("/blocks", { count, ...interval }, options, context);
@@ -114,7 +110,7 @@ export function resumeCommand(context: CliContext): Command {
 
 function switchCommand(name: "halt" | "resume", context: CliContext): Command {
   const command = new Command().argument("[chain]", "id of the chain; default: both");
-  return withOptions(command).action(async (only: string | undefined, options: LocalnetOptions) => {
+  return withLocalnetOptions(command).action(async (only: string | undefined, options: LocalnetOptions) => {
     const listed = parseChains(await askLocalnet("/chains", undefined, options, context));
     const ids = only === undefined ? listed.map(({ chain_id }) => chain_id) : [only];
     for (const id of ids)
@@ -131,7 +127,7 @@ export function faucetCommand(context: CliContext): Command {
   const command = new Command()
     .argument("<address>", "account of one of the chains, which its prefix tells", parseAddress)
     .argument("<amount>", "in the chain's base unit, such as 1000000");
-  return withOptions(command).action(
+  return withLocalnetOptions(command).action(
     async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
       const chains = parseChains(await askLocalnet("/chains", undefined, options, context));
       const chain = chains.find((one) => one.prefix === prefix);

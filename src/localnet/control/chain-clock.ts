@@ -16,6 +16,10 @@ export interface ChainClock extends Clock {
   readonly set: (timeMs: number) => void;
   /** Sets the rate. Throws `NodeError` `bad-time` unless it is from 0 to 10,000,000. */
   readonly setRate: (rate: number) => void;
+  /** By how much the time is ahead of the machine's, ms; negative: behind. */
+  readonly aheadMs: () => number;
+  /** Takes back what the time was moved since it was `aheadMs` ahead: the chains went back to a block of then. */
+  readonly goBack: (aheadMs: number) => void;
   /** Moves the time to a chain's last block, if that is later: the time goes on after a restart. */
   readonly continueFrom: (blockTimeMs: number) => void;
 }
@@ -49,6 +53,8 @@ export function createChainClock(machine: Clock): ChainClock {
       if (!(rate >= 0 && rate <= MAX_RATE)) throw badTime(`the rate must be from 0 to ${MAX_RATE}`);
       moveTo(nowMs(), rate);
     },
+    aheadMs: () => nowMs() - machine.nowMs(),
+    goBack: (aheadMs) => moveTo(machine.nowMs() + aheadMs, anchor.rate),
     continueFrom: (blockTimeMs) => {
       if (blockTimeMs > nowMs()) moveTo(blockTimeMs, anchor.rate);
     },

@@ -1,4 +1,3 @@
-import { setImmediate } from "node:timers/promises";
 import { MsgSend } from "../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import { TYPE_URL } from "../../cosmos/proto/registry.ts";
 import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
@@ -20,6 +19,8 @@ import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
 import type { ChainClock } from "./chain-clock.ts";
+import { mineBlocks } from "./mine-blocks.ts";
+import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
 /** A chain under control. `ready` is that of its node. */
 export interface ControlledChain {
@@ -36,10 +37,14 @@ const MAX_BLOCKS = 1_000;
 const MAX_ADDRESSES = 10_000;
 
 /**
- * Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains` and `GET /time` need the
- * token.
+ * Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains`, `GET /time` and
+ * `GET /snapshots` need the token. `home` is the parent of the chains' homes, if they have any.
  */
-export function controlRoutes(chains: readonly ControlledChain[], clock: ChainClock): readonly HttpRoute[] {
+export function controlRoutes(
+  chains: readonly ControlledChain[],
+  clock: ChainClock,
+  home?: string,
+): readonly HttpRoute[] {
   const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
   const command = (
     name: string,
@@ -91,12 +96,18 @@ export function controlRoutes(chains: readonly ControlledChain[], clock: ChainCl
     command("faucet", ({ view }, body, faucet) =>
       faucet.send(view, text(body.member("address")), wholeNumber(body.member("amount"))),
     ),
-    ...timeRoutes(chains, clock),
+    ...timeRoutes(chains, clock, home),
   ];
 }
 
-/** Creates the routes of both chains' time. */
-function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): readonly HttpRoute[] {
+/** Creates the routes of both chains' time and of their snapshots. */
+function timeRoutes(
+  chains: readonly ControlledChain[],
+  clock: ChainClock,
+  home: string | undefined,
+): readonly HttpRoute[] {
+  const snapshots = async (): Promise<LocalnetSnapshots> =>
+    createSnapshots(await Promise.all(chains.map(({ ready }) => ready)), clock, home);
   const time = () => ({ time: isoTime(clock.nowMs()), rate: clock.rate() });
   let isMining = false;
   const command = (path: string, run: (body: JsonField) => CommandResult): HttpRoute => ({
@@ -128,24 +139,26 @@ function timeRoutes(chains: readonly ControlledChain[], clock: ChainClock): read
       const count = integer(body.member("count"), 1, MAX_BLOCKS);
       const interval = body.member("interval");
       const everyMs = interval.isPresent() ? duration(interval) : 0;
-      const rate = clock.rate();
       isMining = true;
       try {
-        const nodes = await Promise.all(chains.map(({ ready }) => ready));
-        // The time stops, so that the blocks are exactly the interval apart.
-        if (everyMs > 0) clock.setRate(0);
-        for (let left = count; left > 0; left -= 1) {
-          clock.set(clock.nowMs() + everyMs);
-          for (const { control } of nodes) control.produce(1);
-          // Others work between the blocks: the IBC relayer, which keeps the clients alive, too.
-          await setImmediate();
-        }
+        await mineBlocks(await Promise.all(chains.map(({ ready }) => ready)), clock, { count, everyMs });
       } finally {
-        clock.setRate(rate);
         isMining = false;
       }
       return { ...time(), chains: await Promise.all(chains.map(describe)) };
     }),
+    {
+      method: "GET",
+      path: "/snapshots",
+      handle: async () => jsonReply(200, { snapshots: (await snapshots()).list() }),
+    },
+    command("/snapshots", async () => ({ ...(await snapshots()).take() })),
+    command("/snapshots/remove", async (body) => {
+      const known = await snapshots();
+      known.remove(snapshotId(body));
+      return { snapshots: known.list() };
+    }),
+    command("/snapshots/revert", async (body) => ({ ...(await snapshots()).revert(snapshotId(body)) })),
   ];
 }
 
@@ -206,6 +219,12 @@ function integer(field: JsonField, least: number, most: number): number {
   const value = field.value ?? least;
   if (typeof value === "number" && Number.isInteger(value) && value >= least && value <= most) return value;
   throw field.error(field.path, `a whole number from ${least} to ${most}`);
+}
+
+function snapshotId(body: JsonField): number {
+  const field = body.member("id");
+  if (!field.isPresent()) throw field.error(field.path, "the number of a snapshot");
+  return integer(field, 1, Number.MAX_SAFE_INTEGER);
 }
 
 function duration(field: JsonField): number {

@@ -219,7 +219,9 @@ async function serve(
   const { chain, backoff, done } = side;
   backoff.retain(new Set(work.map(({ name }) => name)));
   const { clock, logger } = deps;
+  const refusals = backoff.refusals();
   const sent = await deliver({ chain, backoff }, work, from, { clock, signal });
+  if (backoff.refusals() > refusals) for (const one of [chain, from.chain]) one.finder.forget();
   for (const { kind } of sent) done[kind] += 1;
   if (sent.length > 0) side.lastDoneMs = clock.nowMs();
   for (const { kind, name } of sent)

@@ -11,6 +11,8 @@ export interface PacketFinder {
    * block the node does not have is left out. Rejects with `ClientError`.
    */
   readonly find: (search: PacketSearch, signal: AbortSignal) => Promise<ReadonlyMap<bigint, PacketRecord>>;
+  /** Forgets what was found: a chain that went back may have other packets with the same numbers. */
+  readonly forget: () => void;
 }
 
 /** A search for packets that `end` sent, or that it received. */
@@ -91,6 +93,10 @@ export function createPacketFinder(comet: BlockSearches): PacketFinder {
       if (!(await searchTxs(all, page, type, signal)).hasMore) return;
   };
   return {
+    forget: () => {
+      cache.clear();
+      misses.clear();
+    },
     find: async (wanted, signal) => {
       const { type, end, sequences } = wanted;
       const tried = new Set<bigint>();

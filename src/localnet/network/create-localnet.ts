@@ -21,6 +21,7 @@ import { createGenesisTxs, withModules } from "../genesis/chain-files.ts";
 import { type ChainPart, type ChainProfile, CHAINS, type LocalnetChains } from "../accounts/chains.ts";
 import { type ChainClock, createChainClock } from "../control/chain-clock.ts";
 import { controlRoutes } from "../control/control-routes.ts";
+import { finishRevert } from "../control/snapshots.ts";
 import { chooseModules, type ChoosingGenesis, type ModuleSet } from "../genesis/module-choice.ts";
 import type { GenesisContract, PlacedContract } from "../genesis/contract-genesis.ts";
 import {
@@ -128,6 +129,7 @@ export function createLocalnet(options: LocalnetOptions, given: LocalnetDeps): L
   // `run` rejects with the same error, so a caller may ignore `ready`.
   ready.catch(() => {});
   const run = async (signal: AbortSignal): Promise<void> => {
+    if (options.home !== undefined) finishRevert(options.home);
     const [first] = await supervise(services, signal, deps.logger);
     if (first !== undefined) throw first.error;
   };
@@ -306,7 +308,7 @@ function nowNs({ clock }: ChainDeps): bigint {
 }
 
 function createControl(
-  { control, profiles = CHAINS }: LocalnetOptions,
+  { control, home, profiles = CHAINS }: LocalnetOptions,
   { clock, logger }: ChainDeps,
   nodes: { readonly local: Node | undefined; readonly remote: Node | undefined },
 ): HttpService | undefined {
@@ -321,7 +323,7 @@ function createControl(
       listen: { host: control.address.host, port: control.address.port },
       portOption: control.address.portOption,
       access: control.address.access ?? {},
-      routes: [...controlRoutes(chains, clock), ...(control.routes ?? [])],
+      routes: [...controlRoutes(chains, clock, home), ...(control.routes ?? [])],
       token: control.token,
     },
     { logger },

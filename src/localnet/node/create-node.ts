@@ -19,7 +19,7 @@ import { createEngine, type Engine, type ProducedBlock } from "./consensus/engin
 import { createMempool, DEFAULT_MEMPOOL, type Mempool, type MempoolOptions } from "./consensus/mempool.ts";
 import { createProduction, type Production } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
-import { createBlockListeners, createView } from "./create-view.ts";
+import { createBlockListeners, createSetCache, createView } from "./create-view.ts";
 import { type CallRouter, createCallRouter, type ServerFactory } from "./grpc/call-router.ts";
 import { createMetricsServer, createNodeMetrics, type NodeMetrics } from "./node-metrics.ts";
 import { createOracleClient, type OracleOptions } from "./oracle/oracle-client.ts";
@@ -27,6 +27,7 @@ import { createExtendedCommits, type ExtendedCommits } from "./oracle/extended-c
 import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
 import { createRpcServer, type RpcServerOptions } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
+import type { StoredSnapshot } from "./storage/snapshots.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
@@ -135,7 +136,13 @@ export function createNode(options: NodeOptions, deps: NodeDeps): Node {
     try {
       // All servers listen before the first block, so that a subscriber can receive every block.
       for (const server of servers) ports.set(server.name, await server.listen());
-      ready.resolve({ view: parts.view, control: createNodeControl(parts), router, genesis, ports });
+      ready.resolve({
+        view: parts.view,
+        control: createNodeControl({ ...parts, store }),
+        router,
+        genesis,
+        ports,
+      });
       await parts.production.run(signal);
     } finally {
       // `listen` of one server may have failed. Only the servers before it are open.
@@ -171,6 +178,8 @@ interface Parts {
   readonly production: Production;
   readonly metrics: NodeMetrics;
   readonly view: NodeView;
+  /** Continues from an earlier height, to which the store went back. */
+  readonly goBack: () => void;
 }
 
 /** Creates all parts except the servers. */
@@ -231,8 +240,15 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
   if (options.startHalted === true) production.halt();
   const { queryTimeMs = DEFAULT_QUERY_TIME_MS } = options;
   const queries: NodeQueries = deps.queries?.({ app, store, queryTimeMs }) ?? new Map();
+  const sets = createSetCache();
+  const goBack = (): void => {
+    app.reload();
+    sets.clear();
+    engine.goBack(loadChainState(store, app, genesis));
+  };
   const view = createView({
     app,
+    sets,
     store,
     engine,
     mempool,
@@ -242,7 +258,7 @@ function assemble(options: NodeOptions, deps: NodeDeps, store: BlockStore, genes
     queryTimeMs,
     queries,
   });
-  return { genesis, engine, mempool, validators, production, metrics, view };
+  return { genesis, engine, mempool, validators, production, metrics, view, goBack };
 }
 
 /** Whether the chain goes on without a validator: the others have more than two thirds of the power. */
@@ -343,6 +359,8 @@ interface NodeControl {
   readonly isHalted: () => boolean;
   /** Makes `count` blocks immediately, also on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
   readonly produce: (count: number) => bigint;
+  /** Requests the prices for the votes on the next block, as before each timed block. Rejects on abort only. */
+  readonly vote: (signal: AbortSignal) => Promise<void>;
   /** Replaces the absent validators (20-byte addresses). They do not sign from now on; all others do. */
   readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
   /** Lower-case hex addresses of the absent validators. */
@@ -357,6 +375,13 @@ interface NodeControl {
    * `bad-evidence` for an address that is not in the set of that block, and for the only validator that is not accused.
    */
   readonly reportDoubleSign: (address: Uint8Array) => void;
+  /** In order of id. One ends when its block is pruned. */
+  readonly snapshots: () => readonly StoredSnapshot[];
+  /** Makes the last block a snapshot. Throws `NodeError` `bad-snapshot` before the first block. */
+  readonly takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => void;
+  readonly removeSnapshots: (ids: readonly number[]) => void;
+  /** Goes back to the block of a snapshot. An error is final: the node stops. */
+  readonly revert: (height: bigint) => void;
 }
 
 /** Creates the control of a node. */
@@ -364,16 +389,32 @@ function createNodeControl(deps: {
   readonly production: Production;
   readonly engine: Engine;
   readonly validators: Validators;
+  readonly store: BlockStore;
+  readonly goBack: () => void;
 }): NodeControl {
-  const { production, engine, validators } = deps;
+  const { production, engine, validators, store, goBack } = deps;
   return {
     halt: production.halt,
     resume: production.resume,
+    vote: production.vote,
     isHalted: production.isHalted,
     produce: (count) => {
       for (let made = 0; made < count; made++) production.produceNow();
       return engine.state().height;
     },
+    snapshots: store.snapshots,
+    takeSnapshot: (snapshot) => {
+      const { height, initialHeight } = engine.state();
+      if (height < initialHeight)
+        throw new NodeError({ code: "bad-snapshot" }, "there is no block yet; try again after the first one");
+      store.saveSnapshot({ ...snapshot, height });
+    },
+    removeSnapshots: store.removeSnapshots,
+    revert: (height) =>
+      production.between(() => {
+        store.truncate(height);
+        goBack();
+      }),
     setAbsent: validators.setAbsent,
     absent: validators.absent,
     reportDoubleSign: (address) =>

@@ -1,5 +1,5 @@
 import type { ValidatorSet } from "../../cosmos/comet/block-types.ts";
-import { createRecentCache } from "../../platform/base/caches.ts";
+import { createRecentCache, type RecentCache } from "../../platform/base/caches.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import type { Application } from "../chain/runtime/abci.ts";
@@ -18,6 +18,7 @@ export interface ViewDeps {
   readonly engine: Engine;
   readonly mempool: Mempool;
   readonly listeners: BlockListeners;
+  readonly sets: RecentCache<bigint, ValidatorSet>;
   readonly genesis: GenesisDoc;
   readonly moniker: string;
   /** Processor time of a query or simulation. */
@@ -32,10 +33,14 @@ export interface ViewDeps {
  */
 const CACHED_SETS = 256;
 
+/** Creates an empty cache of validator sets by height. */
+export function createSetCache(): ViewDeps["sets"] {
+  return createRecentCache(CACHED_SETS);
+}
+
 /** Creates the interface between a node and its servers. */
 export function createView(deps: ViewDeps): NodeView {
-  const { app, store, mempool, engine, queryTimeMs } = deps;
-  const sets = createRecentCache<bigint, ValidatorSet>(CACHED_SETS);
+  const { app, store, mempool, engine, sets, queryTimeMs } = deps;
   // Not below the earliest height either: the caches may hold blocks that are pruned.
   const inRange = (height: bigint): boolean =>
     height >= (store.earliestHeight() ?? 1n) && height <= engine.state().height;

@@ -3,6 +3,7 @@ export interface RecentCache<K, T> {
   /** Returns the cached value. When absent, calls `load` and caches its result unless it is undefined. */
   readonly get: (key: K, load: () => T | undefined) => T | undefined;
   readonly put: (key: K, value: T) => void;
+  readonly clear: () => void;
 }
 
 /**
@@ -28,7 +29,11 @@ export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
     if (value !== undefined) put(key, value);
     return value;
   };
-  return { get, put };
+  const clear = (): void => {
+    younger.clear();
+    older.clear();
+  };
+  return { get, put, clear };
 }
 
 /**

@@ -7,6 +7,7 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
+  readFileSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -61,19 +62,34 @@ function packagesOf(modules) {
   return [...new Set(folders)].toSorted((one, other) => (one < other ? -1 : 1));
 }
 
+/** Copies the types of a module, and of those that they name, to the same places below `folder`. */
+function copyTypes(path, folder) {
+  const target = join(folder, relative("dist/src", path));
+  if (existsSync(target)) return;
+  const text = readFileSync(join(root, path), "utf8");
+  mkdirSync(dirname(target), { recursive: true });
+  writeFileSync(target, text.replace(/(from "\.[^"]*)\.ts"/g, '$1.js"'));
+  for (const [, named] of text.matchAll(/from "(\.[^"]*)\.ts"/g))
+    copyTypes(join(dirname(path), `${named}.d.ts`), folder);
+}
+
 /**
  * Joins the compiled modules and the packages that they import into about 200 files: loading all of them one by one takes half of
  * the time until a program does its work. libsql stays in node_modules: its native library is a package for each platform.
  * Returns the joined packages.
  */
 async function writePrograms(folder) {
-  const input = {
+  const programs = {
     relaywatch: "dist/src/cli/main.js",
     neutron_query_relayer: "dist/src/cli/neutron-query-relayer.js",
   };
+  const libraries = {
+    testing: "dist/src/cli/exports/testing.js",
+    proofs: "dist/src/cli/exports/proofs.js",
+  };
   const bundle = await rolldown({
     cwd: root,
-    input,
+    input: { ...programs, ...libraries },
     platform: "node",
     external: ["libsql", "pg-native"],
     plugins: [bundledLevelDb],
@@ -93,7 +109,9 @@ async function writePrograms(folder) {
   for (const platform of LEVELDB_PLATFORMS)
     cpSync(join(leveldb, platform), join(written, "prebuilds", platform), { recursive: true });
   // npm does the same when it installs the package. In a clone, a link to the file is the command.
-  for (const name of Object.keys(input)) chmodSync(join(written, `${name}.js`), 0o755);
+  for (const name of Object.keys(programs)) chmodSync(join(written, `${name}.js`), 0o755);
+  for (const library of Object.values(libraries))
+    copyTypes(library.replace(/\.js$/, ".d.ts"), join(written, "types"));
   if (existsSync(folder)) renameSync(folder, replaced);
   renameSync(written, folder);
   rmSync(replaced, { recursive: true, force: true });

@@ -206,7 +206,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
       signal,
     );
     const { latestHeight } = await client.status(signal);
-    await deps.checkHistory(latestHeight, signal);
+    await deps.checkHistory(latestHeight, signal, false);
     // After the wait, so that queries with results of the previous process are not due.
     await deps.registry.reload(latestHeight, signal);
     await deps.loadHistory?.(latestHeight);

@@ -33,7 +33,7 @@ export interface FollowDeps {
   readonly registry: Registry;
   readonly height: HeightSignal;
   /** Detects a reset of the local chain. Called with its latest height before each read of the list. */
-  readonly checkHistory: (latestHeight: bigint, signal: AbortSignal) => Promise<void>;
+  readonly checkHistory: (latestHeight: bigint, signal: AbortSignal, hasGoneBack: boolean) => Promise<void>;
   readonly clock: Clock;
   readonly random: () => number;
   readonly logger: Logger;
@@ -60,7 +60,7 @@ export async function followChain(deps: FollowDeps, signal: AbortSignal): Promis
   let lastError: string | undefined;
   // Whether the chain has blocks that no notice announced. Events of queries may then be missing too.
   let isStreamBehind = false;
-  const list: ListState = { height: 0n, hasStreamBlock: false, waiting: [] };
+  const list: ListState = { height: 0n, streamHeight: undefined, hasGoneBack: false, waiting: [] };
   const follow = async (): Promise<void> => {
     while (!signal.aborted) {
       if (clock.monotonicMs() >= reloadAtMs) {
@@ -116,8 +116,10 @@ async function poll(deps: FollowDeps, signal: AbortSignal): Promise<boolean> {
 interface ListState {
   /** The list contains all changes up to this height, or must contain them after the next read. */
   height: bigint;
-  /** Whether the stream has announced a block since it was connected. */
-  hasStreamBlock: boolean;
+  /** The last block that the stream has announced since it was connected. */
+  streamHeight: bigint | undefined;
+  /** Whether the stream's node announced a block again, or a lower one: its chain went back. True until the next read. */
+  hasGoneBack: boolean;
   /** Notices that arrived while the list was read, in order. */
   readonly waiting: ChainNotice[];
 }
@@ -128,12 +130,13 @@ const MAX_WAITING = 1_000;
 async function reload(deps: FollowDeps, list: ListState, signal: AbortSignal): Promise<void> {
   const { latestHeight, latestTimeNs } = await deps.local.status(signal);
   // First, because nothing known applies to a chain that was reset.
-  await deps.checkHistory(latestHeight, signal);
+  await deps.checkHistory(latestHeight, signal, list.hasGoneBack);
   deps.height.set(latestHeight, latestTimeNs);
   // The endpoint of the list may be behind the status, and both behind the stream. A list without the blocks between would
   // pass as complete. A greater distance is not lag but a reset, after which the chain begins at a low height.
   const isBehindStream = latestHeight < list.height && latestHeight + MAX_LAG >= list.height;
-  if (!isBehindStream) list.height = latestHeight;
+  if (!isBehindStream || list.hasGoneBack) list.height = latestHeight;
+  list.hasGoneBack = false;
   await besideBlocks(deps, list, signal, deps.registry.reload(list.height, signal));
   deps.metrics.queryListReloads.inc();
   deps.onLoaded();
@@ -180,13 +183,13 @@ async function applyNotice(
 ): Promise<number> {
   switch (notice.kind) {
     case "connected":
-      list.hasStreamBlock = false;
+      list.streamHeight = undefined;
       return 0;
     case "missed":
       deps.logger.info("chain events were missed", { reason: notice.reason });
       return 0;
     case "block":
-      return hasGap(list, notice.height) ? 0 : deps.reloadMs();
+      return isAfterGap(list, notice.height) ? 0 : deps.reloadMs();
     case "tx":
     case "block-events": {
       // Together with those that arrived during the last read: hundreds of registrations must not be read one by one.
@@ -204,11 +207,16 @@ async function applyNotice(
   }
 }
 
-/** Whether blocks are missing between the list and the first block of a new stream. The next list must include them. */
-function hasGap(list: ListState, height: bigint): boolean {
-  const isFirst = !list.hasStreamBlock;
-  list.hasStreamBlock = true;
-  if (!isFirst || height - 1n <= list.height) return false;
+/**
+ * Whether the list must be read before it is used at a block of the stream: blocks are missing between it and the first one of a new
+ * stream, which the next list must include, or the chain went back.
+ */
+function isAfterGap(list: ListState, height: bigint): boolean {
+  const last = list.streamHeight;
+  list.streamHeight = height;
+  list.hasGoneBack ||= last !== undefined && height <= last;
+  if (last !== undefined) return list.hasGoneBack;
+  if (height - 1n <= list.height) return false;
   list.height = height - 1n;
   return true;
 }

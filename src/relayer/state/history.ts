@@ -47,15 +47,15 @@ export interface LocalHistoryDeps {
 }
 
 /**
- * Creates a check of the local chain at its latest height. When the chain was reset, empties journal and registry, because
- * the same query ids belong to other queries.
+ * Creates a check of the local chain at its latest height. When the chain was reset or is known to have gone back, empties journal and
+ * registry, because the same query ids belong to other queries.
  */
 export function createLocalHistoryCheck(
   deps: LocalHistoryDeps,
-): (latestHeight: bigint, signal: AbortSignal) => Promise<void> {
+): (latestHeight: bigint, signal: AbortSignal, hasGoneBack?: boolean) => Promise<void> {
   const { journal, registry, logger } = deps;
-  return async (latestHeight, signal) => {
-    if (await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal)) return;
+  return async (latestHeight, signal, hasGoneBack = false) => {
+    if (!hasGoneBack && (await hasKnownHistory(LOCAL_CHAIN, latestHeight, deps, signal))) return;
     const knownHeight = journal.knownBlock(LOCAL_CHAIN)?.height;
     logger.warn("the local chain was reset, its state is deleted", { knownHeight, latestHeight });
     journal.reset();

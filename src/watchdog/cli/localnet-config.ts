@@ -13,18 +13,22 @@ interface LocalnetOfWatchdog {
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;
 }
 
-/** Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes. */
+/**
+ * Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes; without an offset,
+ * there is none.
+ */
 export function localnetWatchdogConfig(
-  portOffset: number,
+  portOffset: number | undefined,
   stateDir: string | undefined,
   { chainId, ports, chainName, validator }: LocalnetOfWatchdog,
   hosts: readonly string[] = [],
 ): ParsedConfig<WatchdogDaemonConfig> {
   // Creates the file, which the configuration refers to.
-  controlToken(portOffset);
-  const token = JSON.stringify(controlTokenFile(portOffset));
+  if (portOffset !== undefined) controlToken(portOffset);
+  const token =
+    portOffset === undefined ? "" : `, token: { file: ${JSON.stringify(controlTokenFile(portOffset))} }`;
   const text = `
-http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)}, token: { file: ${token} } }
+http: { listen: "127.0.0.1:${ports.watchdog}", hosts: ${JSON.stringify(hosts)}${token} }
 chain_id: ${JSON.stringify(chainId)}
 consensus_address: ${JSON.stringify(validator.consensus)}
 operator_address: ${JSON.stringify(validator.operator)}

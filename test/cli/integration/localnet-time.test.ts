@@ -1,7 +1,9 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { WebSocket } from "ws";
 import {
   type LocalnetDaemonOptions,
   type LocalnetPart,
@@ -240,6 +242,71 @@ describe("localnet mine", () => {
 
   it.each(["0", "1001", "many"])("refuses %s blocks", async (count) => {
     expect((await localnet("mine", count)).exitCode).toBe(2);
+  });
+});
+
+describe("localnet snapshot and revert", () => {
+  it("take both chains and their time back, with everything that came after", async () => {
+    await start();
+    await localnet("mine");
+    await localnet("halt");
+    expect((await localnet("snapshot", "list")).out).toBe("there is no snapshot");
+    const place = /snapshot 1: local-1 at height (\d+), remote-1 at height (\d+), 20\S+Z$/;
+    const taken = (await localnet("snapshot")).out;
+    expect(taken).toMatch(place);
+    await localnet("faucet", BOB, "1234");
+    await localnet("time", "add", "40d");
+    await localnet("mine", "3");
+    expect((await localnet("revert", "1")).out).toBe(`back at ${taken}`);
+    const heights = JSON.parse((await localnet("halt", "--json")).out).chains;
+    expect(heights.map(({ height }: { height: string }) => height)).toEqual(place.exec(taken)?.slice(1));
+    expect((await localnet("time")).out).toMatch(/^20\S+Z$/);
+    await localnet("mine", "2");
+    expect(Math.abs((await headMs("local")) - Date.now())).toBeLessThan(DAY_MS);
+    expect((await localnet("snapshot", "list")).out).toBe(taken);
+    expect((await localnet("snapshot", "remove", "1")).out).toBe("there is no snapshot");
+    const refused = await localnet("revert", "1");
+    expect([refused.exitCode, refused.message]).toEqual([
+      1,
+      expect.stringContaining("there is no snapshot 1"),
+    ]);
+    expect((await localnet("revert", "x")).exitCode).toBe(2);
+  });
+
+  it("keep a WebSocket's subscription, which sees lower heights", async () => {
+    await start();
+    await localnet("mine");
+    const { localRpc } = portsAt(lease.offset);
+    const socket = new WebSocket(`ws://127.0.0.1:${localRpc}/websocket`);
+    const heights: number[] = [];
+    socket.on("message", (data: Buffer) => {
+      const height = JSON.parse(data.toString("utf8")).result?.data?.value?.block?.header?.height;
+      if (height !== undefined) heights.push(Number(height));
+    });
+    await once(socket, "open");
+    socket.send(
+      JSON.stringify({
+        jsonrpc: "2.0",
+        id: 1,
+        method: "subscribe",
+        params: { query: "tm.event='NewBlock'" },
+      }),
+    );
+    await expect.poll(() => heights.length, SOON).toBeGreaterThan(0);
+    await localnet("snapshot");
+    await localnet("mine", "30");
+    await localnet("revert", "1");
+    const wentBack = (): boolean => heights.some((height, index) => height < (heights[index - 1] ?? 0));
+    await expect.poll(wentBack, SOON).toBe(true);
+    const before = heights.length;
+    await expect.poll(() => heights.length, SOON).toBeGreaterThan(before);
+    socket.close();
+  });
+
+  it("need both chains", async () => {
+    await start(["remote"], { home });
+    await start(["local"], { home });
+    expect((await localnet("snapshot")).message).toContain("in another process");
   });
 });
 

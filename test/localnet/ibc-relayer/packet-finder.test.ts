@@ -68,6 +68,7 @@ function finderOver(sent: readonly Sent[]) {
   const finder = createPacketFinder(comet);
   return {
     calls,
+    forget: finder.forget,
     find: async (...sequences: readonly bigint[]) => [
       ...(await finder.find({ type: "send_packet", end: END, sequences }, SIGNAL)).keys(),
     ],
@@ -79,11 +80,14 @@ const packets = (count: number, height = 5): readonly Sent[] =>
 
 describe("the finder of packets", () => {
   it("searches the first one, then all later ones, and none again", async () => {
-    const { find, calls } = finderOver(packets(3));
+    const { find, forget, calls } = finderOver(packets(3));
     expect(await find(1n, 2n, 3n)).toEqual([1n, 2n, 3n]);
     expect(calls).toEqual(["tx 1", "tx >=5 page 1"]);
     expect(await find(3n, 2n)).toEqual([3n, 2n]);
     expect(calls.length).toBe(2);
+    forget();
+    expect(await find(3n)).toEqual([3n]);
+    expect(calls.length).toBeGreaterThan(2);
   });
 
   it("reads page after page, until it has all that it wants", async () => {

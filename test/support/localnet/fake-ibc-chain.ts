@@ -47,6 +47,8 @@ export interface FakeIbcChain {
   readonly gasLimits: bigint[];
   /** How many packets each search of their content was for. */
   readonly searches: number[];
+  /** How often what the searches found was dropped. */
+  forgotten: number;
   /** How often the newest header was read. */
   reads: number;
   /** Called before each read of a header. */
@@ -88,6 +90,7 @@ function createFake(chainId: string, counterparty: () => FakeIbcChain): FakeIbcC
     transactions: [],
     gasLimits: [],
     searches: [],
+    forgotten: 0,
     reads: 0,
     onRead: async () => {},
     onSimulate: () => undefined,
@@ -175,6 +178,9 @@ function createChain(chainId: string, own: () => FakeIbcChain, counterparty: () 
       nextReceive: async () => BigInt(own().received.size) + 1n,
     },
     finder: {
+      forget: () => {
+        own().forgotten += 1;
+      },
       find: async ({ type, sequences }) => {
         const { sent, received, pruned, searches } = own();
         searches.push(sequences.length);

@@ -130,6 +130,8 @@ export interface Application {
    * the block, or not at all.
    */
   readonly commit: () => CommitChanges;
+  /** Opens the state again after the storage went back. What was checked or finalized since is dropped. */
+  readonly reload: () => void;
   /** `interrupt` may end it, also when it simulates: the response has the code DeadlineExceeded. */
   readonly query: (request: QueryRequest, interrupt?: Interrupt) => QueryResponse;
   /** Simulates an encoded Tx. Signatures may be missing. Throws what `interrupt` throws. */

@@ -68,17 +68,21 @@ export interface ApplicationOptions {
 export function createApplication(options: ApplicationOptions, storage?: StateStorage): Application {
   const { tracer = UNTRACED, profile = SPECIFICATION } = options;
   const stores = options.modules.flatMap((module) => module.stores);
-  let pendingUpgrades = planUpgrades(storage, options.modules, options.upgrades);
   const machine = createMachine({
     stores,
     profile,
     keepRecent: options.keepRecent,
     ...(storage === undefined ? {} : { storage }),
   });
-  // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
-  const { lastBlock } = machine;
-  const nextBlock = { ...lastBlock(), height: lastBlock().height + 1n };
-  runUpgrades(pendingUpgrades, blockContext(nextBlock, machine.checkState()));
+  const openUpgrades = () => {
+    const planned = planUpgrades(storage, options.modules, options.upgrades);
+    // Checks and simulations before the next block see the added modules. Their writes are dropped with the check state.
+    const lastBlock = machine.lastBlock();
+    const nextBlock = { ...lastBlock, height: lastBlock.height + 1n };
+    runUpgrades(planned, blockContext(nextBlock, machine.checkState()));
+    return planned;
+  };
+  let pendingUpgrades = openUpgrades();
   const rules = blockRulesOf(options, profile, tracer);
   const check = (tx: Uint8Array, mode: ExecutionMode): TxResult => runCheck(tx, mode, machine, rules);
   const simulate = (tx: Uint8Array, interrupt?: Interrupt): TxResult =>
@@ -143,6 +147,10 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       return { ...executed, appHash: machine.finalize(block).appHash };
     },
     commit: machine.commit,
+    reload: () => {
+      machine.reload();
+      pendingUpgrades = openUpgrades();
+    },
     query,
     rerun: (request, around) => rerunBlock(request, machine, rules, around),
     exportState: () => {
@@ -297,6 +305,8 @@ interface Machine {
   readonly finalize: (block: Branch) => CommitChanges;
   /** Makes the finalized height the latest and starts a new check state. */
   readonly commit: () => CommitChanges;
+  /** Opens the saved state again. */
+  readonly reload: () => void;
 }
 
 interface MachineOptions {
@@ -310,12 +320,19 @@ const NO_BLOCK: BlockRecord = { chainId: "", height: 0n, timeNs: 0n, proposerAdd
 
 /** Opens the saved state, or an empty one. */
 function createMachine(options: MachineOptions): Machine {
-  let stores = createMultiStore({ ...options, initialHeight: 1n });
-  let committed = viewAt(stores, stores.height());
-  let genesis: Branch | undefined;
   const { profile } = options;
-  let lastBlock = { ...(readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? NO_BLOCK), profile };
-  let checkState = createBranch((name) => committed.store(name));
+  const open = () => {
+    const saved = createMultiStore({ ...options, initialHeight: 1n });
+    const latest = viewAt(saved, saved.height());
+    return {
+      stores: saved,
+      committed: latest,
+      lastBlock: { ...(readBlockRecord(latest.store(BLOCK_RECORD_STORE)) ?? NO_BLOCK), profile },
+      checkState: createBranch(latest.store),
+    };
+  };
+  let { stores, committed, lastBlock, checkState } = open();
+  let genesis: Branch | undefined;
   let finalized: CommitChanges | undefined;
   const machine: Machine = {
     get stores() {
@@ -350,6 +367,10 @@ function createMachine(options: MachineOptions): Machine {
       lastBlock = { ...(readBlockRecord(committed.store(BLOCK_RECORD_STORE)) ?? lastBlock), profile };
       checkState = createBranch((name) => committed.store(name));
       return changes;
+    },
+    reload: () => {
+      ({ stores, committed, lastBlock, checkState } = open());
+      finalized = undefined;
     },
   };
   return machine;

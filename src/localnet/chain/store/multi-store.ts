@@ -251,7 +251,7 @@ export interface CommitChanges {
 export interface StateStorage {
   /** Returns undefined for an empty storage. */
   readonly latestHeight: () => bigint | undefined;
-  /** Heights with saved roots, ascending. */
+  /** Heights with saved roots up to the latest, ascending and without a gap. */
   readonly heights: () => readonly bigint[];
   readonly roots: (height: bigint) => CommitChanges["roots"];
   readonly node: (store: string, id: Uint8Array) => Uint8Array | undefined;

@@ -36,7 +36,8 @@ export type NodeErrorFacts =
   | { readonly code: "no-quorum"; readonly height: bigint }
   | { readonly code: "bad-evidence"; readonly height: bigint }
   | { readonly code: "bad-validator-update"; readonly reason: string }
-  | { readonly code: "bad-time" };
+  | { readonly code: "bad-time" }
+  | { readonly code: "bad-snapshot" };
 
 /** Thrown when a node cannot start, must stop, or rejects a control command. */
 export class NodeError extends CodedError<NodeErrorFacts> {}

@@ -35,6 +35,8 @@ export interface Engine {
    * the node must stop. A restart continues after the last block on disk.
    */
   readonly produce: () => BlockSteps;
+  /** Continues from an earlier state, which the store and the application have already. No block may be open. */
+  readonly goBack: (earlier: ChainState) => void;
 }
 
 /** An open block: one `next` per step. The generator returns the block. */
@@ -82,7 +84,14 @@ export function createEngine(initial: ChainState, deps: EngineDeps): Engine {
       throw error;
     }
   };
-  return { state: () => state, produce };
+  const goBack = (earlier: ChainState): void => {
+    state = earlier;
+    // Scheduled for a block that will not be.
+    deps.validators.takeEvidence();
+    deps.validators.takeUpdates();
+    deps.mempool.clear();
+  };
+  return { state: () => state, produce, goBack };
 }
 
 /** A block with the precommits for it. */

@@ -30,6 +30,8 @@ export interface Mempool {
   readonly reap: (maxBytes: bigint, maxGas: bigint) => readonly Uint8Array[];
   /** Removes the transactions of a committed block and checks all others again. `results` has the order of `txs`. */
   readonly update: (txs: readonly Uint8Array[], results: readonly TxResult[]) => void;
+  /** Drops all transactions, and knows none of the earlier ones. */
+  readonly clear: () => void;
   readonly txs: () => readonly Uint8Array[];
   readonly count: () => number;
   readonly bytes: () => number;
@@ -106,6 +108,11 @@ export function createMempool(
   return {
     add,
     update,
+    clear: () => {
+      pool.clear();
+      bytes = 0;
+      cache.clear();
+    },
     reap: (maxBytes, maxGas) => reap([...pool.values()], maxBytes, maxGas),
     txs: () => [...pool.values()].map(({ tx }) => tx),
     count: () => pool.size,
@@ -154,6 +161,7 @@ interface TxCache {
   /** Adds a hash as the newest. Returns false when the cache had it. */
   readonly add: (hash: string) => boolean;
   readonly remove: (hash: string) => void;
+  readonly clear: () => void;
 }
 
 /** Creates a cache of at most `capacity` hashes that removes the least recently added one, like CometBFT's `LRUTxCache`. */
@@ -173,5 +181,6 @@ function createTxCache(capacity: number): TxCache {
       return isNew;
     },
     remove: (hash) => void hashes.delete(hash),
+    clear: () => hashes.clear(),
   };
 }

@@ -15,8 +15,12 @@ export interface Production {
   readonly halt: () => void;
   readonly resume: () => void;
   readonly isHalted: () => boolean;
+  /** What runs before each timed block. */
+  readonly vote: (signal: AbortSignal) => Promise<void>;
   /** Makes one block immediately, also on a halted chain. Throws `NodeError` `no-quorum`. */
   readonly produceNow: () => ProducedBlock;
+  /** Runs `work` while no block is open. An error of either ends `run` too: the chain is not in a state of its own then. */
+  readonly between: (work: () => void) => void;
 }
 
 export interface ProductionDeps extends BlockMakerDeps {
@@ -39,11 +43,9 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   let failure: { readonly error: unknown } | undefined;
   const resumedOrFailed = createWakeSignal();
   const maker = createBlockMaker(deps);
-  const produceNow = (): ProducedBlock => {
+  const now = <T>(work: () => T): T => {
     try {
-      const produced = maker.makeNow();
-      hasQuorum = true;
-      return produced;
+      return work();
     } catch (error) {
       if (!isNoQuorum(error)) {
         // The caller gets the error. `run` must end with it too, since the engine makes no further block.
@@ -52,6 +54,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       }
       throw error;
     }
+  };
+  const produceNow = (): ProducedBlock => {
+    const produced = now(maker.makeNow);
+    hasQuorum = true;
+    return produced;
   };
   const produceTimed = async (): Promise<void> => {
     try {
@@ -84,6 +91,11 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
   return {
     run,
     produceNow,
+    between: (work) =>
+      now(() => {
+        maker.settle();
+        work();
+      }),
     halt: () => {
       halted = true;
     },
@@ -92,6 +104,7 @@ export function createProduction(blockTimeMs: number, deps: ProductionDeps): Pro
       resumedOrFailed.wake();
     },
     isHalted: () => halted,
+    vote: deps.beforeBlock,
   };
 }
 
@@ -103,6 +116,8 @@ function isNoQuorum(error: unknown): boolean {
 interface BlockMaker {
   /** Makes a block without a pause. A block that is open in `makeInSteps` is finished first. */
   readonly makeNow: () => ProducedBlock;
+  /** Finishes and publishes a block that is open. */
+  readonly settle: () => void;
   /**
    * Makes a block in three steps with pauses between them: execute, write, publish. The process answers requests during
    * the pauses; without them, a large block would delay every request until it is complete.
@@ -162,6 +177,10 @@ export function createBlockMaker({ engine, pause, onBlock }: BlockMakerDeps): Bl
       const produced = finish(engine.produce());
       publish();
       return produced;
+    },
+    settle: () => {
+      finishOpen();
+      publish();
     },
     makeInSteps: async () => {
       open = { steps: engine.produce() };

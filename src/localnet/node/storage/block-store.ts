@@ -20,6 +20,7 @@ import {
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
+import { createSnapshotTables, firstOfRun, type SnapshotTables, type StoredSnapshot } from "./snapshots.ts";
 
 /** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */
 export interface BlockStore {
@@ -45,6 +46,12 @@ export interface BlockStore {
   readonly validatorSetAtOrBelow: (
     height: bigint,
   ) => { readonly height: bigint; readonly set: ValidatorSet } | undefined;
+  /** Heights to which the store can go back, in order of id. One ends when its block is pruned. */
+  readonly snapshots: () => readonly StoredSnapshot[];
+  readonly saveSnapshot: (snapshot: StoredSnapshot) => void;
+  readonly removeSnapshots: (ids: readonly number[]) => void;
+  /** Removes everything after the height of a snapshot, in one transaction. */
+  readonly truncate: (height: bigint) => void;
   /** Does nothing when the address is stored already. */
   readonly saveValidatorKey: (address: Uint8Array, seed: Uint8Array) => void;
   /** In order of address. */
@@ -75,7 +82,8 @@ export function readBlockStore(home: string): BlockStore {
 function createBlockStore({ database, transaction, close }: OpenDatabase, keepBlocks: number): BlockStore {
   const stateTables = createStateTables(database);
   const index = createEventIndex(database);
-  const pruning = createBlockPruning(database, index, keepBlocks);
+  const { snapshots } = stateTables;
+  const pruning = createBlockPruning(database, { index, snapshots, keepBlocks });
   const blocks = createRecentCache<bigint, StoredBlock>(CACHED_HEIGHTS);
   const results = createRecentCache<bigint, StoredResults>(CACHED_HEIGHTS);
   const encodedTxResults = createRecentCache<bigint, readonly Uint8Array[]>(CACHED_HEIGHTS);
@@ -90,6 +98,14 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
     stateTables.apply(record.changes);
     pruning.prune(record.block.header.height);
   };
+  const truncate = (height: bigint): void =>
+    transaction(() => {
+      for (let above = readRow(sql.latest.get())?.integer("height") ?? height; above > height; above -= 1n)
+        pruning.remove(above);
+      // The last set that is stored may be that of the height after the next one.
+      sql.removeSetsAfter.run(height + 2n);
+      snapshots().truncate(height);
+    });
   return {
     state: stateTables.storage,
     index,
@@ -125,6 +141,13 @@ function createBlockStore({ database, transaction, close }: OpenDatabase, keepBl
       return row === undefined ? undefined : decodeCommit(row.bytes("seen_commit"));
     },
     validatorSetAtOrBelow: (height) => readSet(readRow(sql.set.get(height))),
+    snapshots: () => snapshots().list(),
+    saveSnapshot: (snapshot) => transaction(() => snapshots().save(snapshot)),
+    removeSnapshots: (ids) => transaction(() => snapshots().remove(ids)),
+    truncate: (height) => {
+      truncate(height);
+      for (const cache of [blocks, results, encodedTxResults]) cache.clear();
+    },
     saveValidatorKey: (address, seed) => void sql.saveKey.run(address, seed),
     validatorSeeds: () => readRows(sql.seeds.all()).map((row) => row.bytes("seed")),
     close,
@@ -149,6 +172,7 @@ function statements(database: Database.Database) {
     set: database.prepare(
       "SELECT height, validators FROM validator_sets WHERE height <= ? ORDER BY height DESC LIMIT 1",
     ),
+    removeSetsAfter: database.prepare("DELETE FROM validator_sets WHERE height > ?"),
     saveKey: database.prepare("INSERT OR IGNORE INTO validator_keys (address, seed) VALUES (?, ?)"),
     seeds: database.prepare("SELECT seed FROM validator_keys ORDER BY address"),
   };
@@ -195,13 +219,18 @@ interface BlockPruning {
   readonly earliestHeight: () => bigint | undefined;
   /** Removes the heights that exceed the limit after the block of `latest`. The caller must have an open transaction. */
   readonly prune: (latest: bigint) => void;
+  /** Removes a height. The caller must have an open transaction. */
+  readonly remove: (height: bigint) => void;
 }
 
 /** Creates the pruning for a store of the last `keepBlocks` blocks; 0 stores all. */
 function createBlockPruning(
   database: Database.Database,
-  index: EventIndex,
-  keepBlocks: number,
+  {
+    index,
+    snapshots,
+    keepBlocks,
+  }: { readonly index: EventIndex; readonly snapshots: () => SnapshotTables; readonly keepBlocks: number },
 ): BlockPruning {
   const lowest = database.prepare("SELECT height FROM blocks ORDER BY height LIMIT 1");
   const results = database.prepare("SELECT results FROM blocks WHERE height = ?");
@@ -218,6 +247,7 @@ function createBlockPruning(
   };
   return {
     earliestHeight: () => earliest,
+    remove,
     prune: (latest) => {
       earliest ??= latest;
       if (keepBlocks === 0) return;
@@ -227,7 +257,9 @@ function createBlockPruning(
         remove(earliest);
         earliest += 1n;
       }
-      if (earliest > from) removeSets.run(earliest);
+      if (earliest === from) return;
+      removeSets.run(earliest);
+      snapshots().removeBelow(earliest);
     },
   };
 }
@@ -235,6 +267,7 @@ function createBlockPruning(
 /** The application's state in the node's database. */
 interface StateTables {
   readonly storage: StateStorage;
+  readonly snapshots: () => SnapshotTables;
   /** Writes the changes of one commit. The caller must have an open transaction. */
   readonly apply: (changes: CommitChanges) => void;
 }
@@ -257,16 +290,25 @@ function createStateTables(database: Database.Database): StateTables {
   const roots = database.prepare("SELECT store, root_id FROM state_roots WHERE height = ? ORDER BY store");
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
+  const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
+  const recentFrom = (): bigint | undefined => firstOfRun(storedHeights());
+  // Created at the first use: a read-only copy of a home may have tables of an earlier version.
+  let tables: SnapshotTables | undefined;
+  const snapshots = (): SnapshotTables => (tables ??= createSnapshotTables(database, recentFrom));
   return {
+    snapshots,
     apply: (changes) => {
       writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
-      for (const { store, id } of changes.deletes) deleteNode.run(store, id);
-      for (const height of changes.expired ?? []) deleteRoots.run(height);
+      for (const { store, id } of snapshots().retain(changes)) deleteNode.run(store, id);
+      for (const height of changes.expired ?? []) if (!snapshots().isKept(height)) deleteRoots.run(height);
       for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
     },
     storage: {
       latestHeight: () => readRow(latest.get())?.integer("height"),
-      heights: () => readRows(heights.all()).map((row) => row.integer("height")),
+      heights: () => {
+        const from = recentFrom() ?? 0n;
+        return storedHeights().filter((height) => height >= from);
+      },
       roots: (height) =>
         readRows(roots.all(height)).map((row) => ({
           store: row.text("store"),

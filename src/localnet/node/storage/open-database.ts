@@ -174,6 +174,14 @@ CREATE TABLE IF NOT EXISTS state_roots (
   root_id BLOB,
   PRIMARY KEY (height, store)
 ) WITHOUT ROWID;
+CREATE TABLE IF NOT EXISTS snapshots (id INTEGER PRIMARY KEY, height INTEGER NOT NULL, ahead_ms INTEGER NOT NULL);
+CREATE TABLE IF NOT EXISTS retained_nodes (
+  store TEXT NOT NULL,
+  id BLOB NOT NULL,
+  first INTEGER NOT NULL,
+  last INTEGER NOT NULL,
+  PRIMARY KEY (store, id)
+) WITHOUT ROWID;
 `;
 
 /** Configures a connection, creates missing tables and migrates old ones. Throws when the tables have a later version. */

@@ -1,0 +1,255 @@
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
+import { type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
+import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
+import { accountNamed, CHAINS } from "../../localnet/accounts/chains.ts";
+import { createFaucet } from "../../localnet/control/control-routes.ts";
+import { mineBlocks } from "../../localnet/control/mine-blocks.ts";
+import { createSnapshots } from "../../localnet/control/snapshots.ts";
+import type { RunningNode } from "../../localnet/node/create-node.ts";
+import { withDeadline } from "../../platform/base/abort.ts";
+import { systemClock } from "../../platform/base/clock.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import { DEFAULT_PORTS, type Ports } from "../../platform/base/localnet-defaults.ts";
+import { silentLogger } from "../../platform/base/logger.ts";
+import { type Service, supervise, throwFirst } from "../../platform/base/service.ts";
+import { withItsDurations } from "../../platform/cli/chain-clock.ts";
+import { readBuildInfo } from "../../platform/process/build-info.ts";
+import { createDeferred } from "../../platform/process/deferred.ts";
+import { localnetRelayerConfig } from "../../relayer/cli/relayer-config-options.ts";
+import type { Relayer } from "../../relayer/create-relayer.ts";
+import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
+import { watchedLocalnet } from "../commands/watched-localnet.ts";
+
+/** What runs beside the chains. */
+export interface TestLocalnetOptions {
+  /** The interchain-query relayer. Default: true. */
+  readonly relayer?: boolean;
+  /** The price sidecar and the oracle watchdog. Default: true. */
+  readonly watchdog?: boolean;
+  /** The IBC relayer. Default: false. */
+  readonly ibcRelayer?: boolean;
+  /** Voting powers of the validators. Default: one validator. */
+  readonly validators?: { readonly local?: readonly bigint[]; readonly remote?: readonly bigint[] };
+  /** `deployed`: the chains do what the deployed chain does where it differs from the specification. */
+  readonly profile?: "specification" | "deployed";
+}
+
+/** Base URLs of a chain's servers; `grpc` without a scheme. */
+export interface TestChain {
+  readonly id: string;
+  readonly rpc: string;
+  readonly rest: string;
+  readonly grpc: string;
+}
+
+/**
+ * Two chains, `local-1` and `remote-1`, with relayer and watchdog, in this process. Time stands still and no block is made except by
+ * the functions below.
+ */
+export interface TestLocalnet {
+  readonly local: TestChain;
+  readonly remote: TestChain;
+  /** URLs of the daemons' pages and APIs; undefined for one that does not run. */
+  readonly relayer: string | undefined;
+  readonly watchdog: string | undefined;
+  /** Address and mnemonic of a funded account of the local chain: `alice`, `bob`, `operator`. PUBLIC TEST KEYS. */
+  readonly account: (name: string) => { readonly address: string; readonly mnemonic: string };
+  /** Heights of both chains. */
+  readonly heights: () => { readonly local: bigint; readonly remote: bigint };
+  /** Makes blocks on both chains; the time moves ahead by `intervalMs` (default: 1000) before each. */
+  readonly mine: (count?: number, intervalMs?: number) => Promise<void>;
+  /** Makes blocks until `isDone` returns true. Rejects after `deadlineMs` (default: 60,000) of this machine. */
+  readonly mineUntil: (isDone: () => boolean | Promise<boolean>, deadlineMs?: number) => Promise<void>;
+  /** Time of the chains, ms since the Unix epoch. */
+  readonly now: () => number;
+  /** Moves the time ahead without a block. */
+  readonly advance: (ms: number) => void;
+  /** Sends coins of the chain's own denomination to an address of the local chain; a block must follow. */
+  readonly faucet: (address: string, amount: bigint) => Promise<void>;
+  /** Results of an interchain query that the relayer has brought. */
+  readonly results: (queryId: bigint) => number;
+  /** Makes the present state of both chains a snapshot, and returns its number. */
+  readonly snapshot: () => number;
+  readonly revert: (snapshot: number) => void;
+  /** Ends all parts. Rejects with the error of a part that failed. */
+  readonly stop: () => Promise<void>;
+}
+
+/** A timer takes no more. No block is made by time. */
+const NEVER_MS = 2 ** 31 - 1;
+const START_MS = 120_000;
+const BLOCK_MS = 1_000;
+/** Real time between the blocks of `mineUntil`, in which the daemons work. */
+const PAUSE_MS = 10;
+
+/** Starts a localnet on free ports of loopback, with the state in memory. */
+export async function startLocalnet(options: TestLocalnetOptions = {}): Promise<TestLocalnet> {
+  const stop = new AbortController();
+  const ports = await freePorts();
+  const parts = createParts(options, ports);
+  const done = supervise(parts.services, stop.signal, silentLogger);
+  const failed = done.then((errors) => {
+    throwFirst(errors);
+    throw new Error("the localnet has ended");
+  });
+  // `stop` rejects with the same error.
+  failed.catch(() => {});
+  const end = async (): Promise<void> => {
+    stop.abort(new Error("the test is over"));
+    throwFirst(await done);
+  };
+  try {
+    const ready = withDeadline("the localnet", START_MS, stop.signal, () => parts.ready);
+    const { chains, clock, relayer } = await Promise.race([ready, failed]);
+    const { local, remote } = chains;
+    if (local === undefined || remote === undefined) return unreachable("a localnet without its chains");
+    const nodes = [remote, local];
+    clock.setRate(0);
+    for (const { control } of nodes) control.halt();
+    const snapshots = createSnapshots(nodes, clock, undefined);
+    const faucet = createFaucet(CHAINS.local);
+    const vote = async (): Promise<void> =>
+      void (await Promise.all(nodes.map(({ control }) => control.vote(stop.signal))));
+    const mine = (count = 1, intervalMs = BLOCK_MS): Promise<void> =>
+      mineBlocks(nodes, clock, { count, everyMs: intervalMs, beforeEach: vote });
+    return {
+      local: chainAt("local", ports),
+      remote: chainAt("remote", ports),
+      relayer: relayer && urlAt(ports.relayer),
+      watchdog: options.watchdog === false ? undefined : urlAt(ports.watchdog),
+      account: accountOf,
+      heights: () => ({ local: heightOf(local), remote: heightOf(remote) }),
+      mine,
+      mineUntil: (isDone, deadlineMs = 60_000) =>
+        withDeadline("what the test waits for", deadlineMs, stop.signal, async (signal) => {
+          while (!(await isDone())) {
+            await mine();
+            await systemClock.sleep(PAUSE_MS, signal);
+          }
+        }),
+      now: clock.nowMs,
+      advance: (ms) => clock.set(clock.nowMs() + ms),
+      faucet: async (address, amount) => void (await faucet.send(local.view, address, amount)),
+      results: (queryId) => relayer?.status().queries.find(({ id }) => id === queryId)?.results ?? 0,
+      snapshot: () => snapshots.take().id,
+      revert: (id) => void snapshots.revert(id),
+      stop: end,
+    };
+  } catch (error) {
+    await end();
+    throw error;
+  }
+}
+
+function heightOf({ view }: RunningNode): bigint {
+  return view.status().latestHeight;
+}
+
+function accountOf(name: string): { readonly address: string; readonly mnemonic: string } {
+  const { address, mnemonic } = accountNamed(CHAINS.local, name);
+  return { address, mnemonic };
+}
+
+function urlAt(port: number): string {
+  return `http://127.0.0.1:${port}`;
+}
+
+function chainAt(part: "local" | "remote", ports: Ports): TestChain {
+  return part === "local"
+    ? {
+        id: CHAINS.local.chainId,
+        rpc: urlAt(ports.localRpc),
+        rest: urlAt(ports.localRest),
+        grpc: `127.0.0.1:${ports.localGrpc}`,
+      }
+    : {
+        id: CHAINS.remote.chainId,
+        rpc: urlAt(ports.remoteRpc),
+        rest: urlAt(ports.remoteRest),
+        grpc: `127.0.0.1:${ports.remoteGrpc}`,
+      };
+}
+
+interface Ready extends LocalnetReady {
+  readonly relayer: Relayer | undefined;
+}
+
+/** Creates the daemons as services. `ready` resolves when all of them listen. */
+function createParts(
+  options: TestLocalnetOptions,
+  ports: Ports,
+): { readonly services: readonly Service[]; readonly ready: Promise<Ready> } {
+  const {
+    relayer: hasRelayer = true,
+    watchdog: hasWatchdog = true,
+    ibcRelayer = false,
+    profile,
+    validators,
+  } = options;
+  const up = createDeferred<LocalnetReady>();
+  const relayerUp = createDeferred<Relayer | undefined>();
+  const watchdogUp = createDeferred<undefined>();
+  const context = { logger: silentLogger, clock: systemClock, random: Math.random, build: readBuildInfo() };
+  const localnet = (signal: AbortSignal): Promise<void> =>
+    runLocalnet(
+      {
+        parts: [
+          "local",
+          "remote",
+          ...(hasWatchdog ? ["sidecar" as const] : []),
+          ...(ibcRelayer ? ["ibc-relayer" as const] : []),
+        ],
+        ports,
+        home: undefined,
+        keepBlocks: undefined,
+        blockTimeMs: NEVER_MS,
+        validators: { local: validators?.local ?? [10n], remote: validators?.remote ?? [10n] },
+        profile,
+        access: { hosts: [], origins: [] },
+        controlToken: undefined,
+      },
+      { ...context, signal },
+      up.resolve,
+    );
+  const relayer = async (signal: AbortSignal): Promise<void> => {
+    const { clock } = await up.promise;
+    const { config } = localnetRelayerConfig(ports, undefined);
+    await runIcqRelayer(config, { ...context, clock, signal }, relayerUp.resolve);
+  };
+  const watchdog = async (signal: AbortSignal): Promise<void> => {
+    const { clock } = await up.promise;
+    const { config } = localnetWatchdogConfig(undefined, undefined, watchedLocalnet(CHAINS.local, ports));
+    const own = { ...context, clock: withItsDurations(clock, systemClock), signal };
+    await runOracleWatchdog(config, own, () => watchdogUp.resolve(undefined));
+  };
+  if (!hasRelayer) relayerUp.resolve(undefined);
+  if (!hasWatchdog) watchdogUp.resolve(undefined);
+  return {
+    services: [
+      { name: "localnet", run: localnet },
+      ...(hasRelayer ? [{ name: "relayer", run: relayer }] : []),
+      ...(hasWatchdog ? [{ name: "watchdog", run: watchdog }] : []),
+    ],
+    ready: Promise.all([up.promise, relayerUp.promise, watchdogUp.promise]).then(([ready, running]) => ({
+      ...ready,
+      relayer: running,
+    })),
+  };
+}
+
+/** Returns ports at which nothing listens. Another process may take one before the localnet does; then the start fails. */
+async function freePorts(): Promise<Ports> {
+  const servers = Object.keys(DEFAULT_PORTS).map((name) => ({
+    name,
+    server: createServer().listen(0, "127.0.0.1"),
+  }));
+  await Promise.all(servers.map(({ server }) => once(server, "listening")));
+  const ports = servers.map(({ name, server }) => {
+    const address = server.address();
+    return [name, typeof address === "object" && address !== null ? address.port : 0] as const;
+  });
+  await Promise.all(servers.map(async ({ server }) => once(server.close(), "close")));
+  return { ...DEFAULT_PORTS, ...Object.fromEntries(ports) };
+}

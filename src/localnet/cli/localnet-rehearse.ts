@@ -1,0 +1,265 @@
+import { Argument, Command } from "commander";
+import { z } from "zod";
+import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/registry.ts";
+import type { Header } from "../../cosmos/comet/block-types.ts";
+import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
+import { toBase64, upperHex } from "../../platform/base/bytes.ts";
+import { formatRfc3339Ns, isoTime } from "../../platform/base/time.ts";
+import { EXIT } from "../../platform/base/errors.ts";
+import { portsAt } from "../../platform/base/localnet-defaults.ts";
+import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
+import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { CliError } from "../../platform/cli/cli-error.ts";
+import { askDaemon } from "../../platform/cli/daemon-request.ts";
+import { fieldAt, listAt } from "../../platform/cli/table.ts";
+import { accountNamed, CHAINS } from "../accounts/chains.ts";
+import { TREASURY } from "../chain/modules/revenue/keeper.ts";
+import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
+import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
+import { withChain } from "./chain-connection.ts";
+import { AUTHORITY, propose, requireDone } from "./localnet-scenario.ts";
+import { createScenarioChain, type ScenarioChain } from "./scenario/scenario-chain.ts";
+
+interface Options extends LocalnetOptions {
+  readonly keep?: true;
+}
+
+/** The localnet of a rehearsal. */
+interface Stage {
+  readonly local: ScenarioChain;
+  /** The newest header of the remote chain. */
+  readonly remoteHeader: () => Promise<Header>;
+  /** Sends a command to the control API. */
+  readonly order: (path: string, body: JsonObject) => Promise<unknown>;
+  readonly nowMs: () => Promise<number>;
+  readonly height: () => Promise<bigint>;
+  readonly print: (line: string) => void;
+}
+
+const REHEARSALS = {
+  "month-end": monthEnd,
+  "client-expiry": clientExpiry,
+  upgrade,
+  "relayer-runs-dry": relayerRunsDry,
+} as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
+
+/** `relaywatch localnet rehearse NAME`: plays what takes weeks on a running localnet, prints each step, and takes the chains back. */
+export function rehearseCommand(context: CliContext): Command {
+  const command = new Command()
+    .addArgument(new Argument("<name>", "the rehearsal").choices(Object.keys(REHEARSALS)))
+    .option("--keep", "leave the chains as they are at the end, and the snapshot of the beginning")
+    .addHelpText(
+      "after",
+      "\ndocs/rehearsals.md says what each shows, and what to look at meanwhile. Both chains must run in one process (relaywatch up).",
+    );
+  return withLocalnetOptions(command).action((name: keyof typeof REHEARSALS, options: Options) =>
+    rehearse(REHEARSALS[name], options, context),
+  );
+}
+
+async function rehearse(
+  play: (stage: Stage) => Promise<void>,
+  options: Options,
+  context: CliContext,
+): Promise<void> {
+  const { chainId } = CHAINS.local;
+  const { print, signal } = context;
+  const order: Stage["order"] = (path, body) => askLocalnet(path, body, options, context);
+  const read = (path: string): Promise<unknown> => askLocalnet(path, undefined, options, context);
+  const { id } = z.object({ id: z.number() }).parse(await order("/snapshots", {}));
+  print(`Snapshot ${id} is taken.`);
+  try {
+    await withChain(
+      { portOffset: options.portOffset, chainId, chainName: CANONICAL_CHAIN_NAME },
+      context,
+      (client) =>
+        play({
+          local: createScenarioChain(CHAINS.local, client, signal),
+          remoteHeader: () => remoteHeader(options.portOffset, signal),
+          order,
+          nowMs: async () => Date.parse(z.object({ time: z.string() }).parse(await read("/time")).time),
+          height: async () =>
+            BigInt(
+              parseChains(await read("/chains")).find(({ chain_id }) => chain_id === chainId)?.height ?? 0,
+            ),
+          print,
+        }),
+    );
+  } finally {
+    if (options.keep) print(`\nGo back with: relaywatch localnet revert ${id}`);
+    else {
+      await order("/snapshots/revert", { id });
+      await order("/snapshots/remove", { id });
+      print("\nThe chains are back where they were.");
+    }
+  }
+}
+
+async function remoteHeader(portOffset: number, signal: AbortSignal): Promise<Header> {
+  const reply = await askDaemon(
+    {
+      daemon: "the remote chain",
+      url: `http://127.0.0.1:${portsAt(portOffset).remoteRpc}`,
+      path: "/commit",
+      hint: "start both chains in one process: relaywatch up",
+    },
+    signal,
+  );
+  return parseSignedHeader(
+    z.object({ result: z.object({ signed_header: z.unknown() }) }).parse(reply).result.signed_header,
+  ).header;
+}
+
+const { denom, bech32Prefix } = CHAINS.local;
+
+async function balanceOf({ local }: Stage, address: string): Promise<bigint> {
+  const reply = await local.ask("cosmos.bank.v1beta1.Query", "Balance", { address, denom });
+  return BigInt(String(fieldAt(reply, "balance.amount")));
+}
+
+function countsText(stats: JsonValue): string {
+  const [operator, blocks, votes, all] = [
+    "validator_info.val_oper_address",
+    "validator_info.commited_blocks_in_period",
+    "validator_info.commited_oracle_votes_in_period",
+    "total_produced_blocks_in_period",
+  ].map((path) => String(fieldAt(stats, path)));
+  return `   ${operator}: ${blocks} blocks and ${votes} price votes of ${all}`;
+}
+
+async function monthEnd(stage: Stage): Promise<void> {
+  const { local, order, nowMs, print } = stage;
+  const treasury = formatAddress(bech32Prefix, moduleAddress(TREASURY));
+  const statsNow = async (): Promise<readonly JsonValue[]> =>
+    listAt(await local.ask("neutron.revenue.Query", "ValidatorsStats", {}), "stats");
+  const endMs = nextMonthMs(await nowMs());
+  await order("/time", { set: isoTime(endMs - 30_000) });
+  await order("/blocks", { count: 6, interval: "4s" });
+  const before = await balanceOf(stage, treasury);
+  print(`1. ${monthOf(endMs - 1)} ends in a few seconds. Its counts:`);
+  for (const one of await statsNow()) print(countsText(one));
+  await order("/blocks", { count: 5, interval: "4s" });
+  const paid = before - (await balanceOf(stage, treasury));
+  if (paid <= 0n)
+    throw new CliError(
+      EXIT.fatal,
+      "the first block of the month paid nobody: the chain has no price of the reward asset; the sidecar must run for a minute",
+    );
+  print(`2. The first block of ${monthOf(endMs)} has paid ${paid}${denom} from the treasury ${treasury}.`);
+  print("3. The counts begin again:");
+  for (const one of await statsNow()) print(countsText(one));
+}
+
+const CLIENT = "07-tendermint-0";
+
+async function clientExpiry(stage: Stage): Promise<void> {
+  const { local, order, remoteHeader: newest, print } = stage;
+  const ask = (rpc: string, request: JsonObject): Promise<JsonValue> =>
+    local.ask("ibc.core.client.v1.Query", rpc, request);
+  const statusOf = async (clientId: string): Promise<string> =>
+    String(fieldAt(await ask("ClientStatus", { client_id: clientId }), "status"));
+  const clientIds = async (): Promise<readonly string[]> =>
+    listAt(await ask("ClientStates", {}), "client_states").map((one) => String(fieldAt(one, "client_id")));
+  await order("/time", { add: "15d" });
+  await order("/blocks", { count: 3 });
+  const expired = await statusOf(CLIENT);
+  print(
+    `1. Fifteen days without an update: the client ${CLIENT} is ${expired}. Its queries and packets stand still.`,
+  );
+  if (expired !== "Expired")
+    throw new CliError(EXIT.fatal, `the client ${CLIENT} did not expire, it is ${expired}`);
+  const known = new Set(await clientIds());
+  const { height, timeNs, appHash, nextValidatorsHash } = await newest();
+  const state = fieldAt(await ask("ClientState", { client_id: CLIENT }), "client_state");
+  if (typeof state !== "object" || state === null || Array.isArray(state))
+    throw new CliError(EXIT.fatal, `the chain has no client ${CLIENT}`);
+  requireDone(
+    await local.send("operator", "ibc.core.client.v1.MsgCreateClient", {
+      client_state: { ...state, latest_height: { revision_number: "1", revision_height: height.toString() } },
+      consensus_state: {
+        "@type": "/ibc.lightclients.tendermint.v1.ConsensusState",
+        timestamp: formatRfc3339Ns(timeNs),
+        root: { hash: toBase64(appHash) },
+        next_validators_hash: upperHex(nextValidatorsHash),
+      },
+      signer: accountNamed(CHAINS.local, "operator").address,
+    }),
+  );
+  const substitute = (await clientIds()).find((one) => !known.has(one)) ?? "";
+  print(
+    `2. A substitute at height ${height} of the remote chain is ${await statusOf(substitute)}: ${substitute}.`,
+  );
+  await propose(local, {
+    "@type": "/ibc.core.client.v1.MsgRecoverClient",
+    subject_client_id: CLIENT,
+    substitute_client_id: substitute,
+    signer: AUTHORITY,
+  });
+  print(
+    `3. A proposal has recovered ${CLIENT}: it is ${await statusOf(CLIENT)}. The relayers go on by themselves.`,
+  );
+}
+
+const UPGRADE = "rehearsal";
+
+async function upgrade(stage: Stage): Promise<void> {
+  const { local, order, height, print } = stage;
+  const at = (await height()) + 20n;
+  await propose(local, {
+    "@type": "/cosmos.upgrade.v1beta1.MsgSoftwareUpgrade",
+    authority: AUTHORITY,
+    plan: { name: UPGRADE, height: at.toString(), info: "" },
+  });
+  const planned = await local.ask("cosmos.upgrade.v1beta1.Query", "CurrentPlan", {});
+  print(
+    `1. The upgrade "${UPGRADE}" is planned for height ${String(fieldAt(planned, "plan.height"))}. A watchdog says so.`,
+  );
+  const missing = at - (await height());
+  if (missing > 0n) await order("/blocks", { count: Number(missing) + 1, interval: "1s" });
+  const applied = await local.ask("cosmos.upgrade.v1beta1.Query", "AppliedPlan", { name: UPGRADE });
+  if (String(fieldAt(applied, "height")) !== at.toString())
+    throw new CliError(EXIT.fatal, `the upgrade was not applied at height ${at}`);
+  print(`2. It was applied at height ${at}, and the chain goes on.`);
+}
+
+/** More than the fee of a transaction. */
+const FEE_ROOM = 1_000_000n;
+
+async function relayerRunsDry(stage: Stage): Promise<void> {
+  const { order, print } = stage;
+  const { address } = accountNamed(CHAINS.local, "relayer");
+  const before = await balanceOf(stage, address);
+  await drain(stage, before - FEE_ROOM);
+  // The first transaction tells the fee of the second.
+  const rest = await balanceOf(stage, address);
+  await drain(stage, rest - (FEE_ROOM - rest));
+  const left = await balanceOf(stage, address);
+  print(
+    `1. The relayer's account ${address} had ${before}${denom}, and has ${left}. Its page names the problem.`,
+  );
+  await order("/blocks", { count: 5, interval: "1s" });
+  await order(`/chains/${CHAINS.local.chainId}/faucet`, { address, amount: "1000000000" });
+  await order("/blocks", { count: 2, interval: "1s" });
+  const filled = await balanceOf(stage, address);
+  if (filled <= left) throw new CliError(EXIT.fatal, "the faucet's coins did not arrive");
+  print(`2. The faucet has sent coins: ${filled}${denom}. The relayer goes on by itself.`);
+}
+
+/** Sends the relayer's coins to alice. The running relayer may use the sequence at the same time; then the next attempt does it. */
+async function drain({ local }: Stage, amount: bigint): Promise<void> {
+  const fields = {
+    from_address: accountNamed(CHAINS.local, "relayer").address,
+    to_address: accountNamed(CHAINS.local, "alice").address,
+    amount: [{ denom, amount: amount.toString() }],
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return void requireDone(await local.send("relayer", "cosmos.bank.v1beta1.MsgSend", fields));
+    } catch (error) {
+      if (attempt === DRAIN_ATTEMPTS || !(error instanceof CliError)) throw error;
+    }
+  }
+}
+
+const DRAIN_ATTEMPTS = 5;

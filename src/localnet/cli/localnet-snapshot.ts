@@ -1,0 +1,66 @@
+import { Command, InvalidArgumentError } from "commander";
+import { z } from "zod";
+import { stringifyJson } from "../../platform/base/json.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
+import { askLocalnet, type LocalnetOptions, withLocalnetOptions } from "./ask-localnet.ts";
+
+const snapshot = z.object({
+  id: z.number(),
+  time: z.string(),
+  heights: z.record(z.string(), z.coerce.string()),
+});
+const snapshotList = z.object({ snapshots: z.array(snapshot) });
+
+type Snapshot = z.output<typeof snapshot>;
+
+/** `relaywatch localnet snapshot [take | list | remove ID]`. */
+export function snapshotCommand(context: CliContext): Command {
+  const printList = (reply: unknown, options: LocalnetOptions): void => {
+    if (options.json) return context.print(stringifyJson(reply, 2));
+    const { snapshots } = snapshotList.parse(reply);
+    if (snapshots.length === 0) context.print("there is no snapshot");
+    for (const one of snapshots) context.print(textOf(one));
+  };
+  const take = new Command("take").description("make the present state of both chains a snapshot");
+  const list = new Command("list").description("list the snapshots");
+  const remove = new Command("remove")
+    .description("remove a snapshot")
+    .argument("<id>", "its number", parseId);
+  return new Command()
+    .addCommand(
+      withLocalnetOptions(take).action(async (options: LocalnetOptions) => {
+        const reply = await askLocalnet("/snapshots", {}, options, context);
+        context.print(options.json ? stringifyJson(reply, 2) : textOf(snapshot.parse(reply)));
+      }),
+      { isDefault: true },
+    )
+    .addCommand(
+      withLocalnetOptions(list).action(async (options: LocalnetOptions) =>
+        printList(await askLocalnet("/snapshots", undefined, options, context), options),
+      ),
+    )
+    .addCommand(
+      withLocalnetOptions(remove).action(async (id: number, options: LocalnetOptions) =>
+        printList(await askLocalnet("/snapshots/remove", { id }, options, context), options),
+      ),
+    );
+}
+
+/** `relaywatch localnet revert ID`. */
+export function revertCommand(context: CliContext): Command {
+  const command = new Command().argument("<id>", "number of a snapshot", parseId);
+  return withLocalnetOptions(command).action(async (id: number, options: LocalnetOptions) => {
+    const reply = await askLocalnet("/snapshots/revert", { id }, options, context);
+    context.print(options.json ? stringifyJson(reply, 2) : `back at ${textOf(snapshot.parse(reply))}`);
+  });
+}
+
+function textOf({ id, time, heights }: Snapshot): string {
+  const places = Object.entries(heights).map(([chainId, height]) => `${chainId} at height ${height}`);
+  return `snapshot ${id}: ${places.join(", ")}, ${time}`;
+}
+
+function parseId(text: string): number {
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("the number of a snapshot was expected");
+}

@@ -1,0 +1,34 @@
+import { setImmediate } from "node:timers/promises";
+import type { RunningNode } from "../node/create-node.ts";
+import type { ChainClock } from "./chain-clock.ts";
+
+/** Which blocks are made. */
+export interface Mining {
+  readonly count: number;
+  /** The time moves ahead by this before each. */
+  readonly everyMs: number;
+  /** Called before each. */
+  readonly beforeEach?: () => Promise<void>;
+}
+
+/** Makes blocks on all chains, and moves their time ahead. Others work between the blocks. Throws `NodeError`. */
+export async function mineBlocks(
+  nodes: readonly RunningNode[],
+  clock: ChainClock,
+  { count, everyMs, beforeEach }: Mining,
+): Promise<void> {
+  const rate = clock.rate();
+  try {
+    // The time stops, so that the blocks are exactly the interval apart.
+    if (everyMs > 0) clock.setRate(0);
+    for (let left = count; left > 0; left -= 1) {
+      clock.set(clock.nowMs() + everyMs);
+      await beforeEach?.();
+      for (const { control } of nodes) control.produce(1);
+      // The IBC relayer, which keeps the clients alive, works too.
+      await setImmediate();
+    }
+  } finally {
+    clock.setRate(rate);
+  }
+}

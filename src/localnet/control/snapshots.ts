@@ -1,0 +1,132 @@
+import { closeSync, existsSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
+import { join } from "node:path";
+import { isRecord, parseJson } from "../../platform/base/json.ts";
+import { isoTime, NS_PER_MS } from "../../platform/base/time.ts";
+import { PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
+import { NodeError } from "../node/base/errors.ts";
+import type { RunningNode } from "../node/create-node.ts";
+import { openBlockStore } from "../node/storage/block-store.ts";
+import type { ChainClock } from "./chain-clock.ts";
+
+/** A moment of both chains to which they can go back. */
+export interface LocalnetSnapshot {
+  readonly id: number;
+  /** Time of the newest block, ISO 8601. */
+  readonly time: string;
+  /** Heights by chain id. */
+  readonly heights: Readonly<Record<string, bigint>>;
+}
+
+/** The snapshots of both chains. The commands throw `NodeError` `bad-snapshot`. */
+export interface LocalnetSnapshots {
+  readonly list: () => readonly LocalnetSnapshot[];
+  readonly take: () => LocalnetSnapshot;
+  readonly remove: (id: number) => void;
+  /** Goes back. What came after the snapshot is gone, later snapshots too. */
+  readonly revert: (id: number) => LocalnetSnapshot;
+}
+
+/** A snapshot keeps the tree nodes that changed since. */
+const MAX_SNAPSHOTS = 20;
+
+/** Heights by chain id to which the chains of a home are going back. It exists from before the first chain went back until both have. */
+const REVERT_FILE = "revert.json";
+
+/** Creates the snapshots of both chains. `home` is the parent of their homes; undefined: they are in memory. */
+export function createSnapshots(
+  nodes: readonly RunningNode[],
+  clock: ChainClock,
+  home: string | undefined,
+): LocalnetSnapshots {
+  const stored = () => nodes.map((node) => ({ node, snapshots: node.control.snapshots() }));
+  const list = (): readonly LocalnetSnapshot[] => {
+    const [first, ...others] = stored();
+    // What only one chain has is no snapshot: the process ended while it took one, or the block is pruned there.
+    return (first?.snapshots ?? [])
+      .filter(({ id }) => others.every(({ snapshots }) => snapshots.some((one) => one.id === id)))
+      .map(({ id }) => describe(id));
+  };
+  const describe = (id: number): LocalnetSnapshot => {
+    const places = stored().flatMap(({ node, snapshots }) => {
+      const found = snapshots.find((one) => one.id === id);
+      return found === undefined ? [] : [{ node, height: found.height }];
+    });
+    const times = places.map(({ node, height }) => node.view.block(height)?.header.timeNs ?? 0n);
+    const newestNs = times.reduce((one, other) => (other > one ? other : one), 0n);
+    return {
+      id,
+      time: isoTime(Number(newestNs / NS_PER_MS)),
+      heights: Object.fromEntries(places.map(({ node, height }) => [node.genesis.chainId, height])),
+    };
+  };
+  const find = (id: number): LocalnetSnapshot => {
+    const found = list().find((one) => one.id === id);
+    if (found !== undefined) return found;
+    const ids = list().map((one) => one.id);
+    throw badSnapshot(
+      `there is no snapshot ${id}; ${ids.length === 0 ? "there is none" : `the snapshots are ${ids.join(", ")}`}. A snapshot ends when its block is pruned, and when the chains go back behind it`,
+    );
+  };
+  return {
+    list,
+    take: () => {
+      const known = list().map(({ id }) => id);
+      if (known.length >= MAX_SNAPSHOTS)
+        throw badSnapshot(`there are ${MAX_SNAPSHOTS} snapshots already; remove one first`);
+      for (const { node, snapshots } of stored())
+        node.control.removeSnapshots(snapshots.map((one) => one.id).filter((one) => !known.includes(one)));
+      const id = 1 + Math.max(0, ...known);
+      const aheadMs = clock.aheadMs();
+      for (const { control } of nodes) control.takeSnapshot({ id, aheadMs });
+      return describe(id);
+    },
+    remove: (id) => {
+      find(id);
+      for (const { control } of nodes) control.removeSnapshots([id]);
+    },
+    revert: (id) => {
+      const snapshot = find(id);
+      const aheadMs = nodes[0]?.control.snapshots().find((one) => one.id === id)?.aheadMs ?? 0;
+      if (home !== undefined) writeRevert(home, snapshot.heights);
+      for (const { control, genesis } of nodes) control.revert(snapshot.heights[genesis.chainId] ?? 0n);
+      if (home !== undefined) rmSync(join(home, REVERT_FILE));
+      clock.goBack(aheadMs);
+      return snapshot;
+    },
+  };
+}
+
+function badSnapshot(text: string): NodeError {
+  return new NodeError({ code: "bad-snapshot" }, text);
+}
+
+function writeRevert(home: string, heights: LocalnetSnapshot["heights"]): void {
+  const texts = Object.fromEntries(Object.entries(heights).map(([id, height]) => [id, height.toString()]));
+  const file = openSync(join(home, REVERT_FILE), "w", PRIVATE_FILE_MODE);
+  try {
+    writeSync(file, JSON.stringify(texts));
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+/**
+ * Takes the chains of a home back when a process ended after the first of them went back. Throws as `openBlockStore` and
+ * `BlockStore.truncate`.
+ */
+export function finishRevert(home: string): void {
+  const path = join(home, REVERT_FILE);
+  if (!existsSync(path)) return;
+  const heights = parseJson(readFileSync(path, "utf8"));
+  // An incomplete file: no chain went back yet.
+  for (const [chainId, height] of Object.entries(isRecord(heights) ? heights : {})) {
+    const store = openBlockStore(join(home, chainId));
+    try {
+      store.truncate(BigInt(String(height)));
+    } finally {
+      store.close();
+    }
+  }
+  rmSync(path);
+}

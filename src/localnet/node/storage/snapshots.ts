@@ -1,0 +1,116 @@
+import type Database from "libsql";
+import { decodeNodeId } from "../../../cosmos/merkle/iavl/node.ts";
+import type { CommitChanges } from "../../chain/store/multi-store.ts";
+import { readRows } from "./rows.ts";
+
+/** A height to which the store can go back. */
+export interface StoredSnapshot {
+  readonly id: number;
+  readonly height: bigint;
+  /** By how much the chains' time was ahead of the machine's, ms; negative: behind. */
+  readonly aheadMs: number;
+}
+
+/**
+ * The snapshots of a store. A tree node that one of them needs stays when no recent height needs it any more. `list` reads; the caller of
+ * the others must have an open transaction.
+ */
+export interface SnapshotTables {
+  /** In order of id. */
+  readonly list: () => readonly StoredSnapshot[];
+  readonly save: (snapshot: StoredSnapshot) => void;
+  /** Removes snapshots with what they alone need. */
+  readonly remove: (ids: readonly number[]) => void;
+  /** Removes the snapshots below a height, whose blocks are pruned. */
+  readonly removeBelow: (height: bigint) => void;
+  readonly isKept: (height: bigint) => boolean;
+  /** Keeps those of a commit's `deletes` that a snapshot needs, and returns the others. */
+  readonly retain: (changes: CommitChanges) => CommitChanges["deletes"];
+  /** Removes the states and snapshots above the height of a snapshot. */
+  readonly truncate: (height: bigint) => void;
+}
+
+/** `recentFrom` returns the lowest height that is stored without a snapshot too. */
+export function createSnapshotTables(
+  database: Database.Database,
+  recentFrom: () => bigint | undefined,
+): SnapshotTables {
+  const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
+  const read = (): readonly StoredSnapshot[] =>
+    readRows(all.all()).map((row) => ({
+      id: Number(row.integer("id")),
+      height: row.integer("height"),
+      aheadMs: Number(row.integer("ahead_ms")),
+    }));
+  const insert = database.prepare("INSERT INTO snapshots (id, height, ahead_ms) VALUES (?, ?, ?)");
+  const removeOne = database.prepare("DELETE FROM snapshots WHERE id = ?");
+  const insertRetained = database.prepare(
+    "INSERT OR REPLACE INTO retained_nodes (store, id, first, last) VALUES (?, ?, ?, ?)",
+  );
+  const storesOf = database.prepare("SELECT DISTINCT store FROM state_roots WHERE height >= ?");
+  const removeNodes = database.prepare("DELETE FROM state_nodes WHERE store = ? AND id >= ?");
+  // Read with each commit, so from memory.
+  let known = read();
+  const sweep = (): void => {
+    const unneeded =
+      "SELECT store, id FROM retained_nodes WHERE NOT EXISTS (SELECT 1 FROM snapshots WHERE height BETWEEN first AND last)";
+    database.exec(`DELETE FROM state_nodes WHERE (store, id) IN (${unneeded})`);
+    database.exec(`DELETE FROM retained_nodes WHERE (store, id) IN (${unneeded})`);
+    database
+      .prepare("DELETE FROM state_roots WHERE height < ? AND height NOT IN (SELECT height FROM snapshots)")
+      .run(recentFrom() ?? 0n);
+  };
+  const remove = (ids: readonly number[]): void => {
+    if (ids.length === 0) return;
+    for (const id of ids) removeOne.run(BigInt(id));
+    known = read();
+    sweep();
+  };
+  const idsWhere = (test: (snapshot: StoredSnapshot) => boolean): readonly number[] =>
+    known.filter(test).map(({ id }) => id);
+  return {
+    list: () => known,
+    save: ({ id, height, aheadMs }) => {
+      insert.run(BigInt(id), height, BigInt(Math.trunc(aheadMs)));
+      known = read();
+    },
+    remove,
+    removeBelow: (height) => remove(idsWhere((one) => one.height < height)),
+    isKept: (height) => known.some((one) => one.height === height),
+    retain: ({ deletes, expired = [] }) => {
+      const last = expired.at(-1);
+      if (known.length === 0 || last === undefined) return deletes;
+      return deletes.filter(({ store, id }) => {
+        // A node is in every version from the one that created it to the last one that has it.
+        const first = BigInt(decodeNodeId(id).version);
+        if (!known.some(({ height }) => first <= height && height <= last)) return true;
+        insertRetained.run(store, id, first, last);
+        return false;
+      });
+    },
+    truncate: (height) => {
+      for (const row of readRows(storesOf.all(height)))
+        removeNodes.run(row.text("store"), firstIdAfter(height));
+      database.prepare("DELETE FROM state_roots WHERE height > ?").run(height);
+      // What the snapshot needs is part of the newest state again.
+      database.prepare("DELETE FROM retained_nodes WHERE last >= ?").run(height);
+      database.prepare("DELETE FROM snapshots WHERE height > ?").run(height);
+      known = read();
+    },
+  };
+}
+
+/** Ids begin with their version, so these are larger than all of `height`. */
+function firstIdAfter(height: bigint): Uint8Array {
+  const id = new Uint8Array(8);
+  new DataView(id.buffer).setBigUint64(0, height + 1n);
+  return id;
+}
+
+/** Returns the lowest height of the last ones without a gap; undefined without heights. */
+export function firstOfRun(heights: readonly bigint[]): bigint | undefined {
+  let first = heights.at(-1);
+  for (let at = heights.length - 2; at >= 0 && first !== undefined && heights[at] === first - 1n; at -= 1)
+    first = heights[at];
+  return first;
+}

@@ -1,0 +1,37 @@
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { type RelayedLocalnet, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
+
+const WAIT = { timeout: 30_000, interval: 50 };
+
+describe("a relayer whose chains go back to a snapshot", () => {
+  let net: RelayedLocalnet;
+  beforeAll(async () => {
+    net = await startRelayedLocalnet({ blockTimeMs: 200 });
+  });
+  afterAll(() => net.stop());
+
+  const query = () => net.relayer.status().queries.find(({ id }) => id === 1n);
+  const height = (): bigint => net.relayer.status().localHeight ?? 0n;
+  const warnings = (): number =>
+    net.log.filter(({ message }) => message === "the local chain was reset, its state is deleted").length;
+
+  // One that stays behind the heights before, and one that is past them before anybody would think of a reset.
+  it.each([40n, 3n])(
+    "by %s blocks says so, and proves new values again at once",
+    { timeout: 90_000 },
+    async (blocks) => {
+      await vi.waitFor(() => expect(query()?.results ?? 0).toBeGreaterThan(0), WAIT);
+      await net.post("snapshots", {});
+      const snapshotHeight = height();
+      await vi.waitFor(() => expect(height()).toBeGreaterThan(snapshotHeight + blocks), WAIT);
+      const [before, warned] = [height(), warnings()];
+      const { id } = (await net.post("snapshots", {})) as { readonly id: number };
+      await net.post("snapshots/revert", { id: id - 1 });
+      await vi.waitFor(() => expect(warnings()).toBe(warned + 1), WAIT);
+      const results = query()?.results ?? 0;
+      await vi.waitFor(() => expect(query()?.results ?? 0).toBeGreaterThan(results), WAIT);
+      if (blocks > 10n) expect(height()).toBeLessThan(before);
+      expect(query()?.error).toBeUndefined();
+    },
+  );
+});
