@@ -12,10 +12,11 @@ import { monthOf, nextMonthMs } from "../../platform/base/month.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
-import { fieldAt, listAt } from "../../platform/cli/table.ts";
+import { cellText, fieldAt, listAt } from "../../platform/cli/table.ts";
 import { accountNamed, CHAINS } from "../accounts/chains.ts";
 import { TREASURY } from "../chain/modules/revenue/keeper.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
+import { isJsonObject } from "./command-inputs.ts";
 import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
 import { withChain } from "./chain-connection.ts";
 import { AUTHORITY, propose, requireDone } from "./localnet-scenario.ts";
@@ -113,9 +114,13 @@ async function remoteHeader(portOffset: number, signal: AbortSignal): Promise<He
 
 const { denom, bech32Prefix } = CHAINS.local;
 
+function textAt(value: JsonValue, path: string): string {
+  return cellText(fieldAt(value, path));
+}
+
 async function balanceOf({ local }: Stage, address: string): Promise<bigint> {
   const reply = await local.ask("cosmos.bank.v1beta1.Query", "Balance", { address, denom });
-  return BigInt(String(fieldAt(reply, "balance.amount")));
+  return BigInt(textAt(reply, "balance.amount"));
 }
 
 function countsText(stats: JsonValue): string {
@@ -124,7 +129,7 @@ function countsText(stats: JsonValue): string {
     "validator_info.commited_blocks_in_period",
     "validator_info.commited_oracle_votes_in_period",
     "total_produced_blocks_in_period",
-  ].map((path) => String(fieldAt(stats, path)));
+  ].map((path) => textAt(stats, path));
   return `   ${operator}: ${blocks} blocks and ${votes} price votes of ${all}`;
 }
 
@@ -158,9 +163,9 @@ async function clientExpiry(stage: Stage): Promise<void> {
   const ask = (rpc: string, request: JsonObject): Promise<JsonValue> =>
     local.ask("ibc.core.client.v1.Query", rpc, request);
   const statusOf = async (clientId: string): Promise<string> =>
-    String(fieldAt(await ask("ClientStatus", { client_id: clientId }), "status"));
+    textAt(await ask("ClientStatus", { client_id: clientId }), "status");
   const clientIds = async (): Promise<readonly string[]> =>
-    listAt(await ask("ClientStates", {}), "client_states").map((one) => String(fieldAt(one, "client_id")));
+    listAt(await ask("ClientStates", {}), "client_states").map((one) => textAt(one, "client_id"));
   await order("/time", { add: "15d" });
   await order("/blocks", { count: 3 });
   const expired = await statusOf(CLIENT);
@@ -172,8 +177,7 @@ async function clientExpiry(stage: Stage): Promise<void> {
   const known = new Set(await clientIds());
   const { height, timeNs, appHash, nextValidatorsHash } = await newest();
   const state = fieldAt(await ask("ClientState", { client_id: CLIENT }), "client_state");
-  if (typeof state !== "object" || state === null || Array.isArray(state))
-    throw new CliError(EXIT.fatal, `the chain has no client ${CLIENT}`);
+  if (!isJsonObject(state)) throw new CliError(EXIT.fatal, `the chain has no client ${CLIENT}`);
   requireDone(
     await local.send("operator", "ibc.core.client.v1.MsgCreateClient", {
       client_state: { ...state, latest_height: { revision_number: "1", revision_height: height.toString() } },
@@ -213,12 +217,12 @@ async function upgrade(stage: Stage): Promise<void> {
   });
   const planned = await local.ask("cosmos.upgrade.v1beta1.Query", "CurrentPlan", {});
   print(
-    `1. The upgrade "${UPGRADE}" is planned for height ${String(fieldAt(planned, "plan.height"))}. A watchdog says so.`,
+    `1. The upgrade "${UPGRADE}" is planned for height ${textAt(planned, "plan.height")}. A watchdog says so.`,
   );
   const missing = at - (await height());
   if (missing > 0n) await order("/blocks", { count: Number(missing) + 1, interval: "1s" });
   const applied = await local.ask("cosmos.upgrade.v1beta1.Query", "AppliedPlan", { name: UPGRADE });
-  if (String(fieldAt(applied, "height")) !== at.toString())
+  if (textAt(applied, "height") !== at.toString())
     throw new CliError(EXIT.fatal, `the upgrade was not applied at height ${at}`);
   print(`2. It was applied at height ${at}, and the chain goes on.`);
 }

@@ -9,7 +9,7 @@ import { openBlockStore } from "../node/storage/block-store.ts";
 import type { ChainClock } from "./chain-clock.ts";
 
 /** A moment of both chains to which they can go back. */
-export interface LocalnetSnapshot {
+interface LocalnetSnapshot {
   readonly id: number;
   /** Time of the newest block, ISO 8601. */
   readonly time: string;

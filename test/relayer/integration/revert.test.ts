@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { deep } from "../../support/e2e/localnet-endpoints.ts";
 import { type RelayedLocalnet, startRelayedLocalnet } from "../../support/relayed-localnet.ts";
 
 const WAIT = { timeout: 30_000, interval: 50 };
@@ -25,7 +26,7 @@ describe("a relayer whose chains go back to a snapshot", () => {
       const snapshotHeight = height();
       await vi.waitFor(() => expect(height()).toBeGreaterThan(snapshotHeight + blocks), WAIT);
       const [before, warned] = [height(), warnings()];
-      const { id } = (await net.post("snapshots", {})) as { readonly id: number };
+      const id = Number(deep(await net.post("snapshots", {}), ["id"]));
       await net.post("snapshots/revert", { id: id - 1 });
       await vi.waitFor(() => expect(warnings()).toBe(warned + 1), WAIT);
       const results = query()?.results ?? 0;
