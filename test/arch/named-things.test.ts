@@ -145,6 +145,7 @@ describe("READMEs, documents and comments", () => {
     const scriptSources = [
       ...benches,
       "test/fuzz/main.ts",
+      "src/cli/generate/main.ts",
       "test/arch/measure.mjs",
       ".ci/release.mjs",
       "deploy/signer/pkcs11-signer.mjs",

@@ -45,7 +45,7 @@ export interface TestChain {
 }
 
 /**
- * Two chains, `local-1` and `remote-1`, with relayer and watchdog, in this process. Time stands still and no block is made except by
+ * Two chains, `local-1` and `remote-1`, with relayer and watchdog, in this process. Time and height move only by
  * the functions below.
  */
 export interface TestLocalnet {

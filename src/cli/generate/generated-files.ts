@@ -1,7 +1,10 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Command } from "commander";
 import { z } from "zod";
 import { DEVIATION_AREAS, listDeviations } from "../../localnet/chain/deviations/deviations.ts";
+import { silentLogger } from "../../platform/base/logger.ts";
+import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { ruleFile } from "../../platform/monitoring/alerts/rule-files.ts";
 import { REAL_TIMES } from "../../platform/monitoring/alerts/times.ts";
 import { CONDITIONS } from "../../watchdog/conditions/conditions.ts";
@@ -16,7 +19,7 @@ import {
   prometheusLocalnet,
 } from "./alert-config-examples.ts";
 import { caseFiles } from "./case-files.ts";
-import { commandTables } from "./command-tables.ts";
+import { createProgram } from "../program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
 import { withSection } from "./marked-sections.ts";
@@ -169,3 +172,48 @@ function keysOf(schema: z.ZodType): readonly Key[] {
 function isCommon(key: string): boolean {
   return key in COMMON_FIELDS;
 }
+
+/** Returns a Markdown table per top-level group with all commands below it, and one for the commands without a group. */
+async function commandTables(): Promise<string> {
+  const context: CliContext = {
+    // Every command is loaded.
+    words: Object.assign([], { includes: () => true }),
+    print: () => {},
+    signal: new AbortController().signal,
+    logger: async () => silentLogger,
+    onHangup: () => () => {},
+    isTerminal: false,
+  };
+  const commands = visible(await createProgram(context));
+  const single = commands.filter((one) => visible(one).length === 0);
+  const groups = commands.filter((one) => visible(one).length > 0);
+  return [
+    table(single.map((one) => row(one, one.name()))),
+    ...groups.map((group) => `### ${group.name()}\n\n${table(leaves(group, ""))}`),
+  ].join("\n");
+}
+
+function visible(command: Command): readonly Command[] {
+  return command
+    .createHelp()
+    .visibleCommands(command)
+    .filter((one) => one.name() !== "help");
+}
+
+function leaves(command: Command, path: string): readonly string[] {
+  const name = `${path}${command.name()}`;
+  const inner = visible(command);
+  return inner.length === 0 ? [row(command, name)] : inner.flatMap((one) => leaves(one, `${name} `));
+}
+
+function row(command: Command, path: string): string {
+  const takes = command.registeredArguments.map((argument) => {
+    const name = `${argument.name().toUpperCase()}${argument.variadic ? "…" : ""}`;
+    return argument.required ? ` ${name}` : ` [${name}]`;
+  });
+  const cells = [`\`${path}${takes.join("")}\``, command.description()];
+  return `| ${cells.map((cell) => cell.replaceAll("|", "\\|")).join(" | ")} |`;
+}
+
+const table = (rows: readonly string[]): string =>
+  ["| command | purpose |", "|---|---|", ...rows, ""].join("\n");

@@ -52,7 +52,7 @@ export function rehearseCommand(context: CliContext): Command {
     .option("--keep", "leave the chains as they are at the end, and the snapshot of the beginning")
     .addHelpText(
       "after",
-      "\ndocs/rehearsals.md says what each shows, and what to look at meanwhile. Both chains must run in one process (relaywatch up).",
+      "\ndocs/rehearsals.md says what each shows, and what to look at while it runs. Both chains must run in one process (relaywatch up).",
     );
   return withLocalnetOptions(command).action((name: keyof typeof REHEARSALS, options: Options) =>
     rehearse(REHEARSALS[name], options, context),
@@ -170,7 +170,7 @@ async function clientExpiry(stage: Stage): Promise<void> {
   await order("/blocks", { count: 3 });
   const expired = await statusOf(CLIENT);
   print(
-    `1. Fifteen days without an update: the client ${CLIENT} is ${expired}. Its queries and packets stand still.`,
+    `1. Fifteen days without an update: the client ${CLIENT} is ${expired}. Its queries and packets wait.`,
   );
   if (expired !== "Expired")
     throw new CliError(EXIT.fatal, `the client ${CLIENT} did not expire, it is ${expired}`);
@@ -217,7 +217,7 @@ async function upgrade(stage: Stage): Promise<void> {
   });
   const planned = await local.ask("cosmos.upgrade.v1beta1.Query", "CurrentPlan", {});
   print(
-    `1. The upgrade "${UPGRADE}" is planned for height ${textAt(planned, "plan.height")}. A watchdog says so.`,
+    `1. The upgrade "${UPGRADE}" is planned for height ${textAt(planned, "plan.height")}. A watchdog reports it.`,
   );
   const missing = at - (await height());
   if (missing > 0n) await order("/blocks", { count: Number(missing) + 1, interval: "1s" });

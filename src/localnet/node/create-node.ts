@@ -6,7 +6,7 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Service } from "../../platform/base/service.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { createDeferred } from "../../platform/process/deferred.ts";
-import type { Application, Misbehavior } from "../chain/runtime/abci.ts";
+import type { Application } from "../chain/runtime/abci.ts";
 import { profileNamed } from "../chain/deviations/profile-named.ts";
 import type { StateStorage } from "../chain/store/multi-store.ts";
 import { DEFAULT_QUERY_TIME_MS } from "./base/deadline.ts";
@@ -21,13 +21,13 @@ import { createProduction, type Production } from "./consensus/production.ts";
 import { createValidators, type Validators } from "./consensus/validators.ts";
 import { createBlockListeners, createSetCache, createView } from "./create-view.ts";
 import { type CallRouter, createCallRouter, type ServerFactory } from "./grpc/call-router.ts";
+import { createNodeControl, type NodeControl } from "./node-control.ts";
 import { createMetricsServer, createNodeMetrics, type NodeMetrics } from "./node-metrics.ts";
 import { createOracleClient, type OracleOptions } from "./oracle/oracle-client.ts";
 import { createExtendedCommits, type ExtendedCommits } from "./oracle/extended-commits.ts";
 import { createOracleMetrics } from "./oracle/oracle-metrics.ts";
 import { createRpcServer, type RpcServerOptions } from "./rpc/rpc-server.ts";
 import { type BlockStore, openBlockStore } from "./storage/block-store.ts";
-import type { StoredSnapshot } from "./storage/snapshots.ts";
 
 export interface NodeOptions extends RpcServerOptions {
   readonly moniker: string;
@@ -350,92 +350,4 @@ function createServers(
       ? []
       : [createMetricsServer(options.metrics, { ...deps, registry: metrics.registry })];
   return [rpc, ...metricsServer, ...(deps.servers ?? []).map((create) => create(router))];
-}
-
-/** Commands to a running local chain. A real network has none of them. */
-interface NodeControl {
-  readonly halt: () => void;
-  readonly resume: () => void;
-  readonly isHalted: () => boolean;
-  /** Makes `count` blocks immediately, also on a halted chain. Returns the last height. Throws `NodeError` `no-quorum`. */
-  readonly produce: (count: number) => bigint;
-  /** Requests the prices for the votes on the next block, as before each timed block. Rejects on abort only. */
-  readonly vote: (signal: AbortSignal) => Promise<void>;
-  /** Replaces the absent validators (20-byte addresses). They do not sign from now on; all others do. */
-  readonly setAbsent: (addresses: readonly Uint8Array[]) => void;
-  /** Lower-case hex addresses of the absent validators. */
-  readonly absent: () => readonly string[];
-  /**
-   * Sets the power of a 32-byte seed's validator with the next block; 0 removes it. Returns the 20-byte address.
-   * Throws `NodeError` `bad-validator-update`.
-   */
-  readonly setValidator: (seed: Uint8Array, power: bigint) => Uint8Array;
-  /**
-   * Puts evidence into the next block that a validator (20-byte address) signed the last block twice. Throws `NodeError`
-   * `bad-evidence` for an address that is not in the set of that block, and for the only validator that is not accused.
-   */
-  readonly reportDoubleSign: (address: Uint8Array) => void;
-  /** In order of id. One ends when its block is pruned. */
-  readonly snapshots: () => readonly StoredSnapshot[];
-  /** Makes the last block a snapshot. Throws `NodeError` `bad-snapshot` before the first block. */
-  readonly takeSnapshot: (snapshot: Pick<StoredSnapshot, "id" | "aheadMs">) => void;
-  readonly removeSnapshots: (ids: readonly number[]) => void;
-  /** Goes back to the block of a snapshot. An error is final: the node stops. */
-  readonly revert: (height: bigint) => void;
-}
-
-/** Creates the control of a node. */
-function createNodeControl(deps: {
-  readonly production: Production;
-  readonly engine: Engine;
-  readonly validators: Validators;
-  readonly store: BlockStore;
-  readonly goBack: () => void;
-}): NodeControl {
-  const { production, engine, validators, store, goBack } = deps;
-  return {
-    halt: production.halt,
-    resume: production.resume,
-    vote: production.vote,
-    isHalted: production.isHalted,
-    produce: (count) => {
-      for (let made = 0; made < count; made++) production.produceNow();
-      return engine.state().height;
-    },
-    snapshots: store.snapshots,
-    takeSnapshot: (snapshot) => {
-      const { height, initialHeight } = engine.state();
-      if (height < initialHeight)
-        throw new NodeError({ code: "bad-snapshot" }, "there is no block yet; try again after the first one");
-      store.saveSnapshot({ ...snapshot, height });
-    },
-    removeSnapshots: store.removeSnapshots,
-    revert: (height) =>
-      production.between(() => {
-        store.truncate(height);
-        goBack();
-      }),
-    setAbsent: validators.setAbsent,
-    absent: validators.absent,
-    reportDoubleSign: (address) =>
-      validators.accuse(evidenceAgainst(engine.state(), address, validators.isAccused)),
-    setValidator: (seed, power) => validators.schedule(seed, power, engine.state().nextValidators).address,
-  };
-}
-
-function evidenceAgainst(
-  { height, lastTimeNs, lastValidators, nextValidators }: ChainState,
-  address: Uint8Array,
-  isAccused: (address: Uint8Array) => boolean,
-): Misbehavior {
-  const found = lastValidators.validators.find((one) => equalBytes(one.address, address));
-  if (found === undefined) {
-    const text = `${toHex(address)} is not in the validator set of height ${height}`;
-    throw new NodeError({ code: "bad-evidence", height }, text);
-  }
-  if (nextValidators.validators.every((one) => equalBytes(one.address, address) || isAccused(one.address))) {
-    const text = `${toHex(address)} is the only validator that nobody accused; without it, the chain could make no block`;
-    throw new NodeError({ code: "bad-evidence", height }, text);
-  }
-  return { address: found.address, height, timeNs: lastTimeNs, power: found.power };
 }

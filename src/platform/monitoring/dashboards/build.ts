@@ -1,41 +1,5 @@
-import {
-  BigValueColorMode,
-  BigValueGraphMode,
-  BigValueTextMode,
-  type DataSourceRef,
-  type GraphFieldConfig,
-  LegendDisplayMode,
-  LegendPlacement,
-  ReduceDataOptionsBuilder,
-  ScaleDistribution,
-  ScaleDistributionConfigBuilder,
-  SortOrder,
-  TableCellDisplayMode,
-  type TableFieldOptions,
-  TooltipDisplayMode,
-  VisibilityMode,
-  VizLegendOptionsBuilder,
-  VizTooltipOptionsBuilder,
-} from "@grafana/grafana-foundation-sdk/common";
-import {
-  AnnotationQueryBuilder,
-  DashboardBuilder,
-  DashboardCursorSync,
-  DashboardLinkBuilder,
-  DashboardLinkPlacement,
-  DashboardLinkType,
-  DatasourceVariableBuilder,
-  FieldColorBuilder,
-  FieldColorModeId,
-  MappingType,
-  QueryVariableBuilder,
-  SpecialValueMatch,
-  ThresholdsConfigBuilder,
-  ThresholdsMode,
-  type ValueMapping,
-  VariableRefresh,
-  VariableSort,
-} from "@grafana/grafana-foundation-sdk/dashboard";
+import * as common from "@grafana/grafana-foundation-sdk/common";
+import * as dashboards from "@grafana/grafana-foundation-sdk/dashboard";
 import {
   DataqueryBuilder,
   DataqueryBuilder as PrometheusQuery,
@@ -60,7 +24,7 @@ const TAG = "relaywatch";
 
 /** Returns the JSON of a dashboard: sorted keys, nothing that depends on when or where it is made. */
 export function dashboardJson(spec: DashboardSpec): string {
-  const builder = new DashboardBuilder(spec.title)
+  const builder = new dashboards.DashboardBuilder(spec.title)
     .uid(spec.uid)
     .description(spec.description)
     .tags([TAG])
@@ -68,19 +32,21 @@ export function dashboardJson(spec: DashboardSpec): string {
     .weekStart("monday")
     .readonly()
     .version(1)
-    .tooltip(DashboardCursorSync.Crosshair)
+    .tooltip(dashboards.DashboardCursorSync.Crosshair)
     .refresh("1m")
     .time(spec.range === "month" ? { from: "now/M", to: "now" } : { from: "now-6h", to: "now" })
     .link(
-      new DashboardLinkBuilder("Relaywatch")
-        .type(DashboardLinkType.Dashboards)
+      new dashboards.DashboardLinkBuilder("Relaywatch")
+        .type(dashboards.DashboardLinkType.Dashboards)
         .tags([TAG])
         .asDropdown(true)
         .keepTime(true)
         .includeVars(true),
     )
     .link(link("Runbooks", runbooksUrl()).targetBlank(true))
-    .withVariable(new DatasourceVariableBuilder("datasource").label("Data source").type("prometheus"))
+    .withVariable(
+      new dashboards.DatasourceVariableBuilder("datasource").label("Data source").type("prometheus"),
+    )
     .annotation(
       annotation("Restarts", spec.restarts, "orange").titleFormat("{{job}} started").useValueForTime(true),
     )
@@ -122,19 +88,26 @@ function heightOf({ kind, height }: PanelSpec): number {
   return height ?? { stat: 4, table: 5, graph: 8, timeline: 8 }[kind];
 }
 
-function queryVariable({ name, label, metric, from, single, numeric }: VariableSpec): QueryVariableBuilder {
-  const builder = new QueryVariableBuilder(name)
+function queryVariable({
+  name,
+  label,
+  metric,
+  from,
+  single,
+  numeric,
+}: VariableSpec): dashboards.QueryVariableBuilder {
+  const builder = new dashboards.QueryVariableBuilder(name)
     .label(label)
     .datasource(DATA_SOURCE)
     .query(`label_values(${metric}, ${from})`)
     // oxlint-disable-next-line unicorn/no-array-sort -- a builder's method
-    .sort(numeric ? VariableSort.NumericalAsc : VariableSort.AlphabeticalAsc)
-    .refresh(VariableRefresh.OnTimeRangeChanged);
+    .sort(numeric ? dashboards.VariableSort.NumericalAsc : dashboards.VariableSort.AlphabeticalAsc)
+    .refresh(dashboards.VariableRefresh.OnTimeRangeChanged);
   return single ? builder : builder.multi(true).includeAll(true).allValue(".+");
 }
 
-function annotation(name: string, expr: string, color: string): AnnotationQueryBuilder {
-  return new AnnotationQueryBuilder()
+function annotation(name: string, expr: string, color: string): dashboards.AnnotationQueryBuilder {
+  return new dashboards.AnnotationQueryBuilder()
     .name(name)
     .datasource(DATA_SOURCE)
     .enable(true)
@@ -149,7 +122,7 @@ function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
   const entries = Object.entries(value).filter(
-    ([, one]) => one !== undefined && one !== DashboardLinkPlacement.InControlsMenu,
+    ([, one]) => one !== undefined && one !== dashboards.DashboardLinkPlacement.InControlsMenu,
   );
   return Object.fromEntries(
     entries.toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([key, one]) => [key, sorted(one)]),
@@ -157,7 +130,7 @@ function sorted(value: unknown): unknown {
 }
 
 /** The data source that the user selects. */
-const DATA_SOURCE: DataSourceRef = { type: "prometheus", uid: "${datasource}" };
+const DATA_SOURCE: common.DataSourceRef = { type: "prometheus", uid: "${datasource}" };
 
 type AnyPanel = StatBuilder | TimelineBuilder | TableBuilder | GraphBuilder;
 
@@ -216,18 +189,18 @@ function ofKind(spec: PanelSpec): AnyPanel {
       return new StatBuilder()
         .colorMode(
           spec.colors === undefined && spec.seriesColors === undefined && spec.states === undefined
-            ? BigValueColorMode.None
-            : BigValueColorMode.Background,
+            ? common.BigValueColorMode.None
+            : common.BigValueColorMode.Background,
         )
-        .graphMode(BigValueGraphMode.None)
+        .graphMode(common.BigValueGraphMode.None)
         .textMode(STAT_TEXT[spec.show ?? "value"])
-        .reduceOptions(new ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
+        .reduceOptions(new common.ReduceDataOptionsBuilder().calcs(["lastNotNull"]));
     case "timeline":
       return new TimelineBuilder()
         .fillOpacity(80)
-        .showValue(VisibilityMode.Never)
-        .colorScheme(new FieldColorBuilder().mode(FieldColorModeId.Thresholds))
-        .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Single));
+        .showValue(common.VisibilityMode.Never)
+        .colorScheme(new dashboards.FieldColorBuilder().mode(dashboards.FieldColorModeId.Thresholds))
+        .tooltip(new common.VizTooltipOptionsBuilder().mode(common.TooltipDisplayMode.Single));
     case "table":
       return table(spec);
     case "graph":
@@ -236,9 +209,9 @@ function ofKind(spec: PanelSpec): AnyPanel {
 }
 
 const STAT_TEXT = {
-  name: BigValueTextMode.Name,
-  "name and value": BigValueTextMode.ValueAndName,
-  value: BigValueTextMode.Auto,
+  name: common.BigValueTextMode.Name,
+  "name and value": common.BigValueTextMode.ValueAndName,
+  value: common.BigValueTextMode.Auto,
 };
 
 /** Columns in their order; queries aggregate to their labels. With Grafana's own 150 pixels each, the last of nine is cut off on a screen of 1280. */
@@ -272,17 +245,19 @@ function columnProperties(column: ColumnSpec): ValueProperty[] {
     { id: "noValue", value: "–" },
     ...(Object.keys(mapping).length === 0
       ? []
-      : [{ id: "mappings", value: [{ type: MappingType.ValueToText, options: mapping }] }]),
+      : [{ id: "mappings", value: [{ type: dashboards.MappingType.ValueToText, options: mapping }] }]),
     ...(steps === undefined
       ? []
       : [
           { id: "thresholds", value: absoluteThresholds(steps).build() },
-          { id: "color", value: { mode: FieldColorModeId.Thresholds } },
+          { id: "color", value: { mode: dashboards.FieldColorModeId.Thresholds } },
         ]),
     ...((colors ?? states ?? steps) === undefined
       ? []
       : [
-          property<TableFieldOptions, "cellOptions">("cellOptions", { type: TableCellDisplayMode.ColorText }),
+          property<common.TableFieldOptions, "cellOptions">("cellOptions", {
+            type: common.TableCellDisplayMode.ColorText,
+          }),
         ]),
     ...(leadsTo === undefined ? [] : [{ id: "links", value: [cellLink(leadsTo).build()] }]),
     ...(unit === undefined ? [] : [{ id: "unit", value: unitOf(unit) }]),
@@ -302,7 +277,7 @@ function stateWords(
   return Object.fromEntries(states.map(([value, text, color], index) => [value, { text, color, index }]));
 }
 
-function cellLink(leadsTo: NonNullable<ColumnSpec["leadsTo"]>): DashboardLinkBuilder {
+function cellLink(leadsTo: NonNullable<ColumnSpec["leadsTo"]>): dashboards.DashboardLinkBuilder {
   return leadsTo === "runbook"
     ? link("Runbook", `${runbooksUrl()}\${__value.text}.md`).targetBlank(true)
     : link(
@@ -311,8 +286,8 @@ function cellLink(leadsTo: NonNullable<ColumnSpec["leadsTo"]>): DashboardLinkBui
       );
 }
 
-function link(title: string, url: string): DashboardLinkBuilder {
-  return new DashboardLinkBuilder(title).type(DashboardLinkType.Link).url(url);
+function link(title: string, url: string): dashboards.DashboardLinkBuilder {
+  return new dashboards.DashboardLinkBuilder(title).type(dashboards.DashboardLinkType.Link).url(url);
 }
 
 interface ValueProperty {
@@ -332,55 +307,61 @@ function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
   const builder = new GraphBuilder()
     .lineWidth(1)
     .fillOpacity(0)
-    .showPoints(VisibilityMode.Never)
+    .showPoints(common.VisibilityMode.Never)
     .legend(
-      new VizLegendOptionsBuilder()
+      new common.VizLegendOptionsBuilder()
         .showLegend(true)
-        .displayMode(LegendDisplayMode.Table)
-        .placement(LegendPlacement.Right)
+        .displayMode(common.LegendDisplayMode.Table)
+        .placement(common.LegendPlacement.Right)
         .calcs(["lastNotNull", "max"])
         .sortBy("Last *")
         .sortDesc(true),
     )
     // oxlint-disable-next-line unicorn/no-array-sort -- a builder's method
-    .tooltip(new VizTooltipOptionsBuilder().mode(TooltipDisplayMode.Multi).sort(SortOrder.Descending));
+    .tooltip(
+      new common.VizTooltipOptionsBuilder()
+        .mode(common.TooltipDisplayMode.Multi)
+        .sort(common.SortOrder.Descending),
+    );
   if (logAxis)
-    builder.scaleDistribution(new ScaleDistributionConfigBuilder().type(ScaleDistribution.Log).log(10));
+    builder.scaleDistribution(
+      new common.ScaleDistributionConfigBuilder().type(common.ScaleDistribution.Log).log(10),
+    );
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [
-    property<GraphFieldConfig, "lineStyle">("lineStyle", { fill: "dash", dash: [10, 10] }),
+    property<common.GraphFieldConfig, "lineStyle">("lineStyle", { fill: "dash", dash: [10, 10] }),
     { id: "color", value: { mode: "fixed", fixedColor: "red" } },
   ]);
 }
 
 /** Words of states, grey for what is not known, and a word for what is more than enough. */
-function mappings({ kind, states = [], enough, emptyText }: PanelSpec): ValueMapping[] {
-  const words: ValueMapping[] =
+function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboards.ValueMapping[] {
+  const words: dashboards.ValueMapping[] =
     states.length === 0
       ? []
       : [
           {
-            type: MappingType.ValueToText,
+            type: dashboards.MappingType.ValueToText,
             options: stateWords(states),
           },
         ];
-  const range: ValueMapping[] =
+  const range: dashboards.ValueMapping[] =
     enough === undefined
       ? []
       : [
           {
-            type: MappingType.RangeToText,
+            type: dashboards.MappingType.RangeToText,
             // A text of its own keeps the colour of the thresholds.
             options: { from: enough[0], to: null, result: { text: enough[1], index: states.length } },
           },
         ];
-  const unknown: ValueMapping[] =
+  const unknown: dashboards.ValueMapping[] =
     kind === "stat"
       ? [
           {
-            type: MappingType.SpecialValue,
+            type: dashboards.MappingType.SpecialValue,
             options: {
-              match: SpecialValueMatch.NullAndNan,
+              match: dashboards.SpecialValueMatch.NullAndNan,
               result: { text: emptyText ?? "no data", color: "text", index: states.length + 1 },
             },
           },
@@ -389,7 +370,7 @@ function mappings({ kind, states = [], enough, emptyText }: PanelSpec): ValueMap
   return [...words, ...range, ...unknown];
 }
 
-function thresholds({ colors, states }: PanelSpec): ThresholdsConfigBuilder {
+function thresholds({ colors, states }: PanelSpec): dashboards.ThresholdsConfigBuilder {
   const steps: ColorSteps = colors ??
     states?.map(([value, , color], index) => [color, index === 0 ? undefined : value]) ?? [
       ["blue", undefined],
@@ -397,8 +378,8 @@ function thresholds({ colors, states }: PanelSpec): ThresholdsConfigBuilder {
   return absoluteThresholds(steps);
 }
 
-function absoluteThresholds(steps: ColorSteps): ThresholdsConfigBuilder {
-  return new ThresholdsConfigBuilder()
-    .mode(ThresholdsMode.Absolute)
+function absoluteThresholds(steps: ColorSteps): dashboards.ThresholdsConfigBuilder {
+  return new dashboards.ThresholdsConfigBuilder()
+    .mode(dashboards.ThresholdsMode.Absolute)
     .steps(steps.map(([color, value]) => ({ color, value: value ?? null })));
 }

@@ -263,7 +263,9 @@ local:
     expect(out).toContain(
       '6:91: local.accounts.1.balances.0: is not an amount with a denomination (expected text such as "1000000untrn")',
     );
-    expect(out).toContain("7:3: local.validatrs: unknown key; did you mean validators? (expected one of the documented keys)");
+    expect(out).toContain(
+      "7:3: local.validatrs: unknown key; did you mean validators? (expected one of the documented keys)",
+    );
   });
 
   it("is reported when names have no account, or the same chain is named twice", async () => {
