@@ -9,8 +9,7 @@ import { daemonUrlOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 import type { Report, ReportOutcome } from "../../platform/report/document.ts";
 import { parseRelayerNow, relayerWhyReport } from "../../relayer/report/why-relayer.ts";
-import { type OracleOptions, oracleOptions } from "../../watchdog/cli/oracle-source.ts";
-import { readNow } from "../../watchdog/cli/oracle-status.ts";
+import { type OracleOptions, oracleOptions, readNow } from "../../watchdog/cli/oracle-source.ts";
 import { whyReport } from "../../watchdog/report/status-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;

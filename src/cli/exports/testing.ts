@@ -1,8 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { runIcqRelayer } from "../../../daemons/icq-relayer/main.ts";
 import { type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
-import { runOracleWatchdog } from "../../../daemons/oracle-watchdog/main.ts";
 import { accountNamed, CHAINS } from "../../localnet/accounts/chains.ts";
 import { createFaucet } from "../../localnet/control/control-routes.ts";
 import { mineBlocks } from "../../localnet/control/mine-blocks.ts";
@@ -214,11 +212,13 @@ function createParts(
       up.resolve,
     );
   const relayer = async (signal: AbortSignal): Promise<void> => {
+    const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     const { clock } = await up.promise;
     const { config } = localnetRelayerConfig(ports, undefined);
     await runIcqRelayer(config, { ...context, clock, signal }, relayerUp.resolve);
   };
   const watchdog = async (signal: AbortSignal): Promise<void> => {
+    const { runOracleWatchdog } = await import("../../../daemons/oracle-watchdog/main.ts");
     const { clock } = await up.promise;
     const { config } = localnetWatchdogConfig(undefined, undefined, watchedLocalnet(CHAINS.local, ports));
     const own = { ...context, clock: withItsDurations(clock, systemClock), signal };

@@ -188,7 +188,7 @@ async function commandTables(): Promise<string> {
   const single = commands.filter((one) => visible(one).length === 0);
   const groups = commands.filter((one) => visible(one).length > 0);
   return [
-    table(single.map((one) => row(one, one.name()))),
+    table(single.map((one) => commandRow(one, one.name()))),
     ...groups.map((group) => `### ${group.name()}\n\n${table(leaves(group, ""))}`),
   ].join("\n");
 }
@@ -203,10 +203,10 @@ function visible(command: Command): readonly Command[] {
 function leaves(command: Command, path: string): readonly string[] {
   const name = `${path}${command.name()}`;
   const inner = visible(command);
-  return inner.length === 0 ? [row(command, name)] : inner.flatMap((one) => leaves(one, `${name} `));
+  return inner.length === 0 ? [commandRow(command, name)] : inner.flatMap((one) => leaves(one, `${name} `));
 }
 
-function row(command: Command, path: string): string {
+function commandRow(command: Command, path: string): string {
   const takes = command.registeredArguments.map((argument) => {
     const name = `${argument.name().toUpperCase()}${argument.variadic ? "…" : ""}`;
     return argument.required ? ` ${name}` : ` [${name}]`;

@@ -85,7 +85,7 @@ async function writePrograms(folder) {
   };
   const libraries = {
     testing: "dist/src/cli/exports/testing.js",
-    proofs: "dist/src/cli/exports/proofs.js",
+    proofs: "dist/src/cosmos/proofs.js",
   };
   const bundle = await rolldown({
     cwd: root,

@@ -3,7 +3,9 @@ import { z } from "zod";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import type { Secret } from "../../platform/base/secret.ts";
+import { parseActiveAlerts } from "../report/active-alerts.ts";
 import { type DataRange, parseValidatorData } from "../report/report-data.ts";
+import type { OracleNow } from "../report/status-report.ts";
 import type { ValidatorData } from "../report/validator-data.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
@@ -165,4 +167,14 @@ function selected(all: readonly ValidatorData[], wanted: string | undefined): re
   if (validators.length > 0) return validators;
   const names = all.map(({ ledger }) => ledger.validator).join(", ");
   throw new CliError(EXIT.usage, `the oracle watchdog has no validator ${wanted}; it has ${names}`);
+}
+
+/** Reads the month so far, and the alerts. */
+export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
+  const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
+  const state = await readOracle(options, context, undefined);
+  return {
+    ...state,
+    alerts: alerts.filter(({ validator }) => validator === (options.validator ?? validator)),
+  };
 }

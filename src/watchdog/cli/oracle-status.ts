@@ -1,9 +1,8 @@
 import { Command } from "commander";
-import { parseActiveAlerts } from "../report/active-alerts.ts";
-import { type OracleNow, statusReport } from "../report/status-report.ts";
+import { statusReport } from "../report/status-report.ts";
 import { forecastReport } from "../report/forecast-report.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { askWatchdog, type OracleOptions, oracleOptions, readOracle } from "./oracle-source.ts";
+import { type OracleOptions, oracleOptions, readNow, readOracle } from "./oracle-source.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
 
 type Options = OracleOptions & ReportFormatOptions;
@@ -27,14 +26,4 @@ function oracleCommand(action: (options: Options) => Promise<void>): Command {
   const command = new Command().action(action);
   for (const option of [...oracleOptions(), ...formatOptions()]) command.addOption(option);
   return command;
-}
-
-/** Reads the month so far, and the alerts. */
-export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
-  const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
-  const state = await readOracle(options, context, undefined);
-  return {
-    ...state,
-    alerts: alerts.filter(({ validator }) => validator === (options.validator ?? validator)),
-  };
 }

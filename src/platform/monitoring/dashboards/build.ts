@@ -317,10 +317,10 @@ function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
         .sortBy("Last *")
         .sortDesc(true),
     )
-    // oxlint-disable-next-line unicorn/no-array-sort -- a builder's method
     .tooltip(
       new common.VizTooltipOptionsBuilder()
         .mode(common.TooltipDisplayMode.Multi)
+        // oxlint-disable-next-line unicorn/no-array-sort -- a builder's method
         .sort(common.SortOrder.Descending),
     );
   if (logAxis)

@@ -78,7 +78,7 @@ function start(
   isBusy: () => boolean = () => false,
 ): { traffic: Traffic; end: () => Promise<unknown> } {
   const traffic = createTraffic(
-    { gasPerBlock, faults: { has: isBusy } },
+    { gasPerBlock, faults: { has: (name) => name === "busy-market" && isBusy() } },
     { node: Promise.resolve({ view }), clock: systemClock, logger: silentLogger },
   );
   const own = new AbortController();

@@ -4,16 +4,16 @@
  * A value is proven in two steps: `verifyHeader` verifies a header against a trusted one, and `createProofVerifier().verify` the value
  * against the header's `appHash`, which is the root of the state one height before.
  */
-export { CometError } from "../../cosmos/comet/comet-error.ts";
+export { CometError } from "./comet/comet-error.ts";
 export {
   type TrustedHeader,
   type TrustOptions,
   type UntrustedHeader,
   verifyHeader,
-} from "../../cosmos/comet/light-client.ts";
-export { parseSignedHeader, parseValidators } from "../../cosmos/comet/rpc-json.ts";
+} from "./comet/light-client.ts";
+export { parseSignedHeader, parseValidators } from "./comet/rpc-json.ts";
 export {
   createProofVerifier,
   type ProofItem,
   type ProofVerifier,
-} from "../../cosmos/merkle/ics23/proof-verifier.ts";
+} from "./merkle/ics23/proof-verifier.ts";
