@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { type LocalnetReady, runLocalnet } from "../../../daemons/localnet/main.ts";
+import type { LocalnetReady } from "../../../daemons/localnet/main.ts";
 import { accountNamed, CHAINS } from "../../localnet/accounts/chains.ts";
 import { createFaucet } from "../../localnet/control/control-routes.ts";
 import { mineBlocks } from "../../localnet/control/mine-blocks.ts";
@@ -190,8 +190,9 @@ function createParts(
   const relayerUp = createDeferred<Relayer | undefined>();
   const watchdogUp = createDeferred<undefined>();
   const context = { logger: silentLogger, clock: systemClock, random: Math.random, build: readBuildInfo() };
-  const localnet = (signal: AbortSignal): Promise<void> =>
-    runLocalnet(
+  const localnet = async (signal: AbortSignal): Promise<void> => {
+    const { runLocalnet } = await import("../../../daemons/localnet/main.ts");
+    await runLocalnet(
       {
         parts: [
           "local",
@@ -211,6 +212,7 @@ function createParts(
       { ...context, signal },
       up.resolve,
     );
+  };
   const relayer = async (signal: AbortSignal): Promise<void> => {
     const { runIcqRelayer } = await import("../../../daemons/icq-relayer/main.ts");
     const { clock } = await up.promise;
