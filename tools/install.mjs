@@ -7,6 +7,8 @@ import { fileURLToPath } from "node:url";
 
 const name = process.argv[2] ?? "";
 const folder = join(dirname(fileURLToPath(import.meta.url)), name);
+/** The slowest registry that is worth waiting for. */
+const TIMEOUT_MS = 600_000;
 /** The lock file that is installed. */
 const installed = join(folder, "node_modules/.installed");
 
@@ -23,6 +25,7 @@ if (readText(installed) !== lock) {
   const { status, stderr, error } = spawnSync("npm", ["ci", "--prefer-offline", "--loglevel=error"], {
     cwd: folder,
     encoding: "utf8",
+    timeout: TIMEOUT_MS,
   });
   if (status === 0) writeFileSync(installed, lock);
   else {

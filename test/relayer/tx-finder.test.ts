@@ -16,11 +16,15 @@ interface Tx {
 }
 
 /** A node with blocks of transactions. `error` is the text of its answer to a search. */
-function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: string; indexed?: number }) {
+function node(
+  blocks: ReadonlyMap<number, readonly Tx[]>,
+  search: { error?: string; indexed?: number; counted?: boolean; results?: number },
+) {
   const calls: string[] = [];
   const txsAt = (height = 0): readonly Tx[] => blocks.get(height) ?? [];
   return {
     calls,
+    distrusted: new Set<string>(),
     txSearch: async (): Promise<SearchPage> => {
       calls.push("tx_search");
       if (search.error === undefined) return { txs: [], totalCount: search.indexed ?? 0 };
@@ -28,7 +32,7 @@ function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: stri
       throw new ClientError({ ...facts, code: "rpc" }, search.error);
     },
     txCounts: async ({ from, to }: BlockRange) => {
-      if (search.indexed === undefined) throw new Error("blockchain is disabled");
+      if (search.indexed === undefined && search.counted !== true) throw new Error("blockchain is disabled");
       calls.push(`blockchain ${from} ${to}`);
       const heights = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
       return new Map(heights.map((height) => [BigInt(height), txsAt(height).length]));
@@ -41,7 +45,7 @@ function node(blocks: ReadonlyMap<number, readonly Tx[]>, search: { error?: stri
         gasWanted: 1n,
         gasUsed: 1n,
       }));
-      return { results, finalizeBlockEvents: [] };
+      return { results: results.slice(0, search.results), finalizeBlockEvents: [], endpoint: "n" };
     },
     block: async (height?: number) => {
       calls.push(`block ${height}`);
@@ -77,7 +81,12 @@ function finder(chain: ReturnType<typeof node>) {
     pass: (ms: number) => (nowMs += ms),
     searched,
     ...createTxFinder(
-      { comet: chain, cometWith, txCounts: chain.txCounts },
+      {
+        comet: chain,
+        cometWith,
+        txCounts: chain.txCounts,
+        distrust: (endpoint) => void chain.distrusted.add(endpoint),
+      },
       { connectionId: "connection-0", clock, logger },
     ),
   };
@@ -120,7 +129,7 @@ describe("a finder", () => {
   });
 
   it("reads a block only when its results match, and leaves out what was handled", async () => {
-    const chain = node(blocks, { error: NO_INDEX });
+    const chain = node(blocks, { error: NO_INDEX, counted: true });
     const handled = toHex(sha256(utf8("d")));
     const isHandled = (hash: string): boolean => hash === handled;
     const { found } = await finder(chain).find({ ...search, isHandled }, signal);
@@ -128,6 +137,19 @@ describe("a finder", () => {
     expect(chain.calls.filter((call) => call.startsWith("block "))).toEqual(["block 10", "block 12"]);
     expect(chain.calls.filter((call) => call.startsWith("block_results "))).toHaveLength(6);
   });
+
+  it.each([true, false])(
+    "does not take a block as searched when a node leaves out results, and asks others before it (counted: %s)",
+    async (counted) => {
+      const chain = node(blocks, { error: NO_INDEX, counted, results: 0 });
+      const one = finder(chain);
+      const short = "block 10 of the remote chain: 0 results of 4 transactions";
+      await expect(one.find(search, signal)).rejects.toThrow(short);
+      // Again, since the number of transactions may have been the wrong one.
+      await expect(one.find(search, signal)).rejects.toThrow(short);
+      expect([...chain.distrusted]).toEqual(["n"]);
+    },
+  );
 
   it("searches on nodes that have the whole range, and the block after it: the last block is in their index then", async () => {
     const one = finder(node(blocks, {}));

@@ -163,7 +163,7 @@ function queriesFact(status: RelayerStatus): Fact {
   );
 }
 
-/** An overdue query counts as that also when it fails: the problem counts it too. */
+/** An overdue query that fails is overdue: the problem includes it. */
 function countedAs(query: QueryView): "current" | "overdue" | "failing" | "pending" {
   const standing = query.lateness.isOverdue ? "overdue" : standingOf(query);
   return standing === "overdue" || standing === "failing" || standing === "pending" ? standing : "current";

@@ -11,7 +11,7 @@ import { errorText } from "../../platform/base/errors.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { matches, searchText } from "./tx-filter.ts";
-import type { FoundTx } from "./tx-proof.ts";
+import { badBlock, type FoundTx } from "./tx-proof.ts";
 import {
   findTxs,
   type FoundTxs,
@@ -37,7 +37,7 @@ export interface TxFinder {
 const INDEX_RETRY_MS = 600_000;
 
 /** A chain to search. */
-type SearchedChain = Pick<ChainClient, "cometWith" | "txCounts"> & { readonly comet: BlockReader };
+type SearchedChain = ScannedChain & Pick<ChainClient, "cometWith">;
 
 /** Creates a finder that expects an index. */
 export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
@@ -71,7 +71,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
   return {
     find: async (search, signal) => {
       if (scanUntilMs !== undefined && clock.monotonicMs() < scanUntilMs)
-        return scanTxs(chain.comet, search, signal);
+        return scanTxs(chain, search, counts, signal);
       try {
         const searcher = chain.cometWith(indexed(search.range), (page) => whyRefused(search, page));
         const [first, isOfWhole] = await Promise.all([
@@ -93,7 +93,7 @@ export function createTxFinder(chain: SearchedChain, deps: TxFinderDeps): TxFind
         if (isUnusable) noteIndex(error);
         else
           logger.debug("the remote node refused a search text", { connectionId, reason: errorText(error) });
-        return scanTxs(chain.comet, search, signal);
+        return scanTxs(chain, search, counts, signal);
       }
     },
   };
@@ -115,7 +115,7 @@ const MAX_COUNTED_BLOCKS = Number(2n * MAX_BLOCKS_PER_SEARCH);
 
 /** Counts the transactions of a range, each block once; 0 when no endpoint counts: a gateway may not have the method. */
 async function countTxs(
-  { txCounts }: Pick<SearchedChain, "txCounts">,
+  { txCounts }: Pick<ScannedChain, "txCounts">,
   { from, to }: BlockRange,
   counts: TxCounts,
   signal: AbortSignal,
@@ -186,25 +186,38 @@ export function txFinderOf(chain: SearchedChain, deps: TxFinderDeps): TxFinder {
   return finder;
 }
 
-/** Blocks of one scan. Each costs a call, or two when a transaction matches. The next cycle continues where it ended. */
+/**
+ * Blocks of one scan. Each costs a call, or two when a transaction matches or no endpoint counts. The next cycle continues where
+ * it ended.
+ */
 export const MAX_BLOCKS_PER_SCAN = 200n;
 /** Blocks that are read in parallel. */
 const BLOCKS_AT_ONCE = 8n;
 
 type BlockReader = Pick<ChainClient["comet"], "block" | "blockResults">;
 
+/** A chain whose blocks are scanned. */
+export type ScannedChain = Pick<ChainClient, "txCounts" | "distrust"> & { readonly comet: BlockReader };
+
 /**
  * Finds the same transactions as `findTxs`, without the transaction index of the node: from the events in the results of
- * every block. The inclusion proofs are computed from the blocks, and the caller verifies them against the header.
+ * every block. The inclusion proofs are computed from the blocks, and the caller verifies them against the header. `counts` are
+ * the numbers of transactions that are known. Throws `RelayError` "bad-block" when a block has not one result for each transaction.
  */
-export async function scanTxs(comet: BlockReader, search: TxSearch, signal: AbortSignal): Promise<FoundTxs> {
+export async function scanTxs(
+  chain: ScannedChain,
+  search: TxSearch,
+  counts: TxCounts,
+  signal: AbortSignal,
+): Promise<FoundTxs> {
   const { from, to } = search.range;
-  const last = from + MAX_BLOCKS_PER_SCAN - 1n < to ? from + MAX_BLOCKS_PER_SCAN - 1n : to;
+  const last = minInt(from + MAX_BLOCKS_PER_SCAN - 1n, to);
+  await countTxs(chain, { from, to: last }, counts, signal);
   const found: FoundTx[] = [];
   for (let height = from; height <= last; height += BLOCKS_AT_ONCE) {
-    const end = height + BLOCKS_AT_ONCE - 1n < last ? height + BLOCKS_AT_ONCE - 1n : last;
+    const end = minInt(height + BLOCKS_AT_ONCE - 1n, last);
     const blocks = await Promise.all(
-      heightsOf(height, end).map((at) => scanBlock(comet, Number(at), search, signal)),
+      heightsOf(height, end).map((at) => scanBlock(chain, at, { search, counts }, signal)),
     );
     found.push(...blocks.flat());
     if (found.length >= MAX_TXS_PER_SEARCH) return { found, upTo: end };
@@ -217,18 +230,30 @@ function heightsOf(from: bigint, to: bigint): readonly bigint[] {
 }
 
 async function scanBlock(
-  comet: BlockReader,
-  height: number,
-  search: TxSearch,
+  { comet, distrust }: Pick<ScannedChain, "comet" | "distrust">,
+  at: bigint,
+  { search, counts }: { readonly search: TxSearch; readonly counts: TxCounts },
   signal: AbortSignal,
 ): Promise<readonly FoundTx[]> {
-  const { results } = await raceAbort(comet.blockResults(height), signal);
+  const height = Number(at);
+  const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
+  // Without this, a transaction whose result a node leaves out would be searched, and lost.
+  const requireAll = (count: number): void => {
+    if (count === results.length) return;
+    counts.delete(at);
+    const error = badBlock(at, `${results.length} results of ${count} transactions`);
+    if (sender !== undefined) distrust(sender, error.message);
+    throw error;
+  };
+  const count = counts.get(at);
+  if (count !== undefined) requireAll(count);
   // The hash is not known yet. A condition on it is compared below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
-    code === 0 && matches(conditions, { height: BigInt(height), hash: "", events });
-  if (!results.some(isCandidate)) return [];
+    code === 0 && matches(conditions, { height: at, hash: "", events });
+  if (count !== undefined && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
+  requireAll(block.txs.length);
   const hashes = block.txs.map((tx) => sha256(tx));
   const { root, proofs } = simpleProofs(hashes);
   return results.flatMap((result, index) => {

@@ -70,7 +70,8 @@ export function requireIncluded(found: FoundTx, block: LightBlockBytes): void {
   throw badBlock(block.height, `the inclusion proof of transaction ${toHex(found.hash)} is invalid`);
 }
 
-function badBlock(height: bigint, reason: string): RelayError {
+/** The error of a block whose parts contradict each other. */
+export function badBlock(height: bigint, reason: string): RelayError {
   return new RelayError({ code: "bad-block", height }, `block ${height} of the remote chain: ${reason}`);
 }
 

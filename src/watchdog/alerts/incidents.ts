@@ -26,7 +26,8 @@ const BESIDE_MS = MINUTE_MS;
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
-  const pieces = piecesOf(source, fromMs, toMs);
+  const minutes = ledger.minutes(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
+  const pieces = piecesOf(source, minutes, fromMs, toMs);
   const { quietMs } = policy;
   const known = sequence(
     pieces.filter(({ cause }) => cause !== NO_CAUSE && cause !== SCATTERED),
@@ -41,7 +42,7 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   const scattered = claim(single, all, (one, { bad }) => ({ ...one, bad: one.bad + bad }));
   const events = ledger.events(fromMs, toMs);
   // Only minutes with blocks are good ones. Of older times they are not stored.
-  const minute = ledger.minutes(fromMs, toMs).at(-1);
+  const minute = minutes.at(-1);
   const seenMs = minute === undefined ? toMs : Math.min(toMs, minute.startMs + MINUTE_MS);
   const incidents = withEnds(all, events, { quietMs, toMs: seenMs });
   return [...incidents, ...scatteredOf(scattered)];
@@ -213,10 +214,13 @@ export function costedMonth({ ledger, policy, assessment }: CostSource, month: M
 
 /** Adds to each incident what it costs its month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
-  return incidents.map((incident) => ({
-    ...incident,
-    cost: costOf(costedMonth(source, incident.month), incident.bad),
-  }));
+  const monthsOf = new Map<Month, CostedMonth>();
+  return incidents.map((incident) => {
+    const { month, bad } = incident;
+    const costed = monthsOf.get(month) ?? costedMonth(source, month);
+    monthsOf.set(month, costed);
+    return { ...incident, cost: costOf(costed, bad) };
+  });
 }
 
 /** Encodes an incident. Times are ISO 8601, heights are decimal strings. */

@@ -3,7 +3,7 @@ import { type Month, monthOf } from "../../platform/base/month.ts";
 import type { AlertRule } from "../conditions/condition.ts";
 import type { LedgerEvent, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
-import type { Policy } from "../policy/assessment.ts";
+import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import type { PastAlert } from "./alert-state.ts";
 
 /** Missed blocks with one cause, from the first one to the last one before enough good minutes, or before another cause. */
@@ -40,14 +40,21 @@ export interface ExplainingAlert {
   readonly inhibits: readonly string[];
 }
 
-/** Returns the alerts of a validator that explain its bad blocks. */
-export function explainingAlerts(
-  validator: string,
+/** The part of a validator's status that says which of its alerts cause which, and how it is paid. */
+interface AlertedValidator {
+  readonly validator: string;
+  readonly alerts: readonly { readonly rule: Pick<AlertRule, "condition"> }[];
+  readonly assessment: Pick<Assessment, "policy"> | undefined;
+}
+
+/** Returns what a validator's incidents are read from. `history` has the alerts that fired, of all validators. */
+export function incidentSourceOf(
+  { validator, alerts, assessment }: AlertedValidator,
+  ledger: LedgerView,
   history: readonly PastAlert[],
-  rules: readonly Pick<AlertRule, "condition">[],
-): readonly ExplainingAlert[] {
-  const inhibits = new Map(rules.map(({ condition }) => [condition.name, condition.inhibits]));
-  return history
+): IncidentSource & { readonly policy: Policy } {
+  const inhibits = new Map(alerts.map(({ rule: { condition } }) => [condition.name, condition.inhibits]));
+  const explaining = history
     .filter((past) => past.validator === validator)
     .map(({ alert, sinceMs, resolvedAtMs }) => ({
       alert,
@@ -55,6 +62,7 @@ export function explainingAlerts(
       resolvedAtMs,
       inhibits: inhibits.get(alert) ?? [],
     }));
+  return { ledger, policy: policyOf(assessment), alerts: explaining };
 }
 
 /** What incidents are read from. */
@@ -73,10 +81,11 @@ export function byBegin(a: Incident, b: Incident): number {
 /**
  * Assigns the bad blocks of [fromMs, toMs) to causes, range of blocks by range of blocks; by minute where these are not known, and by hour
  * where those are not either. A cause gets no more of the bad blocks than the blocks that came while it lasted, in the order of
- * {@link rangesOf}; what is left has no known cause, or is scattered. Oldest first.
+ * {@link rangesOf}; what is left has no known cause, or is scattered. Oldest first. `stored` are the minutes from the hour of `fromMs` on.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,
+  stored: readonly Rollup[],
   fromMs: number,
   toMs: number,
 ): readonly Incident[] {
@@ -84,7 +93,7 @@ export function piecesOf(
   const beginMs = Math.floor(fromMs / HOUR_MS) * HOUR_MS;
   const causes = rangesOf({ alerts, events: ledger.events(beginMs - HOUR_MS, toMs) });
   const misses = byHour(ledger.misses(beginMs, toMs), (range) => range.toMs);
-  const minutes = byHour(ledger.minutes(beginMs, toMs), ({ startMs }) => startMs);
+  const minutes = byHour(stored, ({ startMs }) => startMs);
   return ledger
     .hours(beginMs, toMs)
     .flatMap((hour) => partsOf(hour, HOUR_MS, misses(hour.startMs), minutes(hour.startMs)))

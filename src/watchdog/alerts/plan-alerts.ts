@@ -8,7 +8,7 @@ import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { AlertEvent } from "./alert-event.ts";
 import { alertCost } from "./incidents.ts";
-import { explainingAlerts } from "./miss-causes.ts";
+import { incidentSourceOf } from "./miss-causes.ts";
 import { deadLetters, type Delivery, enqueue } from "./outbox.ts";
 import type { Assessment } from "../policy/assessment.ts";
 import { activeWindow, type MaintenanceWindow } from "./maintenance.ts";
@@ -302,26 +302,19 @@ export function alertOnPoll(
       )
       .map(({ channel, dead }) => ({ channel, reason: dead.reason })),
   });
+  const { validator } = observation;
+  const alerted = { validator, assessment, alerts: options.rules.map((rule) => ({ rule })) };
   const plan = planAlerts(
     state,
     {
-      validator: observation.validator,
+      validator,
       chainId: ledger.chainId ?? "unknown chain",
       nowMs: observation.atMs,
       gapMs,
       results,
       costOf: (alert, history) =>
         assessment &&
-        alertCost(
-          {
-            ledger,
-            policy: assessment.policy,
-            alerts: explainingAlerts(observation.validator, history, options.rules),
-          },
-          assessment,
-          alert,
-          observation.atMs,
-        ),
+        alertCost(incidentSourceOf(alerted, ledger, history), assessment, alert, observation.atMs),
     },
     options,
   );

@@ -9,7 +9,7 @@ import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { Escalation } from "../alerts/notifications.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { alertCost } from "../alerts/incidents.ts";
-import { explainingAlerts } from "../alerts/miss-causes.ts";
+import { incidentSourceOf } from "../alerts/miss-causes.ts";
 import type { Cost } from "../policy/cost-text.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
@@ -239,17 +239,7 @@ function validatorDetails(
   const ledger = ledgerOf(validator);
   const costOf = (alert: AlertState): Cost | undefined => {
     if (assessment === undefined || ledger === undefined) return undefined;
-    const { policy } = assessment;
-    const source = {
-      ledger,
-      policy,
-      alerts: explainingAlerts(
-        validator,
-        history,
-        status.alerts.map(({ rule }) => rule),
-      ),
-    };
-    return alertCost(source, assessment, alert, nowMs);
+    return alertCost(incidentSourceOf(status, ledger, history), assessment, alert, nowMs);
   };
   return html`${payFacts(status)}
 ${conditionSection(status.alerts, { nowMs, runbooks, costOf, escalation, isPolled: status.polledAtMs !== undefined })}

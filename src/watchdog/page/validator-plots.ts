@@ -4,11 +4,11 @@ import { html, type Html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
-import { type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { policyOf } from "../policy/assessment.ts";
 import type { LeastRates } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { incidentsOf, joinIncidents, withCosts } from "../alerts/incidents.ts";
-import { explainingAlerts, type Incident } from "../alerts/miss-causes.ts";
+import { type Incident, incidentSourceOf } from "../alerts/miss-causes.ts";
 import { dayPlot, lastDayOf } from "./day-plot.ts";
 import {
   forecastPlot,
@@ -108,7 +108,7 @@ function plotsOf(
   const toMs = Math.min(nextMonthMs(monthStartMs(current.month)), nowMs + 1);
   const past = pastOf(ledger);
   const today = monthPart(status, ledger, { fromMs, toMs }, history);
-  const policy = policyOf(status);
+  const policy = policyOf(assessment);
   const incidents = withCosts(
     { ledger, alerts: [], policy, assessment },
     joinIncidents(past.incidents, today.incidents, policy.quietMs, nowMs),
@@ -129,19 +129,7 @@ function monthPart(
 ): MonthPart {
   return {
     strip: stripPart(stripOf(ledger, leastOf(status), range)),
-    incidents: incidentsOf(
-      {
-        ledger,
-        policy: policyOf(status),
-        alerts: explainingAlerts(
-          status.validator,
-          history,
-          status.alerts.map(({ rule }) => rule),
-        ),
-      },
-      range.fromMs,
-      range.toMs,
-    ),
+    incidents: incidentsOf(incidentSourceOf(status, ledger, history), range.fromMs, range.toMs),
     placeless: placelessBlocks(ledger, range),
   };
 }
@@ -153,12 +141,8 @@ function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
   return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
 }
 
-function policyOf({ assessment }: WatchdogStatus): Policy {
-  return assessment?.policy ?? SPECIFIED_POLICY;
-}
-
 function leastOf(status: WatchdogStatus): LeastRates {
-  return policyOf(status).least;
+  return policyOf(status.assessment).least;
 }
 
 function leastKey(status: WatchdogStatus): string {

@@ -171,6 +171,11 @@ export const SPECIFIED_POLICY: Policy = {
   quietMs: 600_000,
 };
 
+/** The policy of the present month; that of the specification before anything was assessed. */
+export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Policy {
+  return assessment?.policy ?? SPECIFIED_POLICY;
+}
+
 /** The policy by which a chain with these parameters pays; the rest is that of the configured one. */
 export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
   return {

@@ -44,8 +44,8 @@ export interface OracleReportSource {
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /**
- * Creates `GET /api/incidents`, and `GET /api/report-data`: what reports read of all validators, for `relaywatch report` and the other commands. The
- * range is `?from=MS&to=MS`, `?since=MS` before the watchdog's present, or else its present month so far.
+ * Creates `GET /api/incidents`: the present month's incidents, and the cost of each alert that fires; and `GET /api/report-data`: what
+ * commands read about all validators, in the range `?from=MS&to=MS`, `?since=MS` before now, or else in the present month so far.
  */
 export function createReportRoutes(source: OracleReportSource): readonly HttpRoute[] {
   return [

@@ -7,10 +7,10 @@ import { errorReply, getRoute, type HttpReply, type HttpRoute } from "../../plat
 import type { PastAlert } from "../alerts/alert-state.ts";
 import { type LedgerView, recentBlocks } from "../ledger/ledger-view.ts";
 import { whyBlind } from "../polling/freshness.ts";
-import { type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
+import { policyOf } from "../policy/assessment.ts";
 import { SPECIFIED_LEAST } from "../policy/reward-tier.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { explainingAlerts } from "../alerts/miss-causes.ts";
+import { incidentSourceOf } from "../alerts/miss-causes.ts";
 import { type OpenAlert, type Present, presentOf } from "./present-state.ts";
 import { firstDayMs, startOfDay } from "./public-days.ts";
 import { joinHistories, NO_HISTORY, type PublicHistory, readHistory } from "./public-history.ts";
@@ -152,33 +152,17 @@ function toPublic(shown: ShownValidator, entry: Entry | undefined, context: Publ
   const recent =
     status === undefined || ledger === undefined
       ? NO_HISTORY
-      : readHistory(sourceOf(status, ledger, deps), cutOf(nowMs), nowMs + 1);
+      : readHistory(incidentSourceOf(status, ledger, deps.alertHistory()), cutOf(nowMs), nowMs + 1);
   return publicValidator({
     shown,
     hasAmounts: config.hasAmounts,
     ledger,
-    history: joinHistories(past, recent, policyOf(status).quietMs, nowMs),
+    history: joinHistories(past, recent, policyOf(status?.assessment).quietMs, nowMs),
     present: presentNow(status, ledger, { nowMs, pollMs: deps.pollMs }),
     assessment: status?.assessment,
     seenAtMs: status && seenAt(status, ledger, nowMs),
     nowMs,
   });
-}
-
-function sourceOf(status: WatchdogStatus, ledger: LedgerView, { alertHistory }: StatusPageDeps) {
-  return {
-    ledger,
-    policy: policyOf(status),
-    alerts: explainingAlerts(
-      status.validator,
-      alertHistory(),
-      status.alerts.map(({ rule }) => rule),
-    ),
-  };
-}
-
-function policyOf(status: WatchdogStatus | undefined): Policy {
-  return status?.assessment?.policy ?? SPECIFIED_POLICY;
 }
 
 /** Start of yesterday: later days are in memory. */
@@ -201,7 +185,7 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
     const read = (ledger: LedgerView | undefined): PublicHistory =>
       ledger === undefined
         ? NO_HISTORY
-        : readHistory(sourceOf(status, ledger, deps), firstDayMs(nowMs), cutMs);
+        : readHistory(incidentSourceOf(status, ledger, deps.alertHistory()), firstDayMs(nowMs), cutMs);
     try {
       const past = read(deps.storedLedger(validator));
       known.set(validator, { cutMs, atMs: nowMs, past });

@@ -28,7 +28,7 @@ it("a scan of a node's blocks finds what its index finds, with proofs that verif
   } as const;
   const [indexed, scanned] = await Promise.all([
     findTxs(remote.comet, search, signal),
-    scanTxs(remote.comet, search, signal),
+    scanTxs(remote, search, new Map(), signal),
   ]);
   expect(indexed.found.length).toBeGreaterThanOrEqual(3);
   const view = ({ found, upTo }: typeof indexed) => ({
