@@ -1,3 +1,4 @@
+import { maxInt } from "../../../platform/base/integers.ts";
 import type Database from "libsql";
 import type { Commit, ValidatorSet } from "../../../cosmos/comet/block-types.ts";
 import { createRecentCache } from "../../../platform/base/caches.ts";
@@ -20,7 +21,13 @@ import {
 import { createEventIndex, type EventIndex } from "./event-index.ts";
 import { openDatabase, type OpenDatabase, openSnapshot } from "./open-database.ts";
 import { createBulkInsert, readRow, readRows, type Row } from "./rows.ts";
-import { createSnapshotTables, firstOfRun, type SnapshotTables, type StoredSnapshot } from "./snapshots.ts";
+import {
+  createSnapshotTables,
+  firstOfRun,
+  retainedTo,
+  type SnapshotTables,
+  type StoredSnapshot,
+} from "./snapshots.ts";
 
 /** All durable data of a node. Synchronous. Reads of an unknown height or hash return undefined. */
 export interface BlockStore {
@@ -291,23 +298,31 @@ function createStateTables(database: Database.Database): StateTables {
   const heights = database.prepare("SELECT DISTINCT height FROM state_roots ORDER BY height");
   const latest = database.prepare("SELECT height FROM state_roots ORDER BY height DESC LIMIT 1");
   const storedHeights = (): readonly bigint[] => readRows(heights.all()).map((row) => row.integer("height"));
-  const recentFrom = (): bigint | undefined => firstOfRun(storedHeights());
+  // A snapshot may be just below the recent heights, without a gap: what is retained for it shows where they begin.
+  const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
+  /** The lowest height that the application has beside those of snapshots; undefined before it reads them. */
+  let from: bigint | undefined;
   // Created at the first use: a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;
-  const snapshots = (): SnapshotTables => (tables ??= createSnapshotTables(database, recentFrom));
+  const snapshots = (): SnapshotTables =>
+    (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));
   return {
     snapshots,
     apply: (changes) => {
       writeNodes(changes.writes.map(({ store, id, bytes }) => [store, id, bytes]));
       for (const { store, id } of snapshots().retain(changes)) deleteNode.run(store, id);
-      for (const height of changes.expired ?? []) if (!snapshots().isKept(height)) deleteRoots.run(height);
+      for (const height of changes.expired ?? []) {
+        if (!snapshots().isKept(height)) deleteRoots.run(height);
+        from = height + 1n;
+      }
       for (const root of changes.roots) writeRoot.run(changes.height, root.store, root.rootId ?? null);
     },
     storage: {
       latestHeight: () => readRow(latest.get())?.integer("height"),
       heights: () => {
-        const from = recentFrom() ?? 0n;
-        return storedHeights().filter((height) => height >= from);
+        const first = recentFrom();
+        from = first;
+        return storedHeights().filter((height) => height >= first);
       },
       roots: (height) =>
         readRows(roots.all(height)).map((row) => ({

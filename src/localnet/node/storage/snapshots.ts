@@ -1,7 +1,7 @@
 import type Database from "libsql";
 import { decodeNodeId } from "../../../cosmos/merkle/iavl/node.ts";
 import type { CommitChanges } from "../../chain/store/multi-store.ts";
-import { readRows } from "./rows.ts";
+import { readRow, readRows } from "./rows.ts";
 
 /** A height to which the store can go back. */
 export interface StoredSnapshot {
@@ -31,10 +31,7 @@ export interface SnapshotTables {
 }
 
 /** `recentFrom` returns the lowest height that is stored without a snapshot too. */
-export function createSnapshotTables(
-  database: Database.Database,
-  recentFrom: () => bigint | undefined,
-): SnapshotTables {
+export function createSnapshotTables(database: Database.Database, recentFrom: () => bigint): SnapshotTables {
   const all = database.prepare("SELECT id, height, ahead_ms FROM snapshots ORDER BY id");
   const read = (): readonly StoredSnapshot[] =>
     readRows(all.all()).map((row) => ({
@@ -58,7 +55,7 @@ export function createSnapshotTables(
     database.exec(`DELETE FROM retained_nodes WHERE (store, id) IN (${unneeded})`);
     database
       .prepare("DELETE FROM state_roots WHERE height < ? AND height NOT IN (SELECT height FROM snapshots)")
-      .run(recentFrom() ?? 0n);
+      .run(recentFrom());
   };
   const remove = (ids: readonly number[]): void => {
     if (ids.length === 0) return;
@@ -98,6 +95,15 @@ export function createSnapshotTables(
       known = read();
     },
   };
+}
+
+/** Returns the greatest height with a node that only snapshots need; -1 when there is none. */
+export function retainedTo(database: Database.Database): bigint {
+  // A read-only copy of a home may have the tables of an earlier version.
+  const table = database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'retained_nodes'").get();
+  if (table === undefined) return -1n;
+  const last = database.prepare("SELECT coalesce(max(last), -1) AS last FROM retained_nodes").get();
+  return readRow(last)?.integer("last") ?? -1n;
 }
 
 /** Ids begin with their version, so these are larger than all of `height`. */
