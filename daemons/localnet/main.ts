@@ -6,6 +6,7 @@ import {
   type ChainProfile,
   CHAINS,
   DEFAULT_ROLES,
+  localnetAccounts,
 } from "../../src/localnet/accounts/chains.ts";
 import { type ContractPage, createContractPage } from "../../src/workbench/contract-page.ts";
 import { type ContractWatchOptions, createContractWatch } from "../../src/workbench/contract-watch.ts";
@@ -16,6 +17,11 @@ import {
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
 import { type ChainClock, createChainClock } from "../../src/localnet/control/chain-clock.ts";
+import {
+  localnetOverview,
+  localnetParts,
+  type OverviewDeps,
+} from "../../src/localnet/control/overview-page.ts";
 import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,
@@ -55,11 +61,15 @@ import type { Secret } from "../../src/platform/base/secret.ts";
 import { unreachable } from "../../src/platform/base/errors.ts";
 import { type Service, supervise, throwFirst } from "../../src/platform/base/service.ts";
 import type { HttpRoute } from "../../src/platform/http/http-route.ts";
+import { DASHBOARDS, neighboursOf, pageLinks } from "../../src/platform/monitoring/alerts/links.ts";
 import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
+import { html } from "../../src/platform/web/html.ts";
+import { livePageRoutes } from "../../src/platform/web/live-page.ts";
+import { overviewRoute } from "../../src/platform/web/overview.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
 import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 
@@ -106,7 +116,13 @@ export async function runLocalnet(
   const bench = { up: chainsUp.promise, makeProfile: profiles.local.make };
   const watch = openWatch(options, context, bench);
   const page = openPage(options, context, bench);
-  const targets = { page, sidecar, faults, trafficFaults, ibcRelayer, traffic, profiles };
+  let nodes: RunningLocalnet["chains"] = {};
+  chainsUp.promise.then(
+    (running) => (nodes = running?.chains ?? {}),
+    () => {},
+  );
+  const runningChains = () => [nodes.local, nodes.remote].filter((node) => node !== undefined);
+  const targets = { page, runningChains, sidecar, faults, trafficFaults, ibcRelayer, traffic, profiles };
   const localnet = openChains(options, context, targets);
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
@@ -165,13 +181,13 @@ interface Bench {
 
 /** The page is a part of the control API. */
 function openPage(
-  { parts, controlToken, links = {} }: LocalnetDaemonOptions,
-  { build, clock }: DaemonContext,
+  { parts, controlToken }: LocalnetDaemonOptions,
+  { clock }: DaemonContext,
   { up, makeProfile }: Bench,
 ): ContractPage | undefined {
   if (controlToken === undefined || !parts.includes("local")) return undefined;
   const node = up.then((running) => running?.chains.local ?? unreachable("a page without the local chain"));
-  return createContractPage({ node, version: build.version, clock, makeProfile, links });
+  return createContractPage({ node, clock, makeProfile });
 }
 
 function openWatch(
@@ -242,6 +258,7 @@ function openSidecarControl(
 interface ControlTargets {
   /** Undefined without a control API. */
   readonly page: ContractPage | undefined;
+  readonly runningChains: OverviewDeps["chains"];
   /** Undefined when it runs in another process. */
   readonly sidecar: Sidecar | undefined;
   /** Faults of the local chain's votes. */
@@ -289,27 +306,68 @@ function openChains(
 }
 
 function controlOptions(
-  { ports, access }: LocalnetDaemonOptions,
+  options: LocalnetDaemonOptions,
   token: Secret,
-  { page, sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
+  { page, runningChains, sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
   context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
+  const { ports, access } = options;
   const sidecarFaults =
     sidecar === undefined
       ? remoteSidecarFaultControl(`http://${LOCALNET_HOST}:${ports.sidecarControl}`, token)
       : sidecarFaultControl(sidecar);
   const voteFaults = switchesFaultControl(ORACLE_FAULTS, faults);
   const marketFaults = switchesFaultControl(TRAFFIC_FAULTS, trafficFaults);
+  const allFaults = joinFaultControls([sidecarFaults, voteFaults, marketFaults]);
+  const overview = {
+    clock: context.clock,
+    chains: runningChains,
+    faults: allFaults,
+    ibcRelayer: ibcRelayer?.status,
+    endpoints: localnetEndpoints(options),
+    accounts: localnetAccounts(options.chains),
+  };
   return {
     address: { ...localnetAddress(ports.control), access: { hosts: access.hosts } },
     token,
     routes: [
-      ...(page?.routes ?? []),
-      ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults, marketFaults])),
+      ...(page === undefined ? [] : pageRoutes(options, context, { page, overview })),
+      ...createFaultRoutes(allFaults),
       ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context.clock)),
       ...metricsRoutes({ ibcRelayer, traffic }, context),
     ],
   };
+}
+
+/** Creates the pages of the control API, `GET /profiles/HASH` and `GET /api/overview`. */
+function pageRoutes(
+  { ports, links = {} }: LocalnetDaemonOptions,
+  { build, clock }: DaemonContext,
+  { page, overview }: { readonly page: ContractPage; readonly overview: Omit<OverviewDeps, "neighbours"> },
+): readonly HttpRoute[] {
+  // The daemons of a default localnet are at its ports, whoever starts them.
+  const known = {
+    relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
+    watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,
+    ...links,
+  };
+  const deps = { ...overview, neighbours: neighboursOf(known, "localnet") };
+  const frame = {
+    heading: "Localnet",
+    version: build.version,
+    startedAtMs: clock.nowMs(),
+    token: html`It is in the file that <code>relaywatch up</code> and <code>relaywatch localnet start</code> name when they start.`,
+    links: [
+      { path: "/chains", text: "chains" },
+      { path: "/faults", text: "faults" },
+      ...pageLinks(links, "localnet", DASHBOARDS.process),
+    ],
+  };
+  return [
+    ...livePageRoutes({ frame, pages: [localnetOverview(deps), page.page] }, clock),
+    overviewRoute(() => localnetParts(deps)),
+    ...page.routes,
+  ];
 }
 
 /** Creates `GET /metrics` of the control API. It has the metrics of the IBC relayer and the traffic, if they run here. */
