@@ -4,6 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { LivePage } from "../../src/platform/web/live-page.ts";
 import { relayerPages } from "../../src/relayer/page/relayer-page.ts";
+import { localnetOverview } from "../../src/localnet/control/overview-page.ts";
 import { watchdogPages } from "../../src/watchdog/page/create-page.ts";
 import {
   brokenNumbers,
@@ -14,6 +15,7 @@ import {
   PHONE,
   untilLive,
 } from "../support/pages/browser.ts";
+import { localnetScene } from "../support/pages/localnet-scenes.ts";
 import { startPageServer } from "../support/pages/page-server.ts";
 import {
   demandAboveMarket,
@@ -115,6 +117,12 @@ const SITUATIONS: readonly Situation[] = [
     headline: "✕ 2 validators of 30: lost; 25 paid in full",
     maxHeight: 1_200,
     maxWords: 560,
+  },
+  {
+    name: "localnet-fault-on",
+    pages: () => [localnetOverview(localnetScene({ on: ["slow"], halted: true }))],
+    headline: "! Look at chain remote-1: halted",
+    maxWords: 260,
   },
 ];
 

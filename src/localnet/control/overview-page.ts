@@ -139,7 +139,7 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
       const worst = worstOf(parts);
       const nowMs = clock.nowMs();
       const isWell = worst === undefined || worst.tone === "good";
-      const headline = isWell ? "Every part is well" : `${worst.name}: ${worst.verdict}`;
+      const headline = isWell ? "Every part is well" : `Look at ${worst.name}: ${worst.verdict}`;
       const nodes = chains();
       return {
         title: `${headline} – localnet`,

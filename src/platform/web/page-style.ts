@@ -97,7 +97,8 @@ svg text{fill:var(--muted);font-size:11px;font-family:inherit}
 .lines p{margin:.25rem 0 .25rem 1rem}
 svg.spark{display:inline-block;width:auto;height:1.1rem;max-width:none;vertical-align:middle;background:none;border:0;border-radius:0}
 svg.gauge{height:.4rem;max-width:none;margin:.25rem 0}
-.copies{list-style:none;padding:0;margin:.25rem 0 0}
+.columns .number{white-space:nowrap}
+.copies{list-style:none;font-size:.9rem;line-height:1.25;padding:0;margin:.25rem 0 0}
 .copies li{display:flex;gap:.5rem;justify-content:space-between;align-items:center;padding:.15rem 0;border-top:1px solid var(--line)}
 .copies button{padding:.1rem .4rem}
 .key-line{font-size:.85rem;margin:.25rem 0}.key-line .entry:first-child .key{margin-left:0}
