@@ -17,11 +17,7 @@ import {
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
 import { type ChainClock, createChainClock } from "../../src/localnet/control/chain-clock.ts";
-import {
-  localnetOverview,
-  localnetParts,
-  type OverviewDeps,
-} from "../../src/localnet/control/overview-page.ts";
+import { type OverviewDeps, overviewRoutes } from "../../src/localnet/control/overview-page.ts";
 import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,
@@ -61,15 +57,11 @@ import type { Secret } from "../../src/platform/base/secret.ts";
 import { unreachable } from "../../src/platform/base/errors.ts";
 import { type Service, supervise, throwFirst } from "../../src/platform/base/service.ts";
 import type { HttpRoute } from "../../src/platform/http/http-route.ts";
-import { DASHBOARDS, neighboursOf, pageLinks } from "../../src/platform/monitoring/alerts/links.ts";
 import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
 import { type ServiceState, withServiceManager } from "../../src/platform/process/service-manager.ts";
 import { createDeferred } from "../../src/platform/process/deferred.ts";
-import { html } from "../../src/platform/web/html.ts";
-import { livePageRoutes } from "../../src/platform/web/live-page.ts";
-import { overviewRoute } from "../../src/platform/web/overview.ts";
 import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules.ts";
 import { createGasProfiles, type GasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 
@@ -331,43 +323,14 @@ function controlOptions(
     address: { ...localnetAddress(ports.control), access: { hosts: access.hosts } },
     token,
     routes: [
-      ...(page === undefined ? [] : pageRoutes(options, context, { page, overview })),
+      ...(page === undefined
+        ? []
+        : [...overviewRoutes(overview, page.page, options, context), ...page.routes]),
       ...createFaultRoutes(allFaults),
       ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context.clock)),
       ...metricsRoutes({ ibcRelayer, traffic }, context),
     ],
   };
-}
-
-/** Creates the pages of the control API, `GET /profiles/HASH` and `GET /api/overview`. */
-function pageRoutes(
-  { ports, links = {} }: LocalnetDaemonOptions,
-  { build, clock }: DaemonContext,
-  { page, overview }: { readonly page: ContractPage; readonly overview: Omit<OverviewDeps, "neighbours"> },
-): readonly HttpRoute[] {
-  // The daemons of a default localnet are at its ports, whoever starts them.
-  const known = {
-    relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
-    watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,
-    ...links,
-  };
-  const deps = { ...overview, neighbours: neighboursOf(known, "localnet") };
-  const frame = {
-    heading: "Localnet",
-    version: build.version,
-    startedAtMs: clock.nowMs(),
-    token: html`It is in the file that <code>relaywatch up</code> and <code>relaywatch localnet start</code> name when they start.`,
-    links: [
-      { path: "/chains", text: "chains" },
-      { path: "/faults", text: "faults" },
-      ...pageLinks(links, "localnet", DASHBOARDS.process),
-    ],
-  };
-  return [
-    ...livePageRoutes({ frame, pages: [localnetOverview(deps), page.page] }, clock),
-    overviewRoute(() => localnetParts(deps)),
-    ...page.routes,
-  ];
 }
 
 /** Creates `GET /metrics` of the control API. It has the metrics of the IBC relayer and the traffic, if they run here. */

@@ -5,11 +5,14 @@ import { formatUnits } from "../../platform/base/display-unit.ts";
 import type { FaultState } from "../../platform/base/fault-switches.ts";
 import { counted, cutText } from "../../platform/base/text.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import type { DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import { type Html, html } from "../../platform/web/html.ts";
-import type { LivePage } from "../../platform/web/live-page.ts";
+import { type LivePage, livePageRoutes } from "../../platform/web/live-page.ts";
 import {
   type Neighbour,
+  overviewRoute,
   type PartRow,
   partTable,
   readNeighbours,
@@ -19,6 +22,7 @@ import { badge, dataTable, grouped, statusBanner } from "../../platform/web/part
 import type { TrendBar } from "../../platform/web/plots.ts";
 import type { LocalnetAccount } from "../accounts/chains.ts";
 import { type IbcRelayerState, type IbcRelayerStatus, ibcRelayerHealth } from "../ibc-relayer/status.ts";
+import { LOCALNET_HOST, type LocalnetDaemonOptions } from "../network/localnet-options.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
 import type { FaultControl } from "./fault-control.ts";
@@ -284,4 +288,35 @@ function coinText(denom: string, amount: string): string {
   return isMicro
     ? formatUnits(BigInt(amount), { name: denom.slice(1).toUpperCase(), exponent: EXPONENT }, "\u202f")
     : `${grouped(BigInt(amount))} ${denom}`;
+}
+
+/** Creates the pages of the control API, with one more beside the overview, and `GET /api/overview`. */
+export function overviewRoutes(
+  overview: Omit<OverviewDeps, "neighbours">,
+  more: LivePage,
+  { ports, links = {} }: Pick<LocalnetDaemonOptions, "ports" | "links">,
+  { build, clock }: Pick<DaemonContext, "build" | "clock">,
+): readonly HttpRoute[] {
+  // The daemons of a default localnet are at its ports, whoever starts them.
+  const known = {
+    relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
+    watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,
+    ...links,
+  };
+  const deps = { ...overview, neighbours: neighboursOf(known, "localnet") };
+  const frame = {
+    heading: "Localnet",
+    version: build.version,
+    startedAtMs: clock.nowMs(),
+    token: html`It is in the file that <code>relaywatch up</code> and <code>relaywatch localnet start</code> name when they start.`,
+    links: [
+      { path: "/chains", text: "chains" },
+      { path: "/faults", text: "faults" },
+      ...pageLinks(known, "localnet", DASHBOARDS.process),
+    ],
+  };
+  return [
+    ...livePageRoutes({ frame, pages: [localnetOverview(deps), more] }, clock),
+    overviewRoute(() => localnetParts(deps)),
+  ];
 }

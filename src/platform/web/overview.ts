@@ -81,7 +81,7 @@ export interface Neighbour {
   readonly url: string;
 }
 
-const DEADLINE_MS = 1_500;
+const DEADLINE_MS = 3_000;
 const MAX_REPLY_BYTES = 262_144;
 const MAX_PARTS = 250;
 const MAX_TEXT = 200;
@@ -116,11 +116,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
 
 /** Parses the reply of {@link overviewRoute}. Throws for any other. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
-  const root = new JsonField(
-    value,
-    "overview",
-    (path, expected) => new Error(`${path}: ${expected} was expected`),
-  );
+  const root = new JsonField(value, "", (path, expected) => new Error(`${path}: ${expected} was expected`));
   return root
     .member("parts")
     .elements()

@@ -1,7 +1,7 @@
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
 import { formatShort } from "../../platform/base/display-unit.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { formatCents, formatDuration, formatRoundedDuration } from "../../platform/base/text.ts";
+import { formatCents, formatDuration } from "../../platform/base/text.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import {
@@ -121,7 +121,7 @@ function riskFact(status: WatchdogStatus, nowMs: number): Fact {
   const { what, inMs, detail } = next;
   return {
     name,
-    value: inMs === 0 ? what : `${what} in ${formatRoundedDuration(inMs)}`,
+    value: inMs === 0 ? what : `${what} in ${formatDuration(inMs)}`,
     detail,
     tone: inMs < DAY_MS ? "bad" : "warn",
   };

@@ -291,8 +291,11 @@ describe("the watchdog's page", () => {
         ?.slice(1)
         .join(", ");
     expect(riskOf(HEALTHY)).toBe(", none seen, no loss lasts, and no upgrade is known");
-    expect(riskOf(TROUBLED)).toMatch(
-      /^bad, full pay lost in \d h( \d+ min)?, if blocks are missed as in the last hours$/,
+    const { assessment } = buildValidator(TROUBLED).status;
+    const headroom = assessment?.headroom.map((one) => ({ ...one, burnRates: { "1h": 50 } }));
+    const burning = assessment && headroom && { ...assessment, headroom };
+    expect(riskOf({ ...TROUBLED, status: { assessment: burning } })).toBe(
+      "bad, full pay lost in 2 h 20 min, if blocks are missed as in the last hours",
     );
     const jail = { state: "jailed" } as const;
     const peers = { comparisons: [], notes: [] };
