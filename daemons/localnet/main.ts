@@ -17,7 +17,7 @@ import {
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
 import { type ChainClock, createChainClock } from "../../src/localnet/control/chain-clock.ts";
-import { type OverviewDeps, overviewRoutes } from "../../src/localnet/control/overview-page.ts";
+import { type OverviewDeps, overviewRoutes } from "../../src/localnet/network/overview-page.ts";
 import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,

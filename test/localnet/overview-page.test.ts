@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { localnetOverview, localnetParts } from "../../src/localnet/control/overview-page.ts";
+import { localnetOverview, localnetParts } from "../../src/localnet/network/overview-page.ts";
 import { localnetScene } from "../support/pages/localnet-scenes.ts";
 import { pageContent } from "../support/pages/page-contents.ts";
 

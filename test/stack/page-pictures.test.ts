@@ -4,7 +4,7 @@ import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { LivePage } from "../../src/platform/web/live-page.ts";
 import { relayerPages } from "../../src/relayer/page/relayer-page.ts";
-import { localnetOverview } from "../../src/localnet/control/overview-page.ts";
+import { localnetOverview } from "../../src/localnet/network/overview-page.ts";
 import { watchdogPages } from "../../src/watchdog/page/create-page.ts";
 import {
   brokenNumbers,

@@ -1,6 +1,6 @@
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { localnetAccounts } from "../../../src/localnet/accounts/chains.ts";
-import type { OverviewDeps } from "../../../src/localnet/control/overview-page.ts";
+import type { OverviewDeps } from "../../../src/localnet/network/overview-page.ts";
 import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
 import { NS_PER_MS } from "../../../src/platform/base/time.ts";
 

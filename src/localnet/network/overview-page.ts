@@ -22,10 +22,10 @@ import { badge, dataTable, grouped, statusBanner } from "../../platform/web/part
 import type { TrendBar } from "../../platform/web/plots.ts";
 import type { LocalnetAccount } from "../accounts/chains.ts";
 import { type IbcRelayerState, type IbcRelayerStatus, ibcRelayerHealth } from "../ibc-relayer/status.ts";
-import { LOCALNET_HOST, type LocalnetDaemonOptions } from "../network/localnet-options.ts";
+import { LOCALNET_HOST, type LocalnetDaemonOptions } from "./localnet-options.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 import type { RunningNode } from "../node/create-node.ts";
-import type { FaultControl } from "./fault-control.ts";
+import type { FaultControl } from "../control/fault-control.ts";
 
 /** What the overview of a localnet reads. */
 export interface OverviewDeps {
