@@ -2,7 +2,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import type { LivePage } from "../../src/platform/web/live-page.ts";
+import type { LivePage, PageView } from "../../src/platform/web/live-page.ts";
 import { relayerPages } from "../../src/relayer/page/relayer-page.ts";
 import { localnetOverview } from "../../src/localnet/network/overview-page.ts";
 import { watchdogPages } from "../../src/watchdog/page/create-page.ts";
@@ -126,8 +126,18 @@ const SITUATIONS: readonly Situation[] = [
   },
 ];
 
-async function open({ pages }: Situation, options: Parameters<typeof openPage>[2]) {
-  const server = await startPageServer({ pages: pages() });
+async function open({ name, pages }: Situation, options: Parameters<typeof openPage>[2]) {
+  const heading = /^relayer/.test(name)
+    ? "Interchain-query relayer"
+    : /^watchdog/.test(name)
+      ? "Oracle watchdog"
+      : "Localnet";
+  // The scenes have a fixed time, and a picture shows the present.
+  const present = pages().map((page) => ({
+    ...page,
+    content: async (view: PageView) => ({ ...(await page.content(view)), asOfMs: Date.now() }),
+  }));
+  const server = await startPageServer({ pages: present, heading });
   closing.push(server.close);
   const opened = await openPage(browser, `${server.url}/`, options);
   closing.push(opened.close);
