@@ -127,9 +127,9 @@ const SITUATIONS: readonly Situation[] = [
 ];
 
 async function open({ name, pages }: Situation, options: Parameters<typeof openPage>[2]) {
-  const heading = /^relayer/.test(name)
+  const heading = name.startsWith("relayer")
     ? "Interchain-query relayer"
-    : /^watchdog/.test(name)
+    : name.startsWith("watchdog")
       ? "Oracle watchdog"
       : "Localnet";
   // The scenes have a fixed time, and a picture shows the present.

@@ -253,12 +253,14 @@ function blockSection(nodes: readonly Pick<RunningNode, "view" | "control">[]): 
 
 function faultSection(faults: readonly FaultState[]): Html {
   const on = faults.filter((fault) => fault.on);
-  const list = (of: readonly FaultState[]): Html =>
-    html`<ul class="problems">${of.map(
-      ({ name, effect, on: isOn }) =>
-        html`<li id="fault-${name}">${postButton(isOn ? "Switch off" : "Switch on", `/faults/${name}`, { on: !isOn }, `${name} is ${isOn ? "off" : "on"}`)}<strong>${name}</strong>: ${effect}</li>`,
-    )}</ul>`;
-  return html`<h2>Faults</h2>${on.length > 0 && list(on)}<details id="faults-off"><summary>${counted(faults.length - on.length, "fault")} to switch on</summary>${list(faults.filter((fault) => !fault.on))}</details>`;
+  return html`<h2>Faults</h2>${on.length > 0 && faultList(on)}<details id="faults-off"><summary>${counted(faults.length - on.length, "fault")} to switch on</summary>${faultList(faults.filter((fault) => !fault.on))}</details>`;
+}
+
+function faultList(faults: readonly FaultState[]): Html {
+  return html`<ul class="problems">${faults.map(
+    ({ name, effect, on }) =>
+      html`<li id="fault-${name}">${postButton(on ? "Switch off" : "Switch on", `/faults/${name}`, { on: !on }, `${name} is ${on ? "off" : "on"}`)}<strong>${name}</strong>: ${effect}</li>`,
+  )}</ul>`;
 }
 
 function copyButton(text: string, what: string): Html {

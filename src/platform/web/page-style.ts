@@ -131,6 +131,7 @@ table.cards td[data-label]{display:flex;gap:.75rem;justify-content:space-between
 table.cards tr td.minor{display:none}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--muted);font-weight:400;text-align:left;flex:none}
 .columns{grid-template-columns:minmax(0,1fr)}
+.number small{white-space:normal}
 form.filters>*,form.filters input,form.filters select,form.filters button{width:100%}
 }
 @media(prefers-reduced-motion:no-preference){.skip{transition:left .1s}}`;
