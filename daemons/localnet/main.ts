@@ -6,6 +6,7 @@ import {
   type ChainProfile,
   CHAINS,
   DEFAULT_ROLES,
+  localnetAccounts,
 } from "../../src/localnet/accounts/chains.ts";
 import { type ContractPage, createContractPage } from "../../src/workbench/contract-page.ts";
 import { type ContractWatchOptions, createContractWatch } from "../../src/workbench/contract-watch.ts";
@@ -16,6 +17,7 @@ import {
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
 import { type ChainClock, createChainClock } from "../../src/localnet/control/chain-clock.ts";
+import { type OverviewDeps, overviewRoutes } from "../../src/localnet/network/overview-page.ts";
 import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
   createFaultRoutes,
@@ -105,7 +107,13 @@ export async function runLocalnet(
   const bench = { up: chainsUp.promise, makeProfile: profiles.local.make };
   const watch = openWatch(options, context, bench);
   const page = openPage(options, context, bench);
-  const targets = { page, sidecar, faults, trafficFaults, ibcRelayer, traffic, profiles };
+  let nodes: RunningLocalnet["chains"] = {};
+  chainsUp.promise.then(
+    (running) => (nodes = running?.chains ?? {}),
+    () => {},
+  );
+  const runningChains = () => [nodes.local, nodes.remote].filter((node) => node !== undefined);
+  const targets = { page, runningChains, sidecar, faults, trafficFaults, ibcRelayer, traffic, profiles };
   const localnet = openChains(options, context, targets);
   // A chain that does not start rejects its own `run`.
   (localnet?.ready ?? Promise.resolve(undefined)).then(chainsUp.resolve, () => {});
@@ -164,13 +172,13 @@ interface Bench {
 
 /** The page is a part of the control API. */
 function openPage(
-  { parts, controlToken, links = {} }: LocalnetDaemonOptions,
-  { build, clock }: DaemonContext,
+  { parts, controlToken }: LocalnetDaemonOptions,
+  { clock }: DaemonContext,
   { up, makeProfile }: Bench,
 ): ContractPage | undefined {
   if (controlToken === undefined || !parts.includes("local")) return undefined;
   const node = up.then((running) => running?.chains.local ?? unreachable("a page without the local chain"));
-  return createContractPage({ node, version: build.version, clock, makeProfile, links });
+  return createContractPage({ node, clock, makeProfile });
 }
 
 function openWatch(
@@ -241,6 +249,7 @@ function openSidecarControl(
 interface ControlTargets {
   /** Undefined without a control API. */
   readonly page: ContractPage | undefined;
+  readonly runningChains: OverviewDeps["chains"];
   /** Undefined when it runs in another process. */
   readonly sidecar: Sidecar | undefined;
   /** Faults of the local chain's votes. */
@@ -288,23 +297,35 @@ function openChains(
 }
 
 function controlOptions(
-  { ports, access }: LocalnetDaemonOptions,
+  options: LocalnetDaemonOptions,
   token: Secret,
-  { page, sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
+  { page, runningChains, sidecar, faults, trafficFaults, ibcRelayer, traffic }: ControlTargets,
   context: DaemonContext,
 ): NonNullable<LocalnetOptions["control"]> {
+  const { ports, access } = options;
   const sidecarFaults =
     sidecar === undefined
       ? remoteSidecarFaultControl(`http://${LOCALNET_HOST}:${ports.sidecarControl}`, token)
       : sidecarFaultControl(sidecar);
   const voteFaults = switchesFaultControl(ORACLE_FAULTS, faults);
   const marketFaults = switchesFaultControl(TRAFFIC_FAULTS, trafficFaults);
+  const allFaults = joinFaultControls([sidecarFaults, voteFaults, marketFaults]);
+  const overview = {
+    clock: context.clock,
+    chains: runningChains,
+    faults: allFaults,
+    ibcRelayer: ibcRelayer?.status,
+    endpoints: localnetEndpoints(options),
+    accounts: localnetAccounts(options.chains),
+  };
   return {
     address: { ...localnetAddress(ports.control), access: { hosts: access.hosts } },
     token,
     routes: [
-      ...(page?.routes ?? []),
-      ...createFaultRoutes(joinFaultControls([sidecarFaults, voteFaults, marketFaults])),
+      ...(page === undefined
+        ? []
+        : [...overviewRoutes(overview, page.page, options, context), ...page.routes]),
+      ...createFaultRoutes(allFaults),
       ...(ibcRelayer === undefined ? [] : ibcRelayerRoutes(ibcRelayer, context.clock)),
       ...metricsRoutes({ ibcRelayer, traffic }, context),
     ],

@@ -58,6 +58,13 @@ export function createWatchdogRoutes({
       const config = reloads === undefined ? null : reloadJson(reloads);
       return jsonTextReply(allStatusText(statusTexts(), stringifyJson(config)));
     }),
+    getRoute("/api/validators/:name", ({ params }) => {
+      const index = statuses().findIndex(({ validator }) => validator === params["name"]);
+      const text = statusTexts()[index];
+      return text === undefined
+        ? errorReply(404, "no-such-validator", "no validator here has this name; GET /api/status lists them")
+        : jsonTextReply(text);
+    }),
     getRoute("/metrics", async () => ({
       status: 200,
       headers: { "content-type": registry.contentType },

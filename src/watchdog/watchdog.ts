@@ -25,7 +25,7 @@ import { createWatchdogMetrics, type WatchdogMetrics } from "./polling/metrics.t
 import type { PostJson, SendMail } from "./notify/channels/transport.ts";
 import { RUNBOOK_ROUTE } from "./monitoring/condition-runbook.ts";
 import { createNotifier, type Notifier } from "./notify/notifier.ts";
-import { createWatchdogPage, type WatchdogPage } from "./page/create-page.ts";
+import { createWatchdogPage } from "./page/create-page.ts";
 import { longestPollMs } from "./polling/freshness.ts";
 import { createBelievedClock } from "./polling/believed-clock.ts";
 import { countingOptions, createPollLoop, type PollLoop, type Backfiller } from "./polling/poll-loop.ts";
@@ -169,7 +169,6 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
       peersOf,
       onPoll: (status) => {
         if (statuses().every(({ polledAtMs }) => polledAtMs !== undefined)) polled.resolve();
-        page.render(status);
         publicPage?.update(status);
       },
       ...(backfill === undefined ? {} : { backfill }),
@@ -226,7 +225,7 @@ interface Parts {
   readonly loops: readonly PollLoop[];
   readonly isAlive: () => boolean;
   readonly statuses: () => readonly WatchdogStatus[];
-  readonly page: WatchdogPage;
+  readonly page: readonly HttpRoute[];
   /** Of the status page; undefined without one. */
   readonly publicServer: HttpService | undefined;
   readonly metrics: WatchdogMetrics;
@@ -248,7 +247,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     portOption: deps.portOption ?? LISTEN_KEY,
     ...(token === undefined ? {} : { token }),
     routes: [
-      ...page.routes,
+      ...page,
       RUNBOOK_ROUTE,
       ...controlRoutes(deps),
       ...createWatchdogRoutes({

@@ -8,9 +8,8 @@ import type { Clock } from "../platform/base/clock.ts";
 import { counted } from "../platform/base/text.ts";
 import type { Service } from "../platform/base/service.ts";
 import { errorReply, type HttpReply, type HttpRoute } from "../platform/http/http-route.ts";
-import { DASHBOARDS, pageLinks, type PublicLinks } from "../platform/monitoring/alerts/links.ts";
 import { type Html, html, type HtmlPart } from "../platform/web/html.ts";
-import { livePageRoutes } from "../platform/web/live-page.ts";
+import type { LivePage } from "../platform/web/live-page.ts";
 import type { PageContent } from "../platform/web/page-shell.ts";
 import { badge, dataTable, grouped, statusBanner } from "../platform/web/parts.ts";
 import type { RunningNode } from "../localnet/node/create-node.ts";
@@ -152,30 +151,22 @@ function placeTable(shown: ProfileReport["root"]): Html {
 
 interface ContractPageDeps {
   readonly node: Promise<Pick<RunningNode, "view">>;
-  readonly version: string;
   readonly clock: Clock;
   /** Makes a profile. Throws `ProfileError`. */
   readonly makeProfile: GasProfiles["make"];
-  /** Pages of the daemons beside the localnet. */
-  readonly links: PublicLinks;
 }
 
-/** The page, its routes, and the service that reads the chain for it. */
+/** The page, further routes, and the service that reads the chain for it. */
 export interface ContractPage extends Service {
+  readonly page: LivePage;
   readonly routes: readonly HttpRoute[];
 }
 
 /** Profiles that are kept: those of executed transactions never change. */
 const MAX_KEPT = 16;
 
-/** Creates `GET /`, `GET /live` and `GET /profiles/HASH` of the control API. */
-export function createContractPage({
-  node,
-  version,
-  clock,
-  makeProfile,
-  links,
-}: ContractPageDeps): ContractPage {
+/** Creates the page and `GET /profiles/HASH` of the control API. */
+export function createContractPage({ node, clock, makeProfile }: ContractPageDeps): ContractPage {
   const calls: ContractCalls = createContractCalls();
   let view: NodeView | undefined;
   const kept = new Map<string, ProfileReport>();
@@ -193,31 +184,15 @@ export function createContractPage({
       throw error;
     }
   };
-  const page = livePageRoutes(
-    {
-      frame: {
-        heading: "Contracts of the localnet",
-        version,
-        startedAtMs: clock.nowMs(),
-        links: [
-          { path: "/chains", text: "Chains as JSON" },
-          { path: "/faults", text: "faults" },
-          ...pageLinks(links, "localnet", DASHBOARDS.process),
-        ],
-      },
-      pages: [
-        {
-          path: "/",
-          content: ({ query }) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),
-        },
-      ],
-    },
-    clock,
-  );
+  const page: LivePage = {
+    path: "/contracts",
+    name: "Contracts",
+    content: ({ query }) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),
+  };
   return {
     name: "contract page",
+    page,
     routes: [
-      ...page,
       {
         method: "GET",
         path: "/profiles/:hash",

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
 import { generatedFiles, staleFiles, writeGeneratedFiles } from "../../src/cli/generate/generated-files.ts";
+import { arePicturesCurrent } from "../../src/cli/generate/pictures.ts";
 import { withSection } from "../../src/cli/generate/marked-sections.ts";
 import { ROOT } from "./source-files.ts";
 
@@ -11,6 +12,10 @@ const files = await generatedFiles(ROOT);
 describe("the generated files", () => {
   it.each([...files])("%s is the output of npm run generate", (path, text) => {
     expect(readFileSync(join(ROOT, path), "utf8")).toBe(text);
+  });
+
+  it("have pictures of the present pages: npm run generate -- --pictures", () => {
+    expect(arePicturesCurrent(ROOT)).toBe(true);
   });
 
   it("have a source: no other file stands in their folders", async () => {

@@ -1,6 +1,6 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
-import { watchdogPage, type WatchdogPageInput } from "../../src/watchdog/page/create-page.ts";
+import { type WatchdogPageInput, watchdogPages } from "../../src/watchdog/page/create-page.ts";
 import {
   brokenNumbers,
   DESKTOP,
@@ -25,12 +25,10 @@ afterEach(async () => {
 });
 afterAll(() => browser.close());
 
-async function show(input: WatchdogPageInput, options: Parameters<typeof openPage>[2] = {}) {
+async function show(input: WatchdogPageInput, options: Parameters<typeof openPage>[2] = {}, path = "/") {
   const state = { input };
-  const server = await startPageServer({
-    pages: [{ path: "/", content: () => watchdogPage(state.input) }],
-  });
-  const opened = await openPage(browser, `${server.url}/`, options);
+  const server = await startPageServer({ pages: watchdogPages(() => state.input) });
+  const opened = await openPage(browser, `${server.url}${path}`, options);
   closing.push(server.close, opened.close);
   return { ...opened, state };
 }
@@ -94,35 +92,71 @@ describe("the watchdog's page", () => {
     const { page } = await show(pageOf([buildValidator(TROUBLED)]));
     expect(await page.getByRole("img", { name: /hour by hour: .* 14 hours below any pay/ }).count()).toBe(1);
     expect(await page.getByRole("img", { name: /^Last 24 hours, by quarter of an hour: / }).count()).toBe(1);
-    expect(await page.getByRole("img", { name: /forecast: .*80 % band/ }).count()).toBe(1);
-    expect(await page.getByRole("heading", { level: 3 }).allTextContents()).toEqual([
-      "Conditions",
-      "Headroom",
-      "Last 24 hours and this month",
-      "Sources",
-      "Months",
+    expect(await page.getByRole("img", { name: "16.4 % of the allowance left" }).count()).toBe(1);
+    expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
+      "Alerts",
+      "Last 24 hours",
+      "2026-11",
     ]);
+    await page.getByRole("link", { name: "Month", exact: true }).click();
+    await page.getByRole("img", { name: /forecast: .*80 % band/ }).waitFor();
+    expect(new URL(page.url()).pathname).toBe("/validators/default/month");
   });
 
-  it("opens the details of a validator from the table, by keyboard, and leaves them open", async () => {
-    const { page, state } = await show(fleet());
+  it("has pages for the rest, which fit a phone and a desktop in both colours", async () => {
+    for (const path of [
+      "/validators/default/month",
+      "/validators/default/chain",
+      "/validators/default/sources",
+      "/notifications",
+    ])
+      for (const [viewport, colorScheme] of [
+        [PHONE, "dark"],
+        [DESKTOP, "light"],
+      ] as const) {
+        const { page, errors } = await show(
+          pageOf([buildValidator(TROUBLED)]),
+          { viewport, colorScheme },
+          path,
+        );
+        await untilLive(page);
+        expect([path, await overflow(page)]).toEqual([path, 0]);
+        expect([path, await lowContrast(page)]).toEqual([path, []]);
+        expect([path, await page.locator("[aria-current=page]").count(), errors]).toEqual([path, 1, []]);
+      }
+  });
+
+  it("opens an alert by keyboard, and leaves it open", async () => {
+    const { page, state } = await show(pageOf([buildValidator(TROUBLED)]));
     await untilLive(page);
-    expect(await tabOrder(page, 4)).toEqual(["Skip to the content", "gamma", "beta", "alpha"]);
-    expect(await page.locator("#validator-1-details").getAttribute("open")).toBeNull();
+    const line = page.locator("#condition-default-sidecar-down details");
+    await line.locator("summary").focus();
     await page.keyboard.press("Enter");
-    await page.locator("#validator-1-details[open]").waitFor();
-    state.input = pageOf([
-      buildValidator({ ...TROUBLED, name: "alpha" }),
-      buildValidator({ ...HEALTHY, name: "beta" }),
-      buildValidator({ ...LOST, name: "gamma" }),
+    await page.getByText("Start the sidecar").first().waitFor();
+    state.input = pageOf([buildValidator({ ...TROUBLED, hour: () => 0 })]);
+    await page.getByText(/(^|\D)0 bad of/).waitFor();
+    expect(await line.getAttribute("open")).toBe("");
+  });
+
+  it("leads from the table to the page of a validator, by keyboard", async () => {
+    const { page } = await show(fleet());
+    await untilLive(page);
+    expect(await tabOrder(page, 6)).toEqual([
+      "Skip to the content",
+      "Validators",
+      "Notifications",
+      "gamma",
+      "beta",
+      "alpha",
     ]);
-    await page.locator("#row-validator-1", { hasText: "losing" }).waitFor();
-    expect(await page.locator("#validator-1-details").getAttribute("open")).toBe("");
+    await page.keyboard.press("Enter");
+    await page.getByText("Paid in full at the present rate").waitFor();
+    expect(new URL(page.url()).pathname).toBe("/validators/alpha");
   });
 
   it("is complete without a script", async () => {
     const { page } = await show(fleet(), { javaScriptEnabled: false });
-    expect(await page.getByText("Losing: sidecar down").count()).toBe(1);
+    await page.getByRole("link", { name: "gamma" }).click();
     expect(await page.getByText("Lost: this month pays nothing").isVisible()).toBe(true);
   });
 });

@@ -82,7 +82,7 @@ describe("a chain without modules", () => {
     const state = status().alerts.find(({ rule }) => rule.condition.name === alert)?.state;
     return state?.phase === "firing" ? state.reason : undefined;
   };
-  const page = async (): Promise<string> => (await fetch(rig.url)).text();
+  const page = async (): Promise<string> => (await fetch(`${rig.url}/validators/default/sources`)).text();
 
   it("says it once, and cannot see only what it has seen, also before a restart", async () => {
     await clock.advance(1_800_000);

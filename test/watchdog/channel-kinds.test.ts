@@ -41,7 +41,7 @@ describe.each(CHANNEL_KINDS.map((kind) => [kind.kind, kind] as const))(
       const links = {
         runbook: "https://runbooks.example/sidecar-down.md",
         dashboard: "https://grafana.example/d/fleet?var-validator=default",
-        page: "https://watchdog.example/#condition-default-sidecar-down",
+        page: "https://watchdog.example/validators/default#condition-default-sidecar-down",
       };
       for (const event of ["firing", "resolved"] as const) {
         await channel.send([alertEvent({ ...links, kind: event })], new AbortController().signal);

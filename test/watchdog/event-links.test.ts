@@ -24,7 +24,7 @@ describe("the links of a notification", () => {
     );
     expect(eventLinks({ runbooks: "", watchdog }, EVENT)).toEqual({
       runbook: "https://w.example/runbooks/sidecar-down.md",
-      page: "https://w.example/#condition-a b-sidecar-down",
+      page: "https://w.example/validators/a%20b#condition-a b-sidecar-down",
     });
   });
 

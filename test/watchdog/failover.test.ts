@@ -149,7 +149,8 @@ describe("the counts of a node that is read by two URLs", () => {
     expect(countOf()).toEqual({ good, bad, unknown: 0n });
     const metrics = await rig.registry.metrics();
     expect(metrics).toMatch(/oracle_watchdog_endpoint_used\{.*source="node",endpoint="a:26660"\} 1/);
-    expect(await (await fetch(rig.url)).text()).toContain("by a:26660, 1 of 2");
+    const sources = await fetch(`${rig.url}/validators/default/sources`);
+    expect(await sources.text()).toContain("by a:26660, 1 of 2");
     // The second URL of another node: its counters are not added. Its own growth counts while it answers alone.
     isDown = true;
     isOther = true;

@@ -104,8 +104,10 @@ describe("the status in the API, on the page and in the metrics", () => {
       tier: "proportional",
       blocks: { good: 97, bad: 3, unknown: 5 },
     });
-    expect(page).toContain("<dd>97.0000 %");
-    expect(page).toContain(`<dd class="unknown">too early<small>proportional with these few blocks`);
+    expect(page).toContain(
+      '<dd class="unknown">97.0000 %<small>too early to say; 3 bad of 100 blocks, 5 unknown',
+    );
+    expect(page).toContain(`<dd class="unknown">too early to say<small>`);
     expect(metrics).toContain(
       'oracle_watchdog_month_success_ratio{validator="default",chain_id="test-1"} 0.97',
     );
@@ -208,7 +210,7 @@ describe("the status in the API, on the page and in the metrics", () => {
         reason: "a reason",
         quiet: null,
       });
-      expect(page).toContain(`<strong>${escapeHtml(condition.title)}</strong>: a reason.`);
+      expect(page).toContain(`<strong>${escapeHtml(condition.title)}</strong>: a reason`);
       expect(metrics).toContain(
         `oracle_watchdog_alert_firing{validator="default",chain_id="test-1",alert="${name}",severity="${severity}"} 1`,
       );

@@ -72,8 +72,8 @@ describe("rate and tier", () => {
     await clock.advance(5_000);
     const rig = await start();
     await clock.advance(5_000);
-    const page = await (await fetch(rig.url)).text();
-    expect(page).toContain("2026-11: 10 good, 0 bad, 0 unknown blocks.");
+    const page = await (await fetch(`${rig.url}/validators/default/month`)).text();
+    expect(page).toMatch(/10 good.*0 bad, 0 unknown/s);
     expect(page).toContain("10 good, 0 bad and 0 unknown blocks;");
   });
 

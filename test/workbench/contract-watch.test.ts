@@ -6,6 +6,7 @@ import { WORKBENCH_MODULES } from "../../src/workbench/modules/workbench-modules
 import { createGasProfiles } from "../../src/workbench/profile/gas-profiles.ts";
 import { readContract } from "../../src/localnet/cli/contract-code.ts";
 import { CHAINS } from "../../src/localnet/accounts/chains.ts";
+import { livePageRoutes } from "../../src/platform/web/live-page.ts";
 import { createContractPage } from "../../src/workbench/contract-page.ts";
 import { createContractWatch } from "../../src/workbench/contract-watch.ts";
 import type { PlacedContract } from "../../src/localnet/genesis/contract-genesis.ts";
@@ -77,27 +78,18 @@ beforeAll(async () => {
   start((signal) => watch.run(signal));
   const page = createContractPage({
     node,
-    version: "1.2.3",
     clock: systemClock,
     makeProfile: profiles.make,
-    links: LINKS,
   });
   start((signal) => page.run(signal));
-  url = await openHttp(page.routes, stop.signal);
+  const frame = { heading: "Localnet", version: "1.2.3", startedAtMs: 0, links: [] };
+  const pages = livePageRoutes({ frame, pages: [page.page] }, systemClock);
+  url = await openHttp([...pages, ...page.routes], stop.signal);
 });
 afterAll(async () => {
   stop.abort(new Error("the test is over"));
   await Promise.allSettled(running);
   rmSync(folder, { recursive: true, force: true });
-});
-
-/** Pages beside the localnet. */
-const LINKS = { watchdog: "http://127.0.0.1:19998/", relayer: "http://127.0.0.1:19999/" };
-
-it("the page links to the daemons beside the localnet", async () => {
-  const text = await (await fetch(`${url}/`)).text();
-  expect(text).toContain('<a href="http://127.0.0.1:19998/">oracle watchdog</a>');
-  expect(text).toContain('<a href="http://127.0.0.1:19999/">relayer</a>');
 });
 
 function fileOf(label: string): string {
@@ -165,11 +157,11 @@ describe("a watched contract", () => {
   });
 
   it("is on the page of the localnet, with its failed migration and profiles to download", async () => {
-    const text = await (await fetch(url)).text();
+    const text = await (await fetch(`${url}/contracts`)).text();
     expect(text).toContain("called contracts");
     expect(text).toContain("not today: migrate wasm contract failed");
     const hash = /\?tx=([0-9A-F]{64})/.exec(text)?.[1] ?? "";
-    expect(await (await fetch(`${url}/?tx=${hash}`)).text()).toContain('<svg class="flame"');
+    expect(await (await fetch(`${url}/contracts?tx=${hash}`)).text()).toContain('<svg class="flame"');
     for (const format of ["json", "speedscope", "folded"]) {
       const reply = await fetch(`${url}/profiles/${hash}?format=${format}`);
       expect(reply.status).toBe(200);

@@ -140,6 +140,8 @@ document.addEventListener("click", (event) => {
   const link = event.target.closest("a[data-view]"), button = event.target.closest("button[data-post]");
   if (link && !event.ctrlKey && !event.metaKey && !event.shiftKey) { event.preventDefault(); setView(new URL(link.getAttribute("href"), location).search, false); }
   if (button) void act(button);
+  const copy = event.target.closest("button[data-copy]")?.dataset.copy;
+  if (copy) navigator.clipboard.writeText(copy).then(() => say("Copied: " + copy, false), (error) => say("Not copied: " + error.message, true));
 });
 const reveal = () => { const details = location.hash && byId(location.hash.slice(1))?.querySelector("details"); if (details) details.open = true; };
 addEventListener("hashchange", reveal);

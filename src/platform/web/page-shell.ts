@@ -23,6 +23,10 @@ export interface PageContent {
   readonly status?: 404;
   /** Time at which the data was read, wall clock, ms. */
   readonly asOfMs: number;
+  /** Path of the same data as JSON. */
+  readonly json?: string;
+  /** Navigation of this page. Default: the program's. */
+  readonly nav?: PagePlace["nav"];
   /** In the order of the page. */
   readonly sections: readonly PageSection[];
 }
@@ -36,6 +40,8 @@ export interface PageFrame {
   /** Start of the program, wall clock, ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
+  /** Where the token of the actions is. Default: in the configuration. */
+  readonly token?: Html;
 }
 
 /** The frame of one of a program's pages. */
@@ -90,8 +96,8 @@ export function pageReply(place: PagePlace, content: PageContent, times: PageTim
 }
 
 function document(
-  { heading, version, startedAtMs, links, nav, path: here }: PagePlace,
-  { title, asOfMs, sections }: PageContent,
+  { heading, version, startedAtMs, links, token = CONFIGURED_TOKEN, path: here, ...place }: PagePlace,
+  { title, asOfMs, sections, json, nav = place.nav }: PageContent,
   { nowMs, everyMs }: PageTimes,
 ): Html {
   const age = ageSeconds(asOfMs, nowMs);
@@ -127,17 +133,21 @@ ${sections.map(
 `,
 )}</main>
 <footer>
-<p>${links.map(({ path, text }) => html`<a href="${path}">${text}</a> · `)}Relaywatch ${version}, running since ${timeText(startedAtMs)}</p>
+<p>${json !== undefined && html`<a href="${json}">This page as JSON</a> · `}${links.map(({ path, text }) => html`<a href="${path}">${text}</a> · `)}Relaywatch ${version}, running since ${timeText(startedAtMs)}</p>
 </footer>
-${TOKEN_DIALOG}
+${tokenDialog(token)}
 ${rawElement("script", PAGE_SCRIPT)}
 </body>
 </html>`;
 }
 
-const TOKEN_DIALOG = html`<dialog id="token" aria-labelledby="token-title"><form method="dialog">
+const CONFIGURED_TOKEN = html`It is the value of <code>http.token</code> in the configuration.`;
+
+const tokenDialog = (
+  where: Html,
+): Html => html`<dialog id="token" aria-labelledby="token-title"><form method="dialog">
 <h2 id="token-title">This needs the token</h2>
-<p>It is the value of <code>http.token</code> in the configuration. This page keeps it until it is closed or loaded again, and stores it nowhere.</p>
+<p>${where} This page keeps it until it is closed or loaded again, and stores it nowhere.</p>
 <p><label for="token-value">Token</label><input id="token-value" type="password" autocomplete="off" required></p>
 <p><button value="send">Send</button> <button value="cancel" formnovalidate>Cancel</button></p>
 </form></dialog>`;

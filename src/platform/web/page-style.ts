@@ -19,7 +19,7 @@ header nav{flex-basis:100%;display:flex;margin-top:-.25rem;flex-wrap:wrap;gap:.1
 header nav a{padding:.15rem 0;text-decoration:none}
 header nav a[aria-current]{color:var(--fg);font-weight:600;border-bottom:2px solid currentColor}
 h1{font-size:1.15rem;margin:0}
-h2{font-size:1.1rem;margin:.9rem 0 .2rem}
+h2{font-size:1.1rem;margin:.7rem 0 .1rem}
 h2 small{font-weight:400;color:var(--muted);font-size:.9rem;margin-left:.5rem}
 h3{font-size:1rem;margin:1.25rem 0 .25rem}
 p{margin:.25rem 0 .75rem}
@@ -36,7 +36,7 @@ html.js .no-js{display:none}
 .stale header{position:sticky;top:0;z-index:2;background:var(--bg)}
 .stale main{filter:grayscale(1)}
 .verdict{border:1px solid var(--line);border-left-width:.6rem;border-radius:.4rem;padding:.5rem 1rem;margin:0 0 .75rem}
-.verdict .headline{font-size:1.7rem;line-height:1.25;font-weight:700;margin:0 0 .25rem}
+.verdict .headline{font-size:1.6rem;line-height:1.2;font-weight:700;margin:0 0 .25rem}
 .verdict p:last-child,.verdict ul:last-child{margin-bottom:0}
 .good{color:var(--good)}.bad{color:var(--bad)}.warn{color:var(--warn)}.unknown{color:var(--unknown)}
 .verdict.good{background:var(--good-bg);border-color:var(--good)}
@@ -44,10 +44,10 @@ html.js .no-js{display:none}
 .verdict.warn{background:var(--warn-bg);border-color:var(--warn)}
 .verdict.unknown{background:var(--unknown-bg);border-color:var(--unknown);border-left-style:dashed}
 .verdict>:not(.headline){color:var(--fg)}
-.badge{display:inline-block;font-weight:600;padding:0 .45rem;border-radius:.3rem;border:1px solid currentColor;white-space:nowrap}
+.badge{display:inline-block;line-height:1.35;font-weight:600;padding:0 .45rem;border-radius:.3rem;border:1px solid currentColor;white-space:nowrap}
 .badge.good{background:var(--good-bg)}.badge.bad{background:var(--bad-bg)}.badge.warn{background:var(--warn-bg)}.badge.unknown{background:var(--unknown-bg)}
 .problems{list-style:none;padding:0;margin:0}
-.problems li{padding:.4rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
+.problems li{padding:.2rem 0;border-top:1px solid var(--line);overflow-wrap:anywhere}
 .problems li:first-child{border-top:0}
 .facts{display:grid;grid-template-columns:repeat(auto-fit,minmax(11rem,1fr));gap:.5rem;margin:0}
 table+.facts,.facts+.plots{margin-top:1rem}
@@ -59,7 +59,7 @@ table+.facts,.facts+.plots{margin-top:1rem}
 .facts dd small.bad{color:var(--bad)}
 table{border-collapse:collapse;width:100%}
 caption{text-align:left;color:var(--muted);padding:.25rem 0}
-th,td{text-align:left;vertical-align:top;padding:.2rem .9rem .2rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
+th,td{text-align:left;vertical-align:top;padding:.15rem .9rem .15rem 0;border-bottom:1px solid var(--line);overflow-wrap:anywhere}
 th{font-weight:600}
 thead th,tbody th,td button{white-space:nowrap}
 tbody th code,tbody th small{white-space:normal}
@@ -86,6 +86,22 @@ svg text{fill:var(--muted);font-size:11px;font-family:inherit}
 .b-good{fill:var(--bar)}.b-bad{fill:var(--bar-bad)}.b-unknown{fill:var(--bar-unknown)}.b-weak{fill:var(--bar-weak)}.b-hollow{fill:none;stroke:var(--bar-unknown)}.b-plain{fill:var(--bar-2)}.b-none{fill:none;stroke:var(--line)}
 .b-band{fill:var(--band)}.l-plain{fill:none;stroke:var(--bar-2);stroke-width:2}.l-bad{stroke:var(--bad);stroke-width:1.5;stroke-dasharray:6 3}.l-warn{stroke:var(--warn);stroke-width:1.5;stroke-dasharray:2 3}
 .l-axis{stroke:var(--line)}
+.number small{white-space:nowrap}
+.columns{display:grid;grid-template-columns:minmax(0,1fr) minmax(0,28rem);gap:0 1.5rem}
+.columns>div{min-width:0}
+.head{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline}
+.lines li{padding:.15rem 0}
+.lines details{border:0;padding:0;margin:0}
+.lines summary{font-weight:400}
+.lines details:not([open])>summary{white-space:nowrap;overflow:hidden;text-overflow:ellipsis}
+.lines p{margin:.25rem 0 .25rem 1rem}
+svg.spark{display:inline-block;width:auto;height:1.1rem;max-width:none;vertical-align:middle;background:none;border:0;border-radius:0}
+svg.gauge{height:.4rem;max-width:none;margin:.25rem 0}
+.columns .number{white-space:nowrap}
+.copies{list-style:none;font-size:.9rem;line-height:1.25;padding:0;margin:.25rem 0 0}
+.copies li{display:flex;gap:.5rem;justify-content:space-between;align-items:center;padding:.15rem 0;border-top:1px solid var(--line)}
+.copies button{padding:.1rem .4rem}
+.key-line{font-size:.85rem;margin:.25rem 0}.key-line .entry:first-child .key{margin-left:0}
 .timeline p{margin:.35rem 0 .1rem;font-size:.85rem;overflow-wrap:anywhere}
 .timeline svg{max-width:none;height:1rem}.timeline path{vector-effect:non-scaling-stroke}
 .timeline .ends{display:flex;justify-content:space-between;color:var(--muted)}
@@ -102,18 +118,20 @@ svg.flame .f-storage,.fk-storage{fill:var(--good-bg);background:var(--good-bg)}s
 .entry{white-space:nowrap}
 .key{display:inline-block;width:.8em;height:.8em;margin:0 .3em 0 .8em;border-radius:.15em;vertical-align:-.05em}
 .k-good{background:var(--bar)}.k-bad{background:var(--bar-bad)}.k-unknown{background:var(--bar-unknown)}.k-weak{background:var(--bar-weak)}.k-plain{background:var(--bar-2)}.k-none{border:1px solid var(--line)}
-footer{color:var(--muted);border-top:1px solid var(--line);margin-top:1rem}
+footer{color:var(--muted);border-top:1px solid var(--line);margin-top:.5rem}footer p{margin:.1rem 0}
 @media(max-width:44rem){
 .verdict .headline{font-size:1.4rem}
 .facts{grid-template-columns:repeat(2,minmax(0,1fr))}
 table.cards,table.cards caption,table.cards tbody,table.cards tr,table.cards td,table.cards th[scope=row]{display:block;width:100%}
 table.cards thead{position:absolute;width:1px;height:1px;overflow:hidden;clip-path:inset(50%)}
-table.cards tr{border:1px solid var(--line);border-radius:.4rem;padding:.35rem .6rem;margin:.5rem 0}
+table.cards tr{border:1px solid var(--line);border-radius:.4rem;padding:.25rem .6rem;margin:.4rem 0}
 table.cards th[scope=row]{white-space:normal}
 table.cards td,table.cards th[scope=row]{border:0;padding:.1rem 0;text-align:left}
 table.cards td[data-label]{display:flex;gap:.75rem;justify-content:space-between;text-align:right}
 table.cards tr td.minor{display:none}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--muted);font-weight:400;text-align:left;flex:none}
+.columns{grid-template-columns:minmax(0,1fr)}
+.number small{white-space:normal}
 form.filters>*,form.filters input,form.filters select,form.filters button{width:100%}
 }
 @media(prefers-reduced-motion:no-preference){.skip{transition:left .1s}}`;

@@ -90,3 +90,39 @@ export function unknownArea(
 export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
+
+/** A bar of {@link sparkline}: its height from 0 to 1. Null: nothing is known of that time. */
+export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
+
+/** Styles of a {@link TrendBar}. */
+export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
+
+/** The course of one value, oldest first, at equal distances. */
+export interface Trend {
+  /** The course in words, with its time: "last 24 hours: 2 hours below full pay". */
+  readonly text: string;
+  readonly bars: readonly TrendBar[];
+}
+
+const SPARK_HEIGHT = 16;
+
+/** Draws a course in one line of text. */
+export function sparkline({ text, bars }: Trend): Html {
+  const paths = TREND_STYLES.map((style) => {
+    const path = bars
+      .map((bar, index) => {
+        if (bar === null || bar[0] !== style) return "";
+        const height = Math.max(1, Math.round(Math.min(1, bar[1]) * SPARK_HEIGHT));
+        return `M${index * 4} ${SPARK_HEIGHT}v-${height}h3v${height}z`;
+      })
+      .join("");
+    return path === "" ? "" : html`<path class="b-${style === "unknown" ? "hollow" : style}" d="${path}"/>`;
+  });
+  return html`<svg class="spark" viewBox="0 0 ${Math.max(1, bars.length) * 4} ${SPARK_HEIGHT}" role="img" aria-label="${text}">${paths}</svg>`;
+}
+
+/** Draws how much of something is left, from 0 to 1, with the text beside it as its name. */
+export function gaugeBar(share: number, text: string, style: "good" | "weak" | "bad"): Html {
+  const width = short(Math.max(0, Math.min(1, share)) * 100);
+  return html`<svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${text}"><path class="b-${style}" d="M0 0h${width}v4h-${width}z"/></svg>`;
+}

@@ -3,7 +3,7 @@ import { html, type Html } from "../../platform/web/html.ts";
 import { ago, badge, type Column, dataTable } from "../../platform/web/parts.ts";
 import { blocksBehind } from "../api/status-json.ts";
 import type { ConnectionStatus, EndpointStatus, QueryView, RelayerStatus } from "../health/relayer-status.ts";
-import { isBlind, mostSevere } from "./overview-section.ts";
+import { isBlind, localLine, mostSevere } from "./overview-section.ts";
 
 /** One row per connection: remote chain, light client, lateness of its queries. */
 export function connectionSection(status: RelayerStatus): Html {
@@ -43,7 +43,7 @@ export function connectionSection(status: RelayerStatus): Html {
     },
   ];
   const caption = counted(connections.length, "connection");
-  return html`<h2>Connections <small>${connections.length}</small></h2>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
+  return html`<div class="head"><h2>Connections <small>${connections.length}</small></h2> <small class="muted">${localLine(status)}</small></div>${dataTable({ caption, isCaptionHidden: true, columns, rows: connections })}`;
 }
 
 /** Whether a cycle of the connection may have succeeded. The absence of errors alone does not show it. */
@@ -80,7 +80,7 @@ function clientCell({ client, remote }: ConnectionStatus): Html | string {
   if (reading === undefined)
     return html`<span class="unknown">not known yet</span>${error !== undefined && html`<small class="bad">${error}</small>`}`;
   const behind = blocksBehind(client, remote);
-  const distance = behind === undefined ? "" : `${counted(Number(behind), "remote block")} behind`;
+  const distance = behind === undefined ? "" : `${counted(Number(behind), "block")} behind`;
   return html`${reading.clientId} ${reading.status === "Active" ? "Active" : badge("bad", reading.status)}<small>${distance}</small>`;
 }
 
@@ -93,8 +93,8 @@ function expiryCell(expiresAtMs: number | undefined, nowMs: number): Html | stri
 
 function lateCell(queries: readonly QueryView[]): Html | string {
   const overdue = queries.filter(({ lateness }) => lateness.isOverdue).length;
-  if (overdue === 0) return html`${queries.length}<small>none overdue</small>`;
-  return html`${queries.length}<small class="bad">${overdue} overdue</small>`;
+  if (overdue === 0) return `${queries.length}`;
+  return html`${queries.length}, <strong class="bad">${overdue} overdue</strong>`;
 }
 
 /** All endpoints, those with an error first. */

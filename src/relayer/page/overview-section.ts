@@ -217,7 +217,7 @@ export function localLine({ local, connected, gate }: RelayerStatus): Html {
     height === undefined ? "no block read yet" : `height ${height}, newest block ${ago(sinceBlockMs)}`;
   const events = connected ? "events by WebSocket" : "no WebSocket, so the height is polled";
   const role = gate.role === "unknown" ? badge("unknown", "role not known") : `role: ${gate.role}`;
-  return html`<p>Local chain: ${head}; ${connected ? events : html`<span class="warn">${events}</span>`}; ${role}.${
-    error !== undefined && html` <span class="bad">${error}</span>`
-  }</p>`;
+  return html`Local chain: ${head}; ${connected ? events : html`<span class="warn">${events}</span>`}; ${role}${
+    error !== undefined && html`; <span class="bad">${error}</span>`
+  }`;
 }

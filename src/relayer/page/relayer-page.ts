@@ -1,8 +1,10 @@
-import { DASHBOARDS, pageLinks } from "../../platform/monitoring/alerts/links.ts";
+import { counted } from "../../platform/base/text.ts";
+import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { html } from "../../platform/web/html.ts";
 import { type LivePage, livePageRoutes, type PageView } from "../../platform/web/live-page.ts";
+import { overviewRoute, type PartRow, partsPages } from "../../platform/web/overview.ts";
+import type { TrendBar } from "../../platform/web/plots.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { CostsView } from "../costs/create-costs.ts";
@@ -19,7 +21,7 @@ import {
 } from "./attempt-section.ts";
 import { connectionSection, endpointSection } from "./connection-section.ts";
 import { costSection, spendingSection } from "./cost-section.ts";
-import { factSection, localLine, statusSection, summarize } from "./overview-section.ts";
+import { factSection, statusSection, summarize } from "./overview-section.ts";
 import { noSuchQuery, parseQueriesView, queryPage, querySection, selectQueries } from "./query-section.ts";
 import { timelineSection, type TimelineView } from "./timeline-section.ts";
 
@@ -102,7 +104,7 @@ function overview({ status, activity }: RelayerPageInput, { query }: PageView): 
     {
       id: "connections",
       label: "Connections",
-      content: html`${connectionSection(status)}${localLine(status)}`,
+      content: connectionSection(status),
     },
   ];
 }
@@ -110,6 +112,33 @@ function overview({ status, activity }: RelayerPageInput, { query }: PageView): 
 async function oneQuery({ status, registry, attempts }: RelayerPageInput, id: string): Promise<PageContent> {
   const found = isQueryId(id) ? findQuery(status, registry, BigInt(id)) : undefined;
   return found === undefined ? noSuchQuery(id, status.nowMs) : queryPage({ status, ...found, attempts });
+}
+
+/** The row of the relayer in overviews. */
+function relayerPart(status: RelayerStatus, samples: ReturnType<Activity["samples"]>): PartRow {
+  const { tone, headline } = summarize(status);
+  const most = Math.max(
+    1,
+    ...samples.map((sample) => (sample === undefined ? 0 : sample.included + sample.failed)),
+  );
+  const results = samples.reduce((sum, sample) => sum + (sample?.included ?? 0), 0);
+  return {
+    name: "relayer",
+    tone,
+    verdict: headline,
+    number: `${counted(status.queries.length, "query", "queries")}, ${counted(results, "result")} in the last hour`,
+    asOfMs: status.nowMs,
+    href: "/",
+    trend: {
+      text: `results a minute of the last hour, ${results} in all`,
+      bars: samples.map(
+        (sample): TrendBar =>
+          sample === undefined
+            ? null
+            : [sample.failed > 0 ? "bad" : "good", (sample.included + sample.failed) / most],
+      ),
+    },
+  };
 }
 
 interface PageDeps extends Pick<RelayerPageInput, "registry" | "timeline"> {
@@ -128,7 +157,15 @@ export function createRelayerPage(
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
 ): readonly HttpRoute[] {
   const resubmit = openResubmit ? "open" : hasToken ? "token" : "nobody";
-  return livePageRoutes(
+  const parts = (): readonly PartRow[] => [relayerPart(status(), rest.activity.samples())];
+  const pages = relayerPages(() => ({
+    ...rest,
+    attempts,
+    status: status(),
+    deadLetters: journal.deadLetters,
+    resubmit,
+  }));
+  const routes = livePageRoutes(
     {
       frame: {
         heading: "Interchain-query relayer",
@@ -145,14 +182,9 @@ export function createRelayerPage(
           ...pageLinks(links, "relayer", DASHBOARDS.relayer),
         ],
       },
-      pages: relayerPages(() => ({
-        ...rest,
-        attempts,
-        status: status(),
-        deadLetters: journal.deadLetters,
-        resubmit,
-      })),
+      pages: [...pages, ...partsPages(parts, neighboursOf(links, "relayer"), clock)],
     },
     clock,
   );
+  return [...routes, overviewRoute(parts)];
 }

@@ -74,6 +74,8 @@ export function eventLinks(
     ...(grafana === undefined
       ? {}
       : { dashboard: `${grafana}${panelPath(panelOf(alert))}&${place}&${times}` }),
-    ...(watchdog === undefined ? {} : { page: `${watchdog}#${conditionId(validator, alert)}` }),
+    ...(watchdog === undefined
+      ? {}
+      : { page: `${watchdog}validators/${encodeURIComponent(validator)}#${conditionId(validator, alert)}` }),
   };
 }

@@ -73,7 +73,7 @@ function priceSection({ comparisons, notCompared }: ComparedPrices): Html | unde
       cell: (row) => ("reason" in row ? "–" : formatDuration(row.ageMs)),
     },
   ];
-  return html`<h3>Prices compared</h3>${dataTable({ caption: counted(rows.length, "comparison"), columns, rows })}`;
+  return html`<h2>Prices compared</h2>${dataTable({ caption: counted(rows.length, "comparison"), columns, rows })}`;
 }
 
 function referenceText(row: Row): string {
@@ -88,7 +88,7 @@ function valueText(row: Row, name: "own" | "other"): string {
 /** The planned upgrade of the chain. `nowMs`: the time of the page. Texts of the plan are escaped. */
 function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   const { plan } = upgrade;
-  return html`<h3>Upgrade of the chain</h3><p>${countdownText(upgrade, nowMs)}.${
+  return html`<h2>Upgrade of the chain</h2><p>${countdownText(upgrade, nowMs)}.${
     plan.info !== "" && html`<br><small class="muted">The plan says: ${plan.info}</small>`
   }</p>`;
 }
@@ -116,7 +116,7 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
       return html`<li>${badge(TONES[state], STATE_NAMES[state])} ${paymentText(payment)}</li>
 `;
     });
-  return html`<h3>Payments</h3><ul>${items}</ul>`;
+  return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
 
 /** Names of the states for people. */
@@ -132,9 +132,9 @@ const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
 /** Signing window, jail, and the validator among the others of its set. Empty when the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
-  const window = html`<h3>Signing and jail</h3>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;
+  const window = html`<h2>Signing and jail</h2>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;
   return html`${standing.windowNote !== NO_SLASHING && window}
-<h3>Compared with the other validators</h3>${peersTable(standing.peers, polledAtMs)}`;
+<h2>Compared with the other validators</h2>${peersTable(standing.peers, polledAtMs)}`;
 }
 
 function jailNotice(jail: Jail, nowMs: number): Html | undefined {

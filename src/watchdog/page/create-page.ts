@@ -1,10 +1,13 @@
 import type { Clock } from "../../platform/base/clock.ts";
+import { unreachable } from "../../platform/base/errors.ts";
+import { counted } from "../../platform/base/text.ts";
 import type { HttpRoute } from "../../platform/http/http-route.ts";
-import { DASHBOARDS, pageLinks } from "../../platform/monitoring/alerts/links.ts";
+import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import { html, type Html } from "../../platform/web/html.ts";
-import { livePageRoutes } from "../../platform/web/live-page.ts";
+import { type LivePage, livePageRoutes, type PageView } from "../../platform/web/live-page.ts";
+import { overviewRoute, type PartRow, partsPages } from "../../platform/web/overview.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
-import { badge, grouped, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
+import { badge, reloadNotice, statusBanner } from "../../platform/web/parts.ts";
 import type { ReloadStatus } from "../../platform/process/reloadable.ts";
 import type { Escalation } from "../alerts/notifications.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
@@ -14,22 +17,22 @@ import type { Cost } from "../policy/cost-text.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
-import { MAX_LAZY } from "../polling/status-gauge.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
+import { alertLines, notificationSection, silenceSection, sourceSection } from "./sections.ts";
 import {
-  conditionSection,
-  notificationSection,
-  silenceSection,
-  sourceSection,
-  fleetSection,
   fleetPayStatus,
+  fleetTable,
+  lastDayTrend,
+  rateText,
   type ValidatorEntry,
-} from "./sections.ts";
+  validatorPath,
+} from "./fleet.ts";
 import { chainSections, standingSection } from "./chain-sections.ts";
-import { createPlots, validatorPlots } from "./validator-plots.ts";
+import { STATE_KEY } from "./month-plots.ts";
+import { createPlots, type ValidatorPlots } from "./validator-plots.ts";
 import { causesOf, payStatusOf } from "./pay-status.ts";
 import { type Freshness, longestPollMs } from "../polling/freshness.ts";
-import { headroomSection, monthSection, payFacts } from "./pay-section.ts";
+import { headroomSection, monthSection, payDetails, payFacts } from "./pay-section.ts";
 import type { SourceLimits } from "../sources/targets.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 import type { ChannelState } from "../notify/notifier.ts";
@@ -50,105 +53,60 @@ export interface PageDeps {
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
-/** The part of the configuration that the page needs. */
+/** The part of the configuration that the pages need. */
 export interface PageSettings {
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
-  readonly validators: readonly unknown[];
   readonly maintenance: readonly MaintenanceWindow[];
   readonly notify: Pick<NotifyConfig, "runbooks" | "escalation" | "links">;
 }
 
-/** The watchdog's page. */
-export interface WatchdogPage {
-  readonly routes: readonly HttpRoute[];
-  /** Called after each poll of a validator. Renders its details when somebody requested the page recently, else a part of them. */
-  readonly render: (status: WatchdogStatus) => void;
-}
-
-/** Creates the page. */
-export function createWatchdogPage(config: PageSettings, deps: PageDeps): WatchdogPage {
+/** Creates the routes of the pages, and `GET /api/overview`. */
+export function createWatchdogPage(config: PageSettings, deps: PageDeps): readonly HttpRoute[] {
   const { clock, version, statuses, ledger, alerting, channels, reloadStatus } = deps;
   const { maintenance, notify } = config;
-  const { runbooks, escalation } = notify;
-  const details = createDetails(deps, { runbooks, escalation, ledgerOf: ledger });
-  let requestedAtMs = Number.NEGATIVE_INFINITY;
-  const content = (): PageContent => {
-    requestedAtMs = clock.monotonicMs();
-    return watchdogPage({
-      statuses: statuses(),
-      ledgerOf: ledger,
-      detailsOf: details.render,
-      silences: alerting().silences,
-      history: alerting().history,
-      channels: channels(),
-      lost: deadLetters(alerting().outbox),
-      maintenance,
-      runbooks,
-      escalation,
-      nowMs: clock.nowMs(),
-      pollMs: longestPollMs(config),
-      reloads: reloadStatus?.(),
-    });
-  };
-  const render = (status: WatchdogStatus): void => {
-    const isWatched = clock.monotonicMs() - requestedAtMs < WATCHED_MS;
-    if (isWatched || config.validators.length > MAX_LAZY) details.render(status);
-    else details.prepare(status);
-  };
+  const { runbooks, escalation, links = {} } = notify;
+  const plotsOf = createPlots(deps);
+  const read = (): WatchdogPageInput => ({
+    statuses: statuses(),
+    ledgerOf: ledger,
+    plotsOf,
+    silences: alerting().silences,
+    history: alerting().history,
+    channels: channels(),
+    lost: deadLetters(alerting().outbox),
+    maintenance,
+    runbooks,
+    escalation,
+    nowMs: clock.nowMs(),
+    pollMs: longestPollMs(config),
+    reloads: reloadStatus?.(),
+  });
+  const parts = (): readonly PartRow[] => validatorParts(read());
   const frame = {
     heading: "Oracle watchdog",
     version,
     startedAtMs: clock.nowMs(),
     links: [
-      { path: "/api/status", text: "Status as JSON" },
       { path: "/api/alerts", text: "alerts" },
       { path: "/api/silences", text: "silences" },
       { path: "/metrics", text: "metrics" },
-      ...pageLinks(notify.links ?? {}, "watchdog", DASHBOARDS.paid),
+      ...pageLinks(links, "watchdog", DASHBOARDS.paid),
     ],
   };
-  return { routes: livePageRoutes({ frame, pages: [{ path: "/", content }] }, clock), render };
+  const others = partsPages(parts, neighboursOf(links, "watchdog"), clock);
+  const pages = watchdogPages(read, others);
+  return [...livePageRoutes({ frame, pages: [...pages, ...others] }, clock), overviewRoute(parts)];
 }
 
-/** The page is rendered ahead of requests for this long after the last one. */
-const WATCHED_MS = 600_000;
-
-/** Renders the details of a validator. */
-interface Details {
-  /** Renders what a request would need the most time for: the days of the month that are over. */
-  readonly prepare: (status: WatchdogStatus) => void;
-  readonly render: (status: WatchdogStatus) => Html;
-}
-
-/** Creates a renderer that renders the details of a validator once for each poll and change of its alerts. */
-function createDetails(deps: PageDeps, input: Omit<DetailsContext, "history" | "nowMs">): Details {
-  const plots = createPlots(deps);
-  const known = new Map<string, { readonly key: readonly unknown[]; readonly html: Html }>();
-  const render = (status: WatchdogStatus): Html => {
-    const key = [status.polledAtMs, status.storeProblem, ...status.alerts.map(({ state }) => state)];
-    const found = known.get(status.validator);
-    if (found !== undefined && found.key.every((part, index) => part === key[index])) return found.html;
-    const fresh = validatorDetails(status, plots.render(status), {
-      ...input,
-      history: deps.alerting().history,
-      nowMs: deps.clock.nowMs(),
-    });
-    known.set(status.validator, { key, html: fresh });
-    return fresh;
-  };
-  return { prepare: plots.prepare, render };
-}
-
-/** Content of the watchdog's page. */
+/** Content of the watchdog's pages. */
 export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silences" | "history"> {
   /** One for each validator, at least one. */
   readonly statuses: readonly WatchdogStatus[];
   /** Counts of a validator; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
-  /** Returns what is below the headline of a validator. Default: it is rendered. */
-  readonly detailsOf?: (status: WatchdogStatus) => Html;
+  readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
   /** Notifications that were never delivered, oldest first. */
@@ -161,92 +119,256 @@ export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silen
   readonly reloads?: ReloadStatus | undefined;
 }
 
-/**
- * Creates the content of the watchdog's page: is every validator paid, why not, how far the boundaries are, the month hour by
- * hour, the forecast, the sources. Several validators begin with a table of all. Texts of other hosts are escaped.
- */
-export function watchdogPage(input: WatchdogPageInput): PageContent {
-  const { statuses, nowMs, silences, maintenance } = input;
-  const all = statuses.map(
-    (status, index): ValidatorEntry => ({
-      id: `validator-${index + 1}`,
-      status,
-      pay: payStatusOf(status, input),
-    }),
-  );
-  const names = statuses.map(({ validator }) => validator);
-  const silent = silenceSection(silences, maintenance, names, nowMs);
-  const { headline } = all.length === 1 ? (all[0]?.pay ?? fleetPayStatus(all)) : fleetPayStatus(all);
-  const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
-  return {
-    title: `${firing > 0 ? `(${firing}) ` : ""}${headline} – oracle watchdog`,
-    // What was polled longest ago decides how old the page is.
-    asOfMs: Math.min(...statuses.map(({ polledAtMs, startedAtMs }) => polledAtMs ?? startedAtMs)),
-    sections: [
-      ...(all.length > 1
-        ? [{ id: "fleet", label: "All validators", content: fleetSection(all, nowMs) }]
-        : []),
-      ...all.map((one) => validatorSection(one, input, all.length > 1)),
-      ...(input.reloads === undefined
-        ? []
-        : [{ id: "configuration", label: "Configuration", content: html`${reloadNotice(input.reloads)}` }]),
+type Sections = (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
+
+/** The pages of one validator, below its own. */
+const VALIDATOR_PAGES: readonly {
+  readonly path: string;
+  readonly name: string;
+  readonly sections: Sections;
+}[] = [
+  { path: "", name: "Overview", sections: oneScreen },
+  { path: "/month", name: "Month", sections: monthPage },
+  {
+    path: "/chain",
+    name: "Chain",
+    sections: ({ status }) => [
       {
-        id: "notifications",
-        label: "Notifications",
-        content: notificationSection(input.channels, input.lost),
+        id: "chain",
+        label: "Chain",
+        content: html`${standingSection(status)}${chainSections(status, timeOf(status))}`,
       },
-      { id: "silences", label: "Silences and maintenance", content: silent },
+    ],
+  },
+  {
+    path: "/sources",
+    name: "Sources",
+    sections: ({ status }) => [{ id: "sources", label: "Sources", content: sourceSection(status) }],
+  },
+];
+
+/**
+ * The pages of the watchdog. One validator: the first page is its screen. Several: a table of all, and a page for each at
+ * `/validators/NAME`. All numbers of a page are of the poll whose time its head has. Texts of other hosts are escaped.
+ * `others`: further pages for the navigation.
+ */
+export function watchdogPages(
+  read: () => WatchdogPageInput,
+  others: readonly Pick<LivePage, "path" | "name">[] = [],
+): readonly LivePage[] {
+  const one = (page: (typeof VALIDATOR_PAGES)[number], name: string | undefined): PageContent => {
+    const input = read();
+    const nav = navOf(input, name, others);
+    const entry = entriesOf(input).find(({ status }) => status.validator === name);
+    if (entry === undefined) return { ...noSuchValidator(name ?? "", input.nowMs), nav };
+    const place = page.path === "" ? "" : `${page.name}, `;
+    const { status, pay } = entry;
+    return {
+      title: `${countedTitle(input)}${pay.headline} – ${place}${input.statuses.length > 1 ? `${status.validator}, ` : ""}oracle watchdog`,
+      asOfMs: timeOf(status),
+      json: `/api/validators/${encodeURIComponent(status.validator)}`,
+      nav,
+      sections: page.sections(entry, input),
+    };
+  };
+  const first = (): PageContent => {
+    const input = read();
+    const [only, another] = input.statuses;
+    return another === undefined
+      ? one(VALIDATOR_PAGES[0] ?? unreachable("a validator has a first page"), only?.validator)
+      : fleetPage(input, others);
+  };
+  return [
+    { path: "/", content: first },
+    ...VALIDATOR_PAGES.map((page) => ({
+      path: `/validators/:name${page.path}`,
+      content: ({ params }: PageView) => one(page, params["name"]),
+    })),
+    { path: "/notifications", content: () => notificationPage(read(), others) },
+  ];
+}
+
+/** The time of what a status says. */
+function timeOf({ polledAtMs, startedAtMs }: WatchdogStatus): number {
+  return polledAtMs ?? startedAtMs;
+}
+
+function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
+  return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
+}
+
+/** Firing alerts of all validators, so that a tab tells of a problem whatever it shows. */
+function countedTitle({ statuses }: WatchdogPageInput): string {
+  const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
+  return firing > 0 ? `(${firing}) ` : "";
+}
+
+/** With one validator, the pages of that one; with several, those of the shown one. */
+function navOf(
+  { statuses }: WatchdogPageInput,
+  shown: string | undefined,
+  others: readonly Pick<LivePage, "path" | "name">[],
+): NonNullable<PageContent["nav"]> {
+  const isOnly = statuses.length === 1;
+  const path = shown === undefined ? undefined : validatorPath(shown);
+  return [
+    ...(isOnly ? [] : [{ path: "/", name: "Validators" }]),
+    ...(path === undefined
+      ? []
+      : VALIDATOR_PAGES.map((page) => ({
+          path: isOnly && page.path === "" ? "/" : `${path}${page.path}`,
+          name: isOnly || page.path !== "" ? page.name : (shown ?? ""),
+        }))),
+    { path: "/notifications", name: "Notifications" },
+    ...others.flatMap(({ path: other, name }) => (name === undefined ? [] : [{ path: other, name }])),
+  ];
+}
+
+function noSuchValidator(name: string, nowMs: number): PageContent {
+  const headline = "There is no such validator here";
+  const more = html`<p>This watchdog has no validator with the name ${name}. <a href="/">All validators</a>.</p>`;
+  return {
+    title: `${headline} – oracle watchdog`,
+    status: 404,
+    asOfMs: nowMs,
+    sections: [{ id: "verdict", label: "Status", content: statusBanner("unknown", headline, more) }],
+  };
+}
+
+function fleetPage(
+  input: WatchdogPageInput,
+  others: readonly Pick<LivePage, "path" | "name">[],
+): PageContent {
+  const all = entriesOf(input);
+  const { tone, headline } = fleetPayStatus(all);
+  return {
+    title: `${countedTitle(input)}${headline} – oracle watchdog`,
+    // What was polled longest ago decides how old the page is.
+    asOfMs: Math.min(...input.statuses.map(timeOf)),
+    json: "/api/status",
+    nav: navOf(input, undefined, others),
+    sections: [
+      { id: "verdict", label: "Status", content: statusBanner(tone, headline, notices(input, undefined)) },
+      { id: "fleet", label: "All validators", content: fleetTable(all, input.ledgerOf, input.nowMs) },
     ],
   };
 }
 
-function validatorSection(
-  entry: ValidatorEntry,
+/** One screen: is it paid, how much may still be missed, what happens now, and the days of the month. */
+function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
+  const plots = input.plotsOf(status);
+  const { current } = status;
+  return [
+    {
+      id: "verdict",
+      label: "Status",
+      content: statusBanner(pay.tone, pay.headline, notices(input, status)),
+    },
+    { id: "facts", label: "Values", content: payFacts(status, timeOf(status)) },
+    {
+      id: "now",
+      label: "Alerts and month",
+      content: html`<div class="columns"><div><h2>Alerts</h2>${alertLines(status.alerts, alertContext(status, input))}${
+        plots !== undefined && html`<h2>Last 24 hours</h2>${plots.lastDay}`
+      }</div><div><h2>${current.month}</h2>${
+        plots === undefined ? html`<p>No block is counted yet.</p>` : html`${plots.month}${STATE_KEY}`
+      }</div></div>`,
+    },
+  ];
+}
+
+function monthPage({ status }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
+  const plots = input.plotsOf(status);
+  return [
+    { id: "pay", label: "Pay", content: html`<h2>Pay of ${status.current.month}</h2>${payDetails(status)}` },
+    { id: "headroom", label: "Allowance", content: headroomSection(status) },
+    ...(plots === undefined
+      ? []
+      : [
+          {
+            id: "month",
+            label: "Month",
+            content: html`<h2>Day by day</h2><div class="plots">${plots.month}${plots.forecast}</div>${STATE_KEY}`,
+          },
+          { id: "incidents", label: "Incidents", content: html`<h2>Incidents</h2>${plots.incidents}` },
+        ]),
+    { id: "months", label: "Months", content: monthSection(status.months) },
+  ];
+}
+
+function notificationPage(
   input: WatchdogPageInput,
-  isOneOfMany: boolean,
-): PageSection {
-  const { id, status, pay } = entry;
-  const name = `${status.validator}, ${status.chainId ?? "chain not known yet"}`;
-  const details =
-    input.detailsOf?.(status) ??
-    validatorDetails(status, validatorPlots(status, input.ledgerOf(status.validator), input), input);
-  const head = statusBanner(pay.tone, pay.headline, payLine(status));
-  const content = isOneOfMany
-    ? html`<details id="${id}-details"${pay.kind !== "paid" && html` open`}><summary>${badge(pay.tone, pay.short)} ${name}</summary><h2>${name}</h2>${head}${details}</details>`
-    : html`${head}<h2>${name}</h2>${details}`;
-  return { id, label: name, content };
+  others: readonly Pick<LivePage, "path" | "name">[],
+): PageContent {
+  const { statuses, nowMs, silences, maintenance, channels, lost } = input;
+  const [only, another] = statuses;
+  const names = statuses.map(({ validator }) => validator);
+  return {
+    title: `${countedTitle(input)}Notifications – oracle watchdog`,
+    asOfMs: nowMs,
+    json: "/api/alerts",
+    nav: navOf(input, another === undefined ? only?.validator : undefined, others),
+    sections: [
+      {
+        id: "notifications",
+        label: "Notifications",
+        content: html`${notificationSection(channels, lost, only?.pending ?? new Map())}`,
+      },
+      {
+        id: "silences",
+        label: "Silences and maintenance",
+        content: silenceSection(silences, maintenance, names, nowMs),
+      },
+    ],
+  };
 }
 
-function payLine({ current, assessment }: WatchdogStatus): Html {
-  const nearest = assessment?.headroom.find(({ state }) => state === "open");
-  const left =
-    nearest === undefined
-      ? ""
-      : ` ${grouped(nearest.misses)} more bad blocks until ${nearest.boundary === "full" ? "full pay is lost" : "all pay is lost"}.`;
-  const { good, bad, unknown } = current.counts;
-  return html`<p>${current.month}: ${grouped(good)} good, ${grouped(bad)} bad, ${grouped(unknown)} unknown blocks.${left}</p>`;
+/** What a reader must know besides the pay: each in one line that leads to its page. `status`: only of this validator. */
+function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): Html {
+  const { channels, lost, silences, reloads, nowMs, statuses } = input;
+  const silent = silences.filter(
+    ({ startsAtMs, endsAtMs }) => startsAtMs <= nowMs && nowMs < endsAtMs,
+  ).length;
+  const of = status === undefined ? statuses : [status];
+  const storeProblem = of.find((one) => one.storeProblem !== undefined)?.storeProblem;
+  const clockProblem = of.find((one) => one.clockProblem !== undefined)?.clockProblem;
+  const lines = [
+    channels.length === 0 &&
+      html`${badge("bad", "nobody is notified")} <a href="/notifications">No channel is configured</a>: alerts are on this page and in the log only.`,
+    lost.length > 0 &&
+      html`${badge("bad", "not delivered")} <a href="/notifications">${counted(lost.length, "notification")}</a> never reached anybody.`,
+    silent > 0 &&
+      html`${badge("warn", "silent")} <a href="/notifications">${counted(silent, "silence")}</a> keeps alerts from notifying.`,
+    storeProblem !== undefined && html`${badge("bad", "not stored")} ${storeProblem}`,
+    clockProblem !== undefined &&
+      html`${badge("bad", "clock not believed")} The clock of this machine: ${clockProblem}. Blocks are counted; without the chain's time no month is closed.`,
+  ].filter((line) => line !== false);
+  return html`${lines.map((line) => html`<p>${line}</p>`)}${reloadNotice(reloads)}`;
 }
 
-/** What the details of a validator need besides its status and plots. */
-type DetailsContext = Pick<WatchdogPageInput, "runbooks" | "escalation" | "ledgerOf" | "history" | "nowMs">;
-
-function validatorDetails(
+function alertContext(
   status: WatchdogStatus,
-  plots: Html,
-  { nowMs, runbooks, escalation, ledgerOf, history }: DetailsContext,
-): Html {
+  { runbooks, escalation, ledgerOf, history }: WatchdogPageInput,
+): Parameters<typeof alertLines>[1] {
   const { assessment, validator } = status;
   const ledger = ledgerOf(validator);
+  const nowMs = timeOf(status);
   const costOf = (alert: AlertState): Cost | undefined => {
     if (assessment === undefined || ledger === undefined) return undefined;
     return alertCost(incidentSourceOf(status, ledger, history), assessment, alert, nowMs);
   };
-  return html`${payFacts(status)}
-${conditionSection(status.alerts, { nowMs, runbooks, costOf, escalation, isPolled: status.polledAtMs !== undefined })}
-${headroomSection(status)}
-${chainSections(status, nowMs)}
-${standingSection(status)}
-${plots}
-${sourceSection(status)}
-${monthSection(status.months)}`;
+  return { nowMs, runbooks, escalation, costOf, isPolled: status.polledAtMs !== undefined };
+}
+
+/** A row of the overviews for each validator. */
+function validatorParts(input: WatchdogPageInput): readonly PartRow[] {
+  return entriesOf(input).map(({ status, pay }) => ({
+    name: `validator ${status.validator}`,
+    tone: pay.tone,
+    verdict: pay.short,
+    number: rateText(status),
+    asOfMs: status.polledAtMs,
+    href: validatorPath(status.validator),
+    trend: lastDayTrend(status, input.ledgerOf(status.validator), input.nowMs),
+  }));
 }

@@ -91,7 +91,7 @@ export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
   const bars = STATES.map((state) =>
     paths[state] === "" ? "" : html`<path class="${BARS[state].style}" d="${paths[state]}"/>`,
   );
-  return html`<figure><figcaption>Last 24 hours, by quarter of an hour (UTC): ${summary}</figcaption>
+  return html`<figure><figcaption>By quarter of an hour (UTC): ${summary}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${HEIGHT}" role="img" aria-label="Last 24 hours, by quarter of an hour: ${summary}">
 ${unknownArea(before * STEP, { top: TOP, base: BASE }, "not counted yet")}${bars}<path class="l-axis" d="M0 ${BASE}h${WIDTH}"/>
 ${hourLabels(fromMs)}

@@ -13,6 +13,7 @@ import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { shareText } from "../policy/cost-text.ts";
 import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from "../policy/reward-tier.ts";
+import { TIER_NAMES } from "./pay-status.ts";
 
 /**
  * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
@@ -22,7 +23,7 @@ export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "non
 
 /** One day of a strip. */
 export interface StripDay {
-  readonly day: number;
+  readonly startMs: number;
   readonly counts: BlockCounts;
   /** 24 states; empty when only the day's counts are known. */
   readonly hours: readonly HourState[];
@@ -44,7 +45,7 @@ export function stripOf(
     );
     const day = days.get(dayMs);
     return {
-      day: new Date(dayMs).getUTCDate(),
+      startMs: dayMs,
       counts: day?.counts ?? NO_BLOCKS,
       hours: states.every((state) => state === "none") ? [] : states,
       state: stateOf(day, least),
@@ -71,12 +72,17 @@ export function stateOf(rollup: Rollup | undefined, least: LeastRates): HourStat
   return (estimated.good + estimated.bad) * 2n > total ? "estimated" : "good";
 }
 
-const LEFT = 26;
-const CELL = 12;
-const ROW = 13;
-const WIDTH = LEFT + 24 * CELL + 46;
+const LEFT = 46;
+const CELL = 11;
+const WIDTH = LEFT + 24 * CELL + 50;
+const TOP_LABELS = 16;
 
-/** Height of a bar by state, of ten: states differ in form, not in colour alone. */
+/** Height of a row: a young month has few, and room for them. */
+function rowHeight(days: number): number {
+  return days > 10 ? 13 : 22;
+}
+
+/** Height of a bar by state, in tenths of a row: states differ in form, not in colour alone. */
 const BARS: Readonly<
   Record<Exclude<HourState, "none">, { readonly height: number; readonly style: string }>
 > = {
@@ -101,15 +107,17 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders days of a month. */
-export function stripPart(days: readonly StripDay[]): StripPart {
+/** Renders days of a month of which `shown` days are drawn in all. */
+export function stripPart(days: readonly StripDay[], shown: number): StripPart {
+  const row = rowHeight(shown);
   const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
   const hours = { good: 0, weak: 0, bad: 0, unknown: 0, estimated: 0 };
-  for (const { day, hours: states, state } of days) {
-    const base = 16 + day * ROW - 1;
+  for (const { startMs, hours: states, state } of days) {
+    const base = TOP_LABELS + dayOf(startMs) * row - 1;
     const draw = (of: HourState, x: number, width: number): void => {
-      if (of !== "none")
-        paths[of] += `M${short(x)} ${base}v-${BARS[of].height}h${short(width)}v${BARS[of].height}z`;
+      if (of === "none") return;
+      const height = short((BARS[of].height / 10) * (row - 3));
+      paths[of] += `M${short(x)} ${base}v-${height}h${short(width)}v${height}z`;
     };
     if (states.length === 0) draw(state, LEFT, 24 * CELL - 2);
     for (const [at, hour] of states.entries()) {
@@ -129,29 +137,40 @@ export function stripPart(days: readonly StripDay[]): StripPart {
       estimated: html`${paths.estimated}`,
     },
     hours,
-    labels: html`${days.map(rowLabels)}`,
+    labels: html`${days.map((day) => rowLabels(day, row))}`,
   };
 }
 
-/** Draws a month from consecutive parts, which begin with its first day: a row for each day, a bar for each hour. */
+/** Draws a month from consecutive parts, which begin with its first day: a row for each day until now, a bar for each hour. */
 export function monthStrip(parts: readonly StripPart[], month: Month): Html {
-  const height = 16 + parts.reduce((sum, { days }) => sum + days, 0) * ROW + 2;
+  const days = parts.reduce((sum, part) => sum + part.days, 0);
+  const height = TOP_LABELS + days * rowHeight(days) + 2;
   const summary = stripSummary(parts);
   const bars = DRAWN.map((state) => {
     const paths = parts.map((part) => part.paths[state]).filter(({ text }) => text !== "");
     return paths.length === 0 ? "" : html`<path class="${BARS[state].style}" d="${paths}"/>`;
   });
-  return html`<figure><figcaption>${month}, hour by hour (UTC): ${summary}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></span></figcaption>
+  return html`<figure><figcaption>Hour by hour (UTC): ${summary}</figcaption>
 <svg viewBox="0 0 ${WIDTH} ${height}" role="img" aria-label="${month}, hour by hour: ${summary}">
-${[0, 6, 12, 18].map((hour) => html`<text x="${LEFT + hour * CELL}" y="11">${String(hour).padStart(2, "0")}</text>`)}
+${[0, 6, 12, 18].map((hour) => html`<text x="${short(LEFT + hour * CELL)}" y="11">${String(hour).padStart(2, "0")}:00</text>`)}
 ${bars}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
-function rowLabels({ day, counts }: StripDay): Html {
-  const y = 16 + day * ROW - 2;
+/** What the bars mean, below the plots that have them. */
+export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
+
+function dayOf(startMs: number): number {
+  return new Date(startMs).getUTCDate();
+}
+
+const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
+
+function rowLabels({ startMs, counts }: StripDay, row: number): Html {
+  const y = TOP_LABELS + dayOf(startMs) * row - 2;
   const total = counts.good + counts.bad;
   const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
+  const day = `${WEEKDAYS[new Date(startMs).getUTCDay()] ?? ""} ${dayOf(startMs)}`;
   return html`<text x="2" y="${y}">${day}</text><text x="${WIDTH - 2}" y="${y}" text-anchor="end">${rate}</text>`;
 }
 
@@ -296,7 +315,7 @@ function forecastSummary(assessment: Assessment): string {
   const now = rate === undefined ? "no rate yet" : `${formatPercent(rate)} % now`;
   if (forecast === undefined) return `${now}; no forecast yet`;
   const { low, middle, high, tiers, basis } = forecast;
-  return `${now}, ${formatPercent(middle)} % at the end if the present loss goes on (80 % band ${formatPercent(low)} % to ${formatPercent(high)} %, from the ${basis}), tier ${tiers.middle}`;
+  return `${now}, ${formatPercent(middle)} % at the end if the present loss goes on (80 % band ${formatPercent(low)} % to ${formatPercent(high)} %, from the ${basis}), ${TIER_NAMES[tiers.middle]}`;
 }
 
 function shortPercent(ratio: number): string {

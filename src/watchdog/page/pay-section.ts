@@ -1,5 +1,8 @@
 import { DEC18_ONE, type Dec18 } from "../../platform/base/decimal.ts";
+import { formatShort } from "../../platform/base/display-unit.ts";
+import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import { formatCents, formatDuration } from "../../platform/base/text.ts";
+import { DAY_MS } from "../../platform/base/time.ts";
 import { type Html, html } from "../../platform/web/html.ts";
 import {
   badge,
@@ -10,6 +13,7 @@ import {
   grouped,
   type Tone,
 } from "../../platform/web/parts.ts";
+import { gaugeBar } from "../../platform/web/plots.ts";
 import {
   type Assessment,
   BURN_WINDOWS,
@@ -17,49 +21,188 @@ import {
   type Headroom,
   foundedForecast,
   isEarly,
+  type Policy,
   type Regime,
   REGIME_NAMES,
+  SPECIFIED_POLICY,
 } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
-import { tierNow } from "./pay-status.ts";
+import { BOUNDARY_STATES, tierNow, TIER_NAMES } from "./pay-status.ts";
 
-/** What the month pays so far, in values. */
-export function payFacts(status: WatchdogStatus): Html {
-  const { current, assessment } = status;
-  const { counts, estimated, rate } = current;
-  const tier = tierNow(status);
-  const estimates = estimated.good + estimated.bad;
-  const facts: readonly Fact[] = [
-    {
-      name: `Success rate of ${current.month}`,
-      value: rate === undefined ? "not known yet" : `${formatPercent(rate)} %`,
-      detail: boundsText(assessment),
-      tone: rate === undefined ? "unknown" : undefined,
-    },
-    tierFact(tier, isEarly(current)),
-    {
-      name: "Blocks",
-      value: `${grouped(counts.good)} good`,
-      detail: `${grouped(counts.bad)} bad, ${grouped(counts.unknown)} unknown${estimates > 0n ? `, ${grouped(estimates)} of them estimated` : ""}`,
-    },
-    ...(assessment === undefined ? [] : rewardFacts(assessment)),
-  ];
-  return factGrid(facts);
+/** The four values that matter: rate, allowance, pay, and what may cost next. `nowMs`: time of the status. */
+export function payFacts(status: WatchdogStatus, nowMs: number): Html {
+  return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, nowMs)]);
 }
 
-function tierFact(tier: Tier | undefined, early: boolean): Fact {
-  if (tier === undefined) return { name: "Tier", value: "not known yet", tone: "unknown" };
-  if (early)
-    return { name: "Tier", value: "too early", detail: `${tier} with these few blocks`, tone: "unknown" };
-  return { name: "Tier", value: tier, tone: factTone(tier) };
+function rateFact({ current, assessment }: WatchdogStatus): Fact {
+  const { counts, rate } = current;
+  const tier = tierNow({ current, assessment });
+  const blocks = `${grouped(counts.bad)} bad of ${grouped(counts.good + counts.bad)} blocks${
+    counts.unknown > 0n ? `, ${grouped(counts.unknown)} unknown` : ""
+  }`;
+  const name = `Success rate of ${current.month}`;
+  if (rate === undefined || tier === undefined)
+    return { name, value: "not known yet", detail: "no block is counted", tone: "unknown" };
+  const means = isEarly(current) ? "too early to say" : TIER_NAMES[tier];
+  return {
+    name,
+    value: `${formatPercent(rate)} %`,
+    detail: `${means}; ${blocks}`,
+    tone: isEarly(current) ? "unknown" : tierTone(tier),
+  };
+}
+
+/** How many further blocks can be bad before the next part of the pay is lost. */
+function allowanceFact({ assessment }: WatchdogStatus): Fact {
+  const name = "Allowance left";
+  const all = assessment?.headroom ?? [];
+  const next = all.find(({ state }) => state === "open");
+  if (assessment === undefined || all.length === 0)
+    return {
+      name,
+      value: "not known yet",
+      detail: "it needs a counted block and the block time",
+      tone: "unknown",
+    };
+  if (next === undefined)
+    return all.some(({ state }) => state === "clinched")
+      ? { name, value: "no longer needed", detail: "the pay of this month is safe" }
+      : { name, value: "none", detail: "all pay of this month is lost", tone: "bad" };
+  const share = Number(next.misses) / Math.max(1, Number(next.misses + assessment.counts.bad));
+  const tone = share < 0.1 ? "bad" : share < 0.5 ? "warn" : undefined;
+  const value = `${(100 * share).toFixed(1)} %`;
+  const outage = next.outageMs === undefined ? "" : ` or ${formatDuration(next.outageMs)} of outage`;
+  const style = tone === "bad" ? "bad" : tone === "warn" ? "weak" : "good";
+  return {
+    name,
+    value: html`${value}${gaugeBar(share, `${value} of the allowance left`, style)}`,
+    detail: `${grouped(next.misses)} more bad blocks${outage} until ${next.boundary === "full" ? "full" : "all"} pay is lost`,
+    tone,
+  };
+}
+
+function payFact({ assessment }: WatchdogStatus): Fact {
+  const name = "Pay of this month";
+  const forecast = foundedForecast(assessment);
+  if (assessment === undefined) return { name, value: "not known yet", tone: "unknown" };
+  const { policy, rewardCents } = assessment;
+  const full = money(policy.fullRewardCents, policy);
+  const now = rewardCents === undefined ? "not known yet" : money(rewardCents, policy);
+  if (forecast === undefined)
+    return {
+      name,
+      value: "too early to say",
+      detail: html`${now} of ${full} if it ended now`,
+      tone: "unknown",
+    };
+  const { low, middle, high } = forecast.rewardCents;
+  return {
+    name,
+    value: html`${money(middle, policy)} of ${full}`,
+    detail: html`forecast; 80 %: ${money(low, policy)} to ${money(high, policy)}`,
+    tone: tierTone(forecast.tiers.low),
+  };
+}
+
+/** Something that may cost pay or more. */
+interface Risk {
+  readonly what: string;
+  /** Time until it happens; 0: now. */
+  readonly inMs: number;
+  readonly detail: string;
+}
+
+function riskFact(status: WatchdogStatus, nowMs: number): Fact {
+  const name = "Next risk";
+  const [next] = risksOf(status, nowMs).toSorted((a, b) => a.inMs - b.inMs);
+  if (next === undefined)
+    return { name, value: "none seen", detail: "no loss lasts, and no upgrade is known" };
+  const { what, inMs, detail } = next;
+  return {
+    name,
+    value: inMs === 0 ? what : `${what} in ${formatDuration(inMs)}`,
+    detail,
+    tone: inMs < DAY_MS ? "bad" : "warn",
+  };
+}
+
+function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, nowMs: number): readonly Risk[] {
+  const { headroom = [], rotation } = assessment ?? {};
+  const { presentMs, atPresentRate } = standing?.window ?? {};
+  const monthEndMs = nextMonthMs(monthStartMs(current.month)) - nowMs;
+  return [
+    ...(standing?.jail.state === "jailed"
+      ? [{ what: "jailed", inMs: 0, detail: "see Chain for its release" }]
+      : []),
+    ...headroom.flatMap((one): readonly Risk[] => {
+      const [inMs, detail] = lossOf(one, assessment?.policy ?? SPECIFIED_POLICY) ?? [];
+      if (inMs === undefined || detail === undefined || inMs > monthEndMs) return [];
+      return [
+        { what: `${one.boundary === "full" ? "full" : "all"} pay lost`, inMs: Math.max(1, inMs), detail },
+      ];
+    }),
+    ...(presentMs !== undefined && atPresentRate?.kind === "jail"
+      ? [{ what: "jail", inMs: Math.max(1, presentMs), detail: "at the present rate of missed blocks" }]
+      : []),
+    ...(upgrade?.atMs === undefined
+      ? []
+      : [
+          {
+            what: "upgrade",
+            inMs: Math.max(1, upgrade.atMs.middle - nowMs),
+            detail: `${upgrade.plan.name} at height ${grouped(upgrade.plan.height)}`,
+          },
+        ]),
+    ...(rotation === undefined || rotation.state === "none"
+      ? []
+      : [
+          {
+            what: "rotation",
+            inMs: rotation.state === "due" ? 0 : Math.max(1, monthEndMs),
+            detail:
+              rotation.state === "due"
+                ? "months without pay: the validator may be rotated out"
+                : "if this month too has no pay",
+          },
+        ]),
+  ];
+}
+
+/** When a part of the pay is lost: at the loss of the last hours if that is too high, otherwise at the loss that lasts. */
+function lossOf(
+  { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
+  { least }: Policy,
+): readonly [inMs: number, detail: string] | undefined {
+  const burn = burnRates["1h"] ?? burnRates["6h"] ?? 0;
+  const allowed = Number(DEC18_ONE - least[boundary]) / Number(DEC18_ONE);
+  if (state === "open" && burn > 1 && outageMs !== undefined)
+    return [outageMs / (burn * allowed), "if blocks are missed as in the last hours"];
+  return lostInMs === undefined ? undefined : [lostInMs, "if the present loss goes on"];
 }
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
 /** Values are not green: they are of the last poll, also when the watchdog cannot see any more. */
-function factTone(tier: Tier): Tone | undefined {
+function tierTone(tier: Tier): Tone | undefined {
   return tier === "full" ? undefined : TIER_TONES[tier];
+}
+
+/** Everything about the pay of the month. */
+export function payDetails(status: WatchdogStatus): Html {
+  const { current, assessment } = status;
+  const { counts, estimated } = current;
+  const estimates = estimated.good + estimated.bad;
+  const bounds = boundsText(assessment);
+  return factGrid([
+    rateFact(status),
+    {
+      name: "Blocks",
+      value: `${grouped(counts.good)} good`,
+      detail: `${grouped(counts.bad)} bad, ${grouped(counts.unknown)} unknown${estimates > 0n ? `, ${grouped(estimates)} of them estimated` : ""}${bounds === undefined ? "" : `; ${bounds}`}`,
+    },
+    ...(assessment === undefined ? [] : rewardFacts(assessment)),
+  ]);
 }
 
 function rewardFacts(assessment: Assessment): readonly Fact[] {
@@ -69,8 +212,8 @@ function rewardFacts(assessment: Assessment): readonly Fact[] {
   return [
     {
       name: "Pay if the month ended now",
-      value: rewardCents === undefined ? "not known yet" : `${money(rewardCents, policy)} of ${full}`,
-      detail: `policy: ${policy.source}`,
+      value: rewardCents === undefined ? "not known yet" : html`${money(rewardCents, policy)} of ${full}`,
+      detail: POLICY_SOURCES[policy.source],
     },
     {
       name: "Pay at the end, forecast",
@@ -78,17 +221,23 @@ function rewardFacts(assessment: Assessment): readonly Fact[] {
       detail:
         forecast === undefined
           ? `needs ${grouped(ENOUGH_BLOCKS)} blocks and the time between them`
-          : `80 %: ${money(forecast.rewardCents.low, policy)} to ${money(forecast.rewardCents.high, policy)}`,
-      tone: forecast === undefined ? undefined : factTone(forecast.tiers.low),
+          : html`80 %: ${money(forecast.rewardCents.low, policy)} to ${money(forecast.rewardCents.high, policy)}`,
+      tone: forecast === undefined ? undefined : tierTone(forecast.tiers.low),
     },
     {
-      name: "Rotation risk",
-      value: { none: "none", next: "next month without pay", due: "may be rotated out" }[rotation.state],
+      name: "Rotation out of the validator set",
+      value: { none: "no risk", next: "next month without pay", due: "may happen now" }[rotation.state],
       detail: `${rotation.inARow} months in a row, ${rotation.inWindow} of the last 5 without pay`,
       tone: ({ none: undefined, next: "warn", due: "bad" } as const)[rotation.state],
     },
   ];
 }
+
+const POLICY_SOURCES = {
+  specification: "by the specification's rules",
+  configuration: "by the rules of the configuration",
+  chain: "by the chain's parameters",
+} as const;
 
 function boundsText(assessment: Assessment | undefined): string | undefined {
   const bounds = assessment?.bounds;
@@ -99,11 +248,14 @@ function boundsText(assessment: Assessment | undefined): string | undefined {
 /** How far each boundary is away, in blocks and in time. */
 export function headroomSection({ assessment }: WatchdogStatus): Html {
   if (assessment === undefined || assessment.headroom.length === 0)
-    return html`<h3>Headroom</h3><p>Not known yet: it needs a counted block and the time between blocks.</p>`;
+    return html`<h2>Allowance</h2><p>Not known yet: it needs a counted block and the time between blocks.</p>`;
   const { policy, headroom, remainingBlocks } = assessment;
   const columns: readonly Column<Headroom>[] = [
-    { name: "boundary", cell: ({ boundary }) => `${NAMES[boundary]} (${percentOf(policy.least[boundary])})` },
-    { name: "state", cell: ({ state }) => badge(STATE_TONES[state], state) },
+    {
+      name: "part of the pay",
+      cell: ({ boundary }) => `${NAMES[boundary]} (${percentOf(policy.least[boundary])})`,
+    },
+    { name: "state", cell: ({ state }) => badge(STATE_TONES[state], BOUNDARY_STATES[state]) },
     { name: "blocks left", isNumber: true, cell: ({ misses }) => missesText(misses) },
     {
       name: "total outage left",
@@ -112,14 +264,14 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
     },
     { name: "rest of the month needs", isNumber: true, cell: ({ requiredRate }) => neededText(requiredRate) },
     {
-      name: "burn rate 1 h / 6 h / 3 d",
+      name: "allowance used, × its pace: 1 h / 6 h / 3 d",
       isNumber: true,
       cell: ({ burnRates }) => BURN_WINDOWS.map((window) => burnRates[window]?.toFixed(1) ?? "–").join(" / "),
     },
   ];
   const rest =
     remainingBlocks === undefined ? "" : `, ${grouped(remainingBlocks)} blocks until the end of the month`;
-  return html`<h3>Headroom</h3>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
+  return html`<h2>Allowance</h2>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
 }
 
 /** The end of the month if its rest is like the last hours, the last days, and the month. */
@@ -130,7 +282,7 @@ function regimeTable(assessment: Assessment): Html | undefined {
     { name: "if the rest is like", cell: ({ name }) => REGIME_NAMES[name] },
     { name: "missed then", isNumber: true, cell: ({ badShare }) => `${(100 * badShare).toFixed(4)} %` },
     { name: "month ends at", isNumber: true, cell: ({ end }) => `${formatPercent(end)} %` },
-    { name: "tier", cell: ({ tier }) => tier },
+    { name: "pays", cell: ({ tier }) => TIER_NAMES[tier] },
   ];
   return dataTable({
     caption:
@@ -161,7 +313,10 @@ export function monthSection(months: readonly MonthStatus[]): Html {
       isNumber: true,
       cell: ({ rate }) => (rate === undefined ? "–" : `${formatPercent(rate)} %`),
     },
-    { name: "tier", cell: ({ tier }) => (tier === undefined ? "–" : badge(TIER_TONES[tier], tier)) },
+    {
+      name: "pays",
+      cell: ({ tier }) => (tier === undefined ? "–" : badge(TIER_TONES[tier], TIER_NAMES[tier])),
+    },
     { name: "good", isNumber: true, cell: ({ counts }) => grouped(counts.good) },
     { name: "bad", isNumber: true, cell: ({ counts }) => grouped(counts.bad) },
     { name: "unknown", isNumber: true, cell: ({ counts }) => grouped(counts.unknown) },
@@ -171,13 +326,15 @@ export function monthSection(months: readonly MonthStatus[]): Html {
         hash === undefined ? "no" : html`<code title="${hash}">${hash.slice(0, 12)}</code>`,
     },
   ];
-  if (months.length === 0) return html`<h3>Months</h3><p>None is counted yet.</p>`;
-  return html`<h3>Months</h3>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
+  if (months.length === 0) return html`<h2>Months</h2><p>None is counted yet.</p>`;
+  return html`<h2>Months</h2>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
 }
 
-/** An amount with the currency, if it has a name. */
-function money(cents: bigint, { currency }: Assessment["policy"]): string {
-  return formatCents(cents, currency, "\u202f");
+/** An amount with at most six digits, and its exact value as a title. */
+function money(cents: bigint, { currency }: Assessment["policy"]): Html {
+  const exact = formatCents(cents, currency, "\u202f");
+  const short = formatShort(cents, { name: currency ?? "", exponent: 2 }, "\u202f").trimEnd();
+  return html`<span title="${exact}">${short}</span>`;
 }
 
 function percentOf(share: Dec18): string {

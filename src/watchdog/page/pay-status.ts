@@ -9,6 +9,16 @@ import { type Freshness, whyBlind } from "../polling/freshness.ts";
 /** States of a validator's pay in this month, the gravest first. */
 export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
+/** What becomes of a part of the pay, in the words of the pages. */
+export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
+
+/** What a month pays, in the words of the pages. */
+export const TIER_NAMES: Readonly<Record<Tier, string>> = {
+  full: "full pay",
+  proportional: "a part of the pay",
+  none: "no pay",
+};
+
 /** One of {@link PAY_STATES}. */
 type PayState = (typeof PAY_STATES)[number];
 
@@ -135,7 +145,10 @@ export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[]
 }
 
 /** The tier by the policy that pays, or by the specification before the first poll. */
-export function tierNow({ assessment, current }: WatchdogStatus): Tier | undefined {
+export function tierNow({
+  assessment,
+  current,
+}: Pick<WatchdogStatus, "assessment" | "current">): Tier | undefined {
   return assessment === undefined ? current.tier : assessment.tier;
 }
 

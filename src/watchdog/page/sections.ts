@@ -2,35 +2,24 @@ import { counted, formatDuration } from "../../platform/base/text.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
-import { badge, type Column, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
+import { badge, type Column, dataTable } from "../../platform/web/parts.ts";
 import type { AlertState } from "../alerts/alert-state.ts";
 import { type Escalation, nextEscalationMs } from "../alerts/notifications.ts";
 import type { AlertStatus } from "../alerts/alert-status.ts";
 import { type CauseGroup, mutedBy, underCauses } from "../alerts/under-causes.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import { conditionId } from "../alerts/event-links.ts";
-import { foundedForecast, type Headroom } from "../policy/assessment.ts";
 import { type Cost, costText } from "../policy/cost-text.ts";
-import { formatPercent } from "../policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import type { SourceName } from "../sources/targets.ts";
 import { activeWindow, type MaintenanceWindow } from "../alerts/maintenance.ts";
 import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
 import type { ChannelState } from "../notify/notifier.ts";
-import { causesOf, tierNow, type PayStatus, PAY_STATES } from "./pay-status.ts";
 
 /** The sources that the last poll read. Ages are those at the poll. */
-export function sourceSection({
-  sources,
-  pairs,
-  prices,
-  polledAtMs,
-  pending,
-  storeProblem,
-  clockProblem,
-}: WatchdogStatus): Html {
-  if (polledAtMs === undefined) return html`<h3>Sources</h3><p>The first poll has not ended yet.</p>`;
+export function sourceSection({ sources, pairs, prices, polledAtMs, chainId }: WatchdogStatus): Html {
+  if (polledAtMs === undefined) return html`<h2>Sources</h2><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
     { name: "source", cell: ({ name, node }) => (node === undefined ? name : `${node}: ${name}`) },
     { name: "state", cell: (source) => html`${sourceBadge(source)}${endpointText(source)}` },
@@ -48,13 +37,8 @@ export function sourceSection({
     { name: "error", cell: ({ error }) => (error === "" ? "none" : error) },
   ];
   const absent = sources.flatMap(({ name, isAbsent }) => (isAbsent ? [ABSENT_NAMES[name] ?? name] : []));
-  const waiting = [...pending]
-    .filter(([, count]) => count > 0)
-    .map(([channel, count]) => `${channel}: ${count}`);
-  return html`<h3>Sources</h3>
-<p>Last poll ${timeText(polledAtMs)}. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}. Pending notifications: ${waiting.length === 0 ? "none" : waiting.join(", ")}.</p>
-${storeProblem !== undefined && html`<p>${badge("bad", "not stored")} ${storeProblem}</p>`}
-${clockProblem !== undefined && html`<p>${badge("bad", "clock not believed")} The clock of this machine: ${clockProblem}. Blocks are counted; without the chain's time no month is closed.</p>`}
+  return html`<h2>Sources</h2>
+<p>Chain: ${chainId ?? "not known yet"}. Prices: ${prices}${pairs.length > 0 && ` (${pairs.length} pairs: ${pairs.join(", ")})`}.</p>
 ${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what needs it is not shown.</p>`}
 ${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
@@ -114,8 +98,12 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Who is notified, and what was never delivered. */
-export function notificationSection(channels: readonly ChannelState[], lost: readonly LostDelivery[]): Html {
+/** Who is notified, and what was not or never delivered. `pending`: deliveries that are not accepted yet, by channel. */
+export function notificationSection(
+  channels: readonly ChannelState[],
+  lost: readonly LostDelivery[],
+  pending: ReadonlyMap<string, number>,
+): Html {
   const hasAccepted = channels.some(({ acceptedAtMs }) => acceptedAtMs !== undefined);
   const line =
     channels.length === 0
@@ -144,14 +132,15 @@ export function notificationSection(channels: readonly ChannelState[], lost: rea
         name: "last accepted, since the start",
         cell: ({ acceptedAtMs }) => (acceptedAtMs === undefined ? "nothing yet" : timeText(acceptedAtMs)),
       },
+      { name: "pending", isNumber: true, cell: ({ name }) => pending.get(name) ?? 0 },
     ],
     rows: channels,
   });
   return html`<h2>Notifications</h2>${line}${channels.length > 0 && states}${lost.length > 0 && letters}`;
 }
 
-/** Input of {@link conditionSection} besides the alerts. */
-interface ConditionContext {
+/** Input of {@link alertLines} besides the alerts. */
+interface AlertContext {
   readonly nowMs: number;
   /** True after the first poll. */
   readonly isPolled: boolean;
@@ -165,18 +154,24 @@ interface ConditionContext {
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** The alerts that are firing, pending, or recently resolved, with their meaning, cost and action. */
-export function conditionSection(alerts: readonly AlertStatus[], context: ConditionContext): Html {
+/** Alerts that are shown before the others are folded. */
+const MAX_LINES = 8;
+
+/** The alerts that are firing, pending, or recently resolved: each in a line that opens to its meaning, cost and action. */
+export function alertLines(alerts: readonly AlertStatus[], context: AlertContext): Html {
   const open = alerts.flatMap((alert): readonly OpenAlert[] =>
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
   );
   if (open.length === 0)
-    return html`<h3>Conditions</h3><p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was evaluated yet: the first poll has not ended."}</p>`;
+    return html`<p>${context.isPolled ? `None of ${alerts.length} conditions held at the last poll.` : "None was evaluated yet: the first poll has not ended."}</p>`;
   const groups = underCauses(
     open.toSorted((a, b) => rank(a) - rank(b)),
     ({ validator, rule, state }) => ({ validator, name: rule.condition.name, quiet: state.quietReason }),
   );
-  return html`<h3>Conditions</h3><ul class="problems">${groups.map((group) => item(group, context))}</ul>`;
+  const [lines, rest] = [groups.slice(0, MAX_LINES), groups.slice(MAX_LINES)];
+  const list = (of: typeof groups): Html =>
+    html`<ul class="problems lines">${of.map((group) => item(group, context))}</ul>`;
+  return html`${list(lines)}${rest.length > 0 && html`<details id="more-alerts"><summary>${counted(rest.length, "more alert")}</summary>${list(rest)}</details>`}`;
 }
 
 const PHASES: readonly AlertState["phase"][] = ["firing", "pending", "resolved"];
@@ -187,22 +182,22 @@ function rank({ rule, state }: OpenAlert): number {
   return PHASES.indexOf(state.phase) * 10 + (isMuted ? 5 : 0) + SEVERITY_RANK[rule.severity];
 }
 
-function item({ alert, consequences }: CauseGroup<OpenAlert>, context: ConditionContext): Html {
+function item({ alert, consequences }: CauseGroup<OpenAlert>, context: AlertContext): Html {
   const { rule, state, validator } = alert;
   const { condition } = rule;
   const { name, title, description, impact, action } = condition;
-  return html`<li id="${conditionId(validator, name)}">${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}.
-<small class="muted">Since ${timeText(state.sinceMs)}${costSuffix(state, context)}. ${nextText(alert, context)}${
+  return html`<li id="${conditionId(validator, name)}"><details><summary>${phaseBadge(alert)} <strong>${title}</strong>: ${state.reason}</summary>
+<p><small class="muted">Since ${timeText(state.sinceMs)}${costSuffix(state, context)}. ${nextText(alert, context)}${
     state.quietReason !== undefined && html` Not notified: ${state.quietReason}.`
-  }${acknowledgedText(alert, context)}</small>${
+  }${acknowledgedText(alert, context)}</small></p>${
     state.phase !== "resolved" &&
-    html`<br>${description} ${impact}<br><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}.`
-  }${consequences.length > 0 && html`<br>${consequenceList(consequences, context)}`}</li>
+    html`<p>${description} ${impact}</p><p><strong>To do:</strong> ${action} ${runbook(name, context.runbooks)}.</p>`
+  }${consequences.length > 0 && html`<p>${consequenceList(consequences, context)}</p>`}</details></li>
 `;
 }
 
 /** The alerts that another one causes, in small: each has its runbook and its place on the page. */
-function consequenceList(consequences: readonly OpenAlert[], { runbooks }: ConditionContext): Html {
+function consequenceList(consequences: readonly OpenAlert[], { runbooks }: AlertContext): Html {
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
     const phase = state.phase === "firing" ? "muted" : state.phase;
@@ -212,10 +207,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Condi
 }
 
 /** Who works on a firing alert, or when others are notified since nobody does. */
-function acknowledgedText(
-  { rule, state }: OpenAlert,
-  { nowMs, escalation }: ConditionContext,
-): Html | string {
+function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;
   if (acknowledged !== undefined)
@@ -234,12 +226,12 @@ function phaseBadge({ rule: { severity }, state: { phase } }: OpenAlert): Html {
   return badge(severity === "critical" ? "bad" : severity === "warning" ? "warn" : "unknown", severity);
 }
 
-function costSuffix(state: AlertState, { costOf }: ConditionContext): string {
+function costSuffix(state: AlertState, { costOf }: AlertContext): string {
   const cost = state.phase === "firing" ? costOf(state) : undefined;
   return cost === undefined ? "" : `, ${costText(cost)}`;
 }
 
-function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html | string {
+function nextText({ rule, state }: OpenAlert, { nowMs }: AlertContext): Html | string {
   if (state.phase === "resolved")
     return html`Resolved at ${state.resolvedAtMs === undefined ? "–" : timeText(state.resolvedAtMs)}.`;
   if (state.phase === "firing")
@@ -251,78 +243,4 @@ function nextText({ rule, state }: OpenAlert, { nowMs }: ConditionContext): Html
 function runbook(name: string, runbooks: string, text = "Runbook"): Html {
   const url = runbooks === "" ? `/${runbookPath(name)}` : `${runbooks}${runbookFile(name)}`;
   return html`<a href="${url}">${text}</a>`;
-}
-
-/** A validator with its pay status and the id of its section. */
-export interface ValidatorEntry {
-  readonly id: string;
-  readonly status: WatchdogStatus;
-  readonly pay: PayStatus;
-}
-
-/** One sentence about all validators. */
-export function fleetPayStatus(all: readonly ValidatorEntry[]): PayStatus {
-  const [worst] = all.toSorted((a, b) => rankOf(a) - rankOf(b));
-  if (worst === undefined || worst.pay.kind === "paid")
-    return {
-      kind: "paid",
-      tone: "good",
-      short: "paid in full",
-      headline: `All ${all.length} validators are paid in full`,
-    };
-  const same = all.filter(({ pay: { short } }) => short === worst.pay.short);
-  const paid = all.filter(({ pay: { kind } }) => kind === "paid").length;
-  return {
-    ...worst.pay,
-    headline: `${counted(same.length, "validator")} of ${all.length}: ${worst.pay.short}; ${paid} paid in full`,
-  };
-}
-
-/** All validators in one table, the gravest first. */
-export function fleetSection(all: readonly ValidatorEntry[], nowMs: number): Html {
-  const { tone, headline } = fleetPayStatus(all);
-  const columns: readonly Column<ValidatorEntry>[] = [
-    { name: "validator", cell: ({ id, status }) => html`<a href="#${id}">${status.validator}</a>` },
-    { name: "pay", cell: ({ pay: { tone: own, short } }) => badge(own, short) },
-    { name: "chain", cell: ({ status: { chainId } }) => chainId ?? "not known yet" },
-    {
-      name: "rate",
-      isNumber: true,
-      cell: ({ status: { current } }) =>
-        current.rate === undefined ? "–" : `${formatPercent(current.rate)} %`,
-    },
-    { name: "tier", cell: ({ status }) => tierNow(status) ?? "–" },
-    { name: "left to full pay", isNumber: true, cell: ({ status }) => headroomCell(status, "full") },
-    { name: "left to any pay", isNumber: true, cell: ({ status }) => headroomCell(status, "none") },
-    {
-      name: "forecast",
-      isNumber: true,
-      cell: ({ status: { assessment } }) => {
-        const forecast = foundedForecast(assessment);
-        return forecast === undefined ? "–" : `${formatPercent(forecast.middle)} %`;
-      },
-    },
-    { name: "alerts", isNumber: true, cell: ({ status: { alerts } }) => causesOf(alerts).length },
-    {
-      name: "last poll",
-      isNumber: true,
-      cell: ({ status: { polledAtMs } }) =>
-        polledAtMs === undefined ? "never" : `${formatDuration(nowMs - polledAtMs)} ago`,
-    },
-  ];
-  const rows = all.toSorted((a, b) => rankOf(a) - rankOf(b));
-  return html`${statusBanner(tone, headline, html`<p>The gravest first. Each name leads to its details below.</p>`)}
-<h2>Validators</h2>${dataTable({ caption: counted(all.length, "validator"), columns, rows, rowId: ({ id }) => `row-${id}` })}`;
-}
-
-function rankOf({ pay: { kind, tone } }: ValidatorEntry): number {
-  return PAY_STATES.indexOf(kind) * 2 + (tone === "bad" ? 0 : 1);
-}
-
-function headroomCell({ assessment }: WatchdogStatus, boundary: Headroom["boundary"]): Html | string {
-  const headroom = assessment?.headroom.find((one) => one.boundary === boundary);
-  if (headroom === undefined) return "–";
-  if (headroom.state !== "open") return headroom.state;
-  const { misses, outageMs } = headroom;
-  return html`${grouped(misses)} blocks<small>${outageMs === undefined ? "" : formatDuration(outageMs)}</small>`;
 }

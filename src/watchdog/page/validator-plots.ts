@@ -1,6 +1,6 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import { html, type Html } from "../../platform/web/html.ts";
+import type { Html } from "../../platform/web/html.ts";
 import type { AlertingState } from "../alerts/plan-alerts.ts";
 import type { LedgerView } from "../ledger/ledger-view.ts";
 import { SPANS } from "../ledger/rollups.ts";
@@ -31,11 +31,14 @@ export interface PlotsDeps {
   readonly alerting: () => Pick<AlertingState, "history">;
 }
 
-/** Plots of validators. */
-interface Plots {
-  /** Renders the days of the month that are over, when they changed. */
-  readonly prepare: (status: WatchdogStatus) => void;
-  readonly render: (status: WatchdogStatus) => Html;
+/** What is drawn of a validator's month. */
+export interface ValidatorPlots {
+  readonly lastDay: Html;
+  /** Hour by hour, up to now. */
+  readonly month: Html;
+  /** Undefined before the first poll. */
+  readonly forecast: Html | undefined;
+  readonly incidents: Html;
 }
 
 /** A part of the month as it is shown. */
@@ -46,10 +49,15 @@ interface MonthPart {
 }
 
 /**
- * Creates the plots. Days that are over are rendered again only when their counts or alerts changed: they are most of the work, and all
- * of what is read from the disk. The present day is rendered at each call.
+ * Creates a renderer of plots, which returns undefined when no block is counted yet. Days that are over are rendered again only when
+ * their counts or alerts changed: they are most of the work, and all of what is read from the disk.
  */
-export function createPlots({ clock, ledger, storedLedger, alerting }: PlotsDeps): Plots {
+export function createPlots({
+  clock,
+  ledger,
+  storedLedger,
+  alerting,
+}: PlotsDeps): (status: WatchdogStatus) => ValidatorPlots | undefined {
   const known = new Map<string, { readonly key: string; readonly part: MonthPart }>();
   const pastOf = (status: WatchdogStatus, memory: LedgerView, nowMs: number): MonthPart => {
     const { validator } = status;
@@ -59,76 +67,62 @@ export function createPlots({ clock, ledger, storedLedger, alerting }: PlotsDeps
     const found = known.get(validator);
     if (found?.key === key) return found.part;
     try {
-      const part = monthPart(status, storedLedger(validator) ?? memory, range, history);
+      const part = monthPart(status, storedLedger(validator) ?? memory, { ...range, nowMs }, history);
       known.set(validator, { key, part });
       return part;
     } catch {
       // The page matters most when something fails, such as the disk with the state. What is in memory is enough for it.
-      return monthPart(status, memory, range, history);
+      return monthPart(status, memory, { ...range, nowMs }, history);
     }
   };
-  return {
-    prepare: (status) => {
-      const memory = ledger(status.validator);
-      if (memory !== undefined) pastOf(status, memory, clock.nowMs());
-    },
-    render: (status) => {
-      const nowMs = clock.nowMs();
-      const memory = ledger(status.validator);
-      const { history } = alerting();
-      return plotsOf(status, memory, { nowMs, history }, (view) => pastOf(status, view, nowMs));
-    },
+  return (status) => {
+    const memory = ledger(status.validator);
+    if (memory === undefined) return undefined;
+    const nowMs = clock.nowMs();
+    return plotsOf(status, memory, {
+      nowMs,
+      history: alerting().history,
+      past: pastOf(status, memory, nowMs),
+    });
   };
 }
 
 interface PlotsInput extends Pick<AlertingState, "history"> {
   readonly nowMs: number;
-}
-
-/** The last 24 hours, the month hour by hour, its rate with the forecast, and its incidents. */
-export function validatorPlots(
-  status: WatchdogStatus,
-  ledger: LedgerView | undefined,
-  input: PlotsInput,
-): Html {
-  const { nowMs, history } = input;
-  return plotsOf(status, ledger, input, (view) => monthPart(status, view, pastRange(status, nowMs), history));
+  /** The days that are over. */
+  readonly past: MonthPart;
 }
 
 function plotsOf(
   status: WatchdogStatus,
-  ledger: LedgerView | undefined,
-  { nowMs, history }: PlotsInput,
-  pastOf: (ledger: LedgerView) => MonthPart,
-): Html {
+  ledger: LedgerView,
+  { nowMs, history, past }: PlotsInput,
+): ValidatorPlots {
   const { assessment, current } = status;
-  if (ledger === undefined) return html`<h3>This month</h3><p>No block is counted yet.</p>`;
-  const least = leastOf(status);
   const { toMs: fromMs } = pastRange(status, nowMs);
   const toMs = Math.min(nextMonthMs(monthStartMs(current.month)), nowMs + 1);
-  const past = pastOf(ledger);
-  const today = monthPart(status, ledger, { fromMs, toMs }, history);
+  const today = monthPart(status, ledger, { fromMs, toMs, nowMs }, history);
   const policy = policyOf(assessment);
   const incidents = withCosts(
     { ledger, alerts: [], policy, assessment },
     joinIncidents(past.incidents, today.incidents, policy.quietMs, nowMs),
   );
-  return html`<h3>Last 24 hours and this month</h3><div class="plots">${dayPlot(lastDayOf(ledger, least, nowMs))}${monthStrip(
-    [past.strip, today.strip],
-    current.month,
-  )}${
-    assessment !== undefined && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs)
-  }</div>${incidentTable(incidents, past.placeless + today.placeless)}`;
+  return {
+    lastDay: dayPlot(lastDayOf(ledger, leastOf(status), nowMs)),
+    month: monthStrip([past.strip, today.strip], current.month),
+    forecast: assessment && forecastPlot(assessment, ratePoints(ledger, assessment, nowMs), nowMs),
+    incidents: incidentTable(incidents, past.placeless + today.placeless),
+  };
 }
 
 function monthPart(
   status: WatchdogStatus,
   ledger: LedgerView,
-  range: HourRange,
+  range: HourRange & { readonly nowMs: number },
   history: PlotsInput["history"],
 ): MonthPart {
   return {
-    strip: stripPart(stripOf(ledger, leastOf(status), range)),
+    strip: stripPart(stripOf(ledger, leastOf(status), range), daysUntil(status, range.nowMs)),
     incidents: incidentsOf(incidentSourceOf(status, ledger, history), range.fromMs, range.toMs),
     placeless: placelessBlocks(ledger, range),
   };
@@ -139,6 +133,12 @@ function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
   const fromMs = monthStartMs(current.month);
   const toMs = Math.min(nowMs, nextMonthMs(fromMs));
   return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
+}
+
+/** Days of the month that have begun. */
+function daysUntil({ current }: WatchdogStatus, nowMs: number): number {
+  const fromMs = monthStartMs(current.month);
+  return Math.ceil((Math.min(nowMs + 1, nextMonthMs(fromMs)) - fromMs) / SPANS.day);
 }
 
 function leastOf(status: WatchdogStatus): LeastRates {

@@ -183,7 +183,7 @@ describe("the relayer's page", () => {
     for (const text of [
       "newest block 1 s ago",
       "07-tendermint-0 Active",
-      "2 remote blocks behind",
+      "2 blocks behind",
       "in 1 d",
       "70 untrn",
       "enough for 12 d 16 h",

@@ -114,3 +114,34 @@ export async function tabOrder(page: Page, count: number): Promise<readonly stri
   }
   return reached;
 }
+
+/** Texts that overlap each other or leave their card, as pairs of words. */
+export async function overlaps(page: Page): Promise<readonly string[]> {
+  return String(await page.evaluate(OVERLAPS))
+    .split("\n")
+    .filter((text) => text !== "");
+}
+
+const OVERLAPS = `(() => {
+  const boxes = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let node = walker.nextNode(); node; node = walker.nextNode()) {
+    const parent = node.parentElement;
+    if (node.data.trim() === "" || parent.closest("script, style, .hidden, .skip, dialog, thead, caption")) continue;
+    // What an ellipsis cuts is not seen.
+    if (parent.closest("details:not([open])")) continue;
+    const range = document.createRange();
+    range.selectNodeContents(node);
+    for (const box of range.getClientRects())
+      if (box.width > 1 && box.height > 1) boxes.push({ box, text: node.data.trim().slice(0, 30) });
+  }
+  const found = [];
+  for (let i = 0; i < boxes.length; i++)
+    for (let j = i + 1; j < boxes.length; j++) {
+      const [a, b] = [boxes[i].box, boxes[j].box];
+      const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
+      const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+      if (wide > 2 && high > 4) found.push(boxes[i].text + " / " + boxes[j].text);
+    }
+  return found.join("\\n");
+})()`;

@@ -24,3 +24,20 @@ export async function navigablePages(pages: readonly LivePage[]) {
     all: [...texts.values()].join(""),
   };
 }
+
+/** All sections of some pages, by their paths, joined. Their contents must not wait for anything. */
+export function pagesText(
+  pages: readonly LivePage[],
+  paths: readonly string[],
+  params: Readonly<Record<string, string>> = {},
+): string {
+  return paths
+    .flatMap((path) => {
+      const content = pages
+        .find((one) => one.path === path)
+        ?.content({ params, query: new URLSearchParams() });
+      if (content === undefined || content instanceof Promise) throw new Error(`no content of ${path}`);
+      return content.sections.map((section) => section.content.text);
+    })
+    .join("");
+}

@@ -17,13 +17,15 @@ export interface PageServerOptions {
   readonly routes?: readonly HttpRoute[];
   readonly token?: Secret;
   readonly port?: number;
+  /** Default: "A daemon". */
+  readonly heading?: string;
 }
 
 /** Serves pages whose contents the caller chooses. */
 export async function startPageServer(options: PageServerOptions): Promise<PageServer> {
-  const { pages, routes = [], token, port = 0 } = options;
+  const { pages, routes = [], token, port = 0, heading = "A daemon" } = options;
   const frame = {
-    heading: "A daemon",
+    heading,
     version: "0.0.0",
     startedAtMs: 0,
     links: [{ path: "/api/status", text: "Status as JSON" }],

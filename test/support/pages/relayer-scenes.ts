@@ -230,3 +230,80 @@ export function troubledRelayer(): RelayerPageInput {
       })),
   };
 }
+
+/** A relayer without queries that has just been set up. */
+export function emptyRelayer(): RelayerPageInput {
+  const healthy = healthyRelayer(0);
+  return {
+    ...healthy,
+    activity: { samples: () => Array.from({ length: 60 }, () => undefined) },
+    attempts: { find: () => Promise.resolve([]) },
+  };
+}
+
+/** A relayer with one query that is overdue. */
+export function oneLateQuery(queries: number): RelayerPageInput {
+  const healthy = healthyRelayer(queries);
+  const lateness = sampleLateness({ blocks: 31n, ms: 62_000, isOverdue: true });
+  return {
+    ...healthy,
+    status: {
+      ...healthy.status,
+      problems: [
+        {
+          code: "queries-overdue",
+          connectionId: "connection-1",
+          text: "connection-1: 1 query is overdue; query 3 by 31 blocks, 62 s",
+        },
+      ],
+      queries: queriesOf(queries, (id) =>
+        id === 3
+          ? { lateness, state: "backing_off", failures: 2, error: { code: "rejected", reason: "out of gas" } }
+          : {},
+      ),
+    },
+  };
+}
+
+/** A relayer whose second remote chain makes no block any more. */
+export function haltedRemote(queries: number): RelayerPageInput {
+  const healthy = healthyRelayer(queries);
+  const [first, second] = CONNECTIONS;
+  return {
+    ...healthy,
+    status: {
+      ...healthy.status,
+      problems: [
+        {
+          code: "remote-no-new-block",
+          connectionId: "connection-1",
+          text: "connection-1: the remote chain cosmoshub-4 has had no new block for 340 s",
+        },
+      ],
+      connections: [first, second].flatMap((one, index) =>
+        one === undefined
+          ? []
+          : [
+              index === 1
+                ? { ...one, remote: sampleHead({ height: 21_004_512n, sinceBlockMs: 340_000 }) }
+                : one,
+            ],
+      ),
+      queries: queriesOf(queries, (id) =>
+        id % 2 === 1 ? { lateness: sampleLateness({ blocks: 150n, ms: 300_000 }) } : {},
+      ),
+    },
+  };
+}
+
+/** A relayer whose queries need more gas than the fee market bears. */
+export function demandAboveMarket(queries: number): RelayerPageInput {
+  const healthy = healthyRelayer(queries);
+  return {
+    ...healthy,
+    status: {
+      ...healthy.status,
+      market: marketOver(sampleMarketWithoutCapacity({ price: parseDec18("0.0052") })),
+    },
+  };
+}

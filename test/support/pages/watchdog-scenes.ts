@@ -8,12 +8,15 @@ import {
   partOfCounts,
 } from "../../../src/watchdog/ledger/block-counts.ts";
 import type { LedgerView, MonthRecord, Rollup } from "../../../src/watchdog/ledger/ledger-view.ts";
-import type { WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
+import { type WatchdogPageInput, watchdogPages } from "../../../src/watchdog/page/create-page.ts";
+import { createPlots } from "../../../src/watchdog/page/validator-plots.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import { successRate, tierOf } from "../../../src/watchdog/policy/reward-tier.ts";
 import type { SourceStatus, WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
+import { createManualClock } from "../manual-clock.ts";
 import { ledgerViewOf } from "../watchdog/ledger-view.ts";
+import { pagesText } from "./page-contents.ts";
 
 /** Time of the scenes: in the 21st day of a month of 30. */
 export const SCENE_MS = Date.UTC(2026, 10, 21, 12, 5, 5);
@@ -183,24 +186,45 @@ export function buildNewMonth({ good, bad, recent, alerts = [], remaining }: New
   };
 }
 
-/** Creates the input of a page. */
+/** Creates the input of the pages. */
 export function pageOf(
   validators: readonly BuiltValidator[],
   more: Partial<WatchdogPageInput> = {},
 ): WatchdogPageInput {
+  const ledgerOf = (name: string) => validators.find(({ status }) => status.validator === name)?.ledger;
+  const { nowMs = SCENE_MS, history = [] } = more;
   return {
     statuses: validators.map(({ status }) => status),
-    ledgerOf: (name) => validators.find(({ status }) => status.validator === name)?.ledger,
+    ledgerOf,
+    plotsOf: createPlots({
+      clock: createManualClock(nowMs),
+      ledger: ledgerOf,
+      storedLedger: ledgerOf,
+      alerting: () => ({ history }),
+    }),
     silences: [],
-    history: [],
+    history,
     maintenance: [],
     channels: [{ name: "chat", kind: "slack", acceptedAtMs: SCENE_MS - 3_600_000 }],
     lost: [],
     runbooks: "",
-    nowMs: SCENE_MS,
+    nowMs,
     pollMs: 18_000,
     ...more,
   };
+}
+
+/** Every page of one of the validators, and the common ones, as text. */
+export function watchdogText(
+  input: WatchdogPageInput,
+  validator = input.statuses[0]?.validator ?? "",
+): string {
+  const paths = ["", "/month", "/chain", "/sources"].map((path) => `/validators/:name${path}`);
+  return pagesText(
+    watchdogPages(() => input),
+    [...paths, "/notifications"],
+    { name: validator },
+  );
 }
 
 /** A validator with a few bad blocks. */
@@ -242,3 +266,13 @@ export const LOST: ValidatorScene = {
     alertState("any-reward-lost", "firing", { reason: "the month is 52000 blocks below the boundary" }),
   ],
 };
+
+/** Many validators: most are paid, some are in trouble, some have lost the month. */
+export function fleetOf(count: number): WatchdogPageInput {
+  return pageOf(
+    Array.from({ length: count }, (_, index) => {
+      const scene = index % 11 === 3 ? TROUBLED : index % 13 === 6 ? LOST : HEALTHY;
+      return buildValidator({ ...scene, name: `validator-${index + 1}` });
+    }),
+  );
+}

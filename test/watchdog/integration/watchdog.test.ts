@@ -186,7 +186,7 @@ describe("over HTTP", () => {
     for (const path of ["/livez", "/readyz"]) expect((await fetch(url + path)).status).toBe(200);
     const html = await fetch(`${url}/`);
     expect(html.headers.get("content-security-policy")).toContain("default-src 'none'");
-    expect(await html.text()).toMatch(/<h1>Oracle watchdog<\/h1>.*<h2>default, test-1<\/h2>/s);
+    expect(await html.text()).toMatch(/<h1>Oracle watchdog<\/h1>.*<h2>Alerts<\/h2>/s);
   });
 
   it("finds the path of a version 1 sidecar", async () => {
@@ -317,7 +317,7 @@ describe("the page", () => {
       textReply(200, 'cometbft_consensus_height{chain_id="<script>alert(1)</script>"} 1\n'),
     );
     const { url } = await startWatchdog({ node: node.url });
-    const html = await (await fetch(url)).text();
+    const html = await (await fetch(`${url}/validators/default/sources`)).text();
     expect(html).toContain("&lt;script&gt;");
     expect(html).not.toContain("<script>alert");
   });

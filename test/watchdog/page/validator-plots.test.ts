@@ -1,20 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/platform/base/time.ts";
 import type { PastAlert } from "../../../src/watchdog/alerts/alert-state.ts";
-import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
-import { createWatchdogPage } from "../../../src/watchdog/page/create-page.ts";
-import { createPlots, validatorPlots } from "../../../src/watchdog/page/validator-plots.ts";
+import { createPlots, type ValidatorPlots } from "../../../src/watchdog/page/validator-plots.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { pastAlert } from "../../support/pages/status-page-scenes.ts";
 import {
-  alertState,
   type BuiltValidator,
   buildValidator,
   HEALTHY,
   SCENE_MS,
   TROUBLED,
 } from "../../support/pages/watchdog-scenes.ts";
-import { rigConfig } from "../../support/watchdog/rig.ts";
 
 /** Plots of a validator that the test exchanges. */
 function plotsOver(first: BuiltValidator) {
@@ -28,21 +24,21 @@ function plotsOver(first: BuiltValidator) {
       if (world.fails) throw new Error("disk I/O error");
       return world.built.ledger;
     },
-    alerting: () => ({ silences: [], history: world.history, outbox: [] }),
-    channels: () => [],
+    alerting: () => ({ history: world.history }),
   };
   const plots = createPlots(deps);
+  const textOf = (drawn: ValidatorPlots | undefined): string =>
+    [drawn?.lastDay, drawn?.month, drawn?.forecast, drawn?.incidents].map((part) => part?.text).join("");
+  // Plots without a memory.
   const expected = (): string =>
-    validatorPlots(world.built.status, world.built.ledger, { nowMs: clock.nowMs(), history: world.history })
-      .text;
-  return { clock, world, plots, deps, expected, render: () => plots.render(world.built.status).text };
+    textOf(createPlots({ ...deps, storedLedger: () => world.built.ledger })(world.built.status));
+  return { clock, world, expected, render: () => textOf(plots(world.built.status)) };
 }
 
 describe("the plots", () => {
   it("read days that are over once, and show what plots without a memory show", () => {
-    const { world, plots, expected, render } = plotsOver(buildValidator(TROUBLED));
-    plots.prepare(world.built.status);
-    plots.prepare(world.built.status);
+    const { world, expected, render } = plotsOver(buildValidator(TROUBLED));
+    render();
     expect(render()).toBe(expected());
     expect(world.reads).toBe(1);
   });
@@ -78,82 +74,5 @@ describe("the plots", () => {
     expect(render()).toBe(expected());
     render();
     expect(world.reads).toBe(3);
-  });
-});
-
-describe("the page", () => {
-  it("is rendered at polls only while somebody requests it, and never older than its poll", async () => {
-    const { clock, world, deps } = plotsOver(buildValidator(HEALTHY));
-    let presentReads = 0;
-    const page = createWatchdogPage(rigConfig({ alerts: alertsSchema.parse({}) }), {
-      ...deps,
-      version: "0",
-      statuses: () => [world.built.status],
-      ledger: () => ({
-        ...world.built.ledger,
-        hours: (...range) => {
-          presentReads += 1;
-          return world.built.ledger.hours(...range);
-        },
-      }),
-    });
-    const get = async (): Promise<string> => {
-      const route = page.routes.find(({ path }) => path === "/");
-      const rest = { headers: {}, query: new URLSearchParams(), body: new Uint8Array(), params: {} };
-      const reply = await route?.handle({
-        method: "GET",
-        path: "/",
-        signal: new AbortController().signal,
-        ...rest,
-      });
-      return String(reply?.body);
-    };
-    page.render(world.built.status);
-    expect([presentReads, world.reads]).toEqual([0, 1]);
-    await get();
-    const once = presentReads;
-    expect(once).toBeGreaterThan(0);
-    await clock.advance(5_000);
-    world.built = buildValidator({
-      ...HEALTHY,
-      alerts: [alertState("clock-skew", "firing", { reason: "by 9 s" })],
-      status: { polledAtMs: SCENE_MS + 5_000 },
-    });
-    page.render(world.built.status);
-    expect(presentReads).toBe(2 * once);
-    expect(await get()).toContain("by 9 s");
-    expect(presentReads).toBe(2 * once);
-    await clock.advance(600_000);
-    world.built = buildValidator({
-      ...HEALTHY,
-      alerts: [alertState("clock-skew", "firing", { reason: "by 11 s" })],
-      status: { polledAtMs: SCENE_MS + 605_000 },
-    });
-    page.render(world.built.status);
-    expect(presentReads).toBe(2 * once);
-    expect(await get()).toContain("by 11 s");
-  });
-
-  it("is rendered at each poll when a first request would take too long", () => {
-    const { world, deps } = plotsOver(buildValidator(HEALTHY));
-    const base = rigConfig();
-    const presentReads = (validators: number): number => {
-      let reads = 0;
-      const ledger = () => ({
-        ...world.built.ledger,
-        minutes: () => {
-          reads += 1;
-          return [];
-        },
-      });
-      const config = {
-        ...base,
-        validators: Array.from({ length: validators }, () => base.validators).flat(),
-      };
-      const statuses = () => [world.built.status];
-      createWatchdogPage(config, { ...deps, ledger, version: "0", statuses }).render(world.built.status);
-      return reads;
-    };
-    expect([presentReads(50), presentReads(51)].map((reads) => reads > 0)).toEqual([false, true]);
   });
 });

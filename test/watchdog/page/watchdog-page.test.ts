@@ -3,7 +3,7 @@ import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { describe, expect, it } from "vitest";
 import type { WatchdogStatus } from "../../../src/watchdog/polling/watchdog-status.ts";
 import { monthStrip, type StripDay, stripOf, stripPart } from "../../../src/watchdog/page/month-plots.ts";
-import { watchdogPage, type WatchdogPageInput } from "../../../src/watchdog/page/create-page.ts";
+import { type WatchdogPageInput, watchdogPages } from "../../../src/watchdog/page/create-page.ts";
 import { SPECIFIED_LEAST } from "../../../src/watchdog/policy/reward-tier.ts";
 import {
   alertState,
@@ -16,20 +16,22 @@ import {
   SCENE_MS,
   TROUBLED,
   type ValidatorScene,
+  watchdogText,
 } from "../../support/pages/watchdog-scenes.ts";
+import { pageContent, pagesText } from "../../support/pages/page-contents.ts";
 
 const MONTH = { fromMs: Date.UTC(2026, 10, 1), toMs: SCENE_MS + 1 };
 
 const EVIL = `<script>alert("x")</script>&'`;
 
-function textOf(input: WatchdogPageInput): string {
-  return watchdogPage(input)
-    .sections.map(({ content }) => content.text)
-    .join("");
-}
+const firstText = (input: WatchdogPageInput): string =>
+  pagesText(
+    watchdogPages(() => input),
+    ["/"],
+  );
 
 const shown = (scene: ValidatorScene, more: Partial<WatchdogPageInput> = {}): string =>
-  textOf(pageOf([buildValidator(scene)], more));
+  watchdogText(pageOf([buildValidator(scene)], more));
 
 const payOf = (scene: ValidatorScene): string =>
   /<div class="verdict (\w+)"><p class="headline.*?<\/span>(.*?)<\/p>/
@@ -106,7 +108,7 @@ describe("the pay status of a validator", () => {
 
   const early = (month: NewMonth): string => {
     const built = buildNewMonth(month);
-    const text = textOf(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
+    const text = watchdogText(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
     return (
       /<div class="verdict (\w+)"><p class="headline.*?<\/span>(.*?)<\/p>/.exec(text)?.slice(1).join(": ") ??
       ""
@@ -192,34 +194,35 @@ describe("the pay status of a validator", () => {
   );
 
   it.each([
-    [{ good: 0, bad: 57 }, "too early", "none with these few blocks"],
-    [{ good: 1_000, bad: 800 }, "none", ""],
-  ] as const)("of %o blocks names the tier %s", (month, tier, detail) => {
+    [{ good: 0, bad: 57 }, "too early to say"],
+    [{ good: 1_000, bad: 800 }, "no pay"],
+    [{ good: 1_800, bad: 0 }, "full pay"],
+  ] as const)("of %o blocks says what the rate pays: %s", (month, means) => {
     const built = buildNewMonth(month);
-    const text = textOf(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
-    const [, fact = ""] = />Tier<(.*?)>Blocks</s.exec(text) ?? [];
-    expect(fact.replaceAll(/<[^>]*>/g, " ").replaceAll(/\s+/g, " ")).toContain(`${tier} ${detail}`.trim());
-    expect(fact.includes("these few")).toBe(detail !== "");
+    const text = firstText(pageOf([built], { nowMs: built.status.polledAtMs ?? 0 }));
+    expect(/Success rate of 2026-11.*?<small>(.*?)<\/small>/s.exec(text)?.[1]).toMatch(
+      new RegExp(`^${means};`),
+    );
   });
 
   it("of a month with few blocks forecasts no pay without another basis", () => {
     const pay = (month: NewMonth) => {
       const [a, b] = [buildNewMonth(month), buildValidator({ ...HEALTHY, name: "b" })];
-      return textOf(pageOf([a, b], { nowMs: a.status.polledAtMs ?? 0 }));
+      return pageOf([a, b], { nowMs: a.status.polledAtMs ?? 0 });
     };
-    const text = pay({ good: 50, bad: 7 });
+    const [unfounded, founded] = [pay({ good: 50, bad: 7 }), pay({ good: 50, bad: 7, recent: 0 })];
+    const text = watchdogText(unfounded);
+    expect(text).toMatch(/Pay of this month.*?too early to say/s);
     expect(text).toMatch(/Pay at the end, forecast.*?not known yet.*?needs 1\u202f800 blocks/s);
     expect(text).toContain("87.7192 % now; no forecast yet");
-    expect(text).toContain("1 validator of 2: too early to say; 1 paid in full");
-    const rowOf = (page: string) => /id="row-validator-1".*?<\/tr>/s.exec(page)?.[0];
-    expect(rowOf(text)).toMatch(/data-label="forecast" class="number"><span>–/);
-    expect(rowOf(pay({ good: 50, bad: 7, recent: 0 }))).not.toMatch(
-      /data-label="forecast" class="number"><span>–/,
-    );
-    const plot = (month: NewMonth) => textOf(pageOf([buildNewMonth(month)]));
-    expect(plot({ good: 50, bad: 7 })).not.toContain("b-band");
-    expect(plot({ good: 50, bad: 7, recent: 0 })).toContain("b-band");
-    expect(pay({ good: 50, bad: 7, recent: 0 })).toMatch(/99\.99\d\d % at the end .* from the recent days/);
+    expect(firstText(unfounded)).toContain("1 validator of 2: too early to say; 1 paid in full");
+    const rowOf = (page: string) => /id="row-default".*?<\/tr>/s.exec(page)?.[0];
+    const none = /data-label="forecast" class="number minor"><span>–/;
+    expect(rowOf(firstText(unfounded))).toMatch(none);
+    expect(rowOf(firstText(founded))).not.toMatch(none);
+    expect(text).not.toContain("b-band");
+    expect(watchdogText(founded)).toContain("b-band");
+    expect(watchdogText(founded)).toMatch(/99\.99\d\d % at the end .* from the recent days/);
   });
 
   it("is never green without a full tier", () => {
@@ -255,10 +258,10 @@ describe("the watchdog's page", () => {
   it("says what an open condition means, when a pending one fires, and what it cost", () => {
     const text = shown(TROUBLED, { runbooks: "https://example.org/runbooks/" });
     expect(text).toContain(
-      'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 525 s, unless it ends before.',
+      'Fires at <time datetime="2026-11-21T12:13:50.000Z">2026-11-21 12:13:50 UTC</time>, in 527 s, unless it ends before.',
     );
     expect(text).toMatch(
-      /To do:<\/strong> Start the sidecar[^\n]*<br><small class="muted">Also: <span id="condition-default-oracle-calls-failing" title="100 % of 150 blocks failed"><a href="https:\/\/example\.org\/runbooks\/oracle-calls-failing\.md">[^<]+<\/a> \(muted\)<\/span>\.<\/small><\/li>/,
+      /To do:<\/strong> Start the sidecar[^\n]*<p><small class="muted">Also: <span id="condition-default-oracle-calls-failing" title="100 % of 150 blocks failed"><a href="https:\/\/example\.org\/runbooks\/oracle-calls-failing\.md">[^<]+<\/a> \(muted\)<\/span>\.<\/small><\/p><\/details><\/li>/,
     );
     expect(text.match(/<li id="condition-/g)).toHaveLength(3);
     expect(text).toContain(`<a href="https://example.org/runbooks/sidecar-down.md">Runbook</a>`);
@@ -272,11 +275,32 @@ describe("the watchdog's page", () => {
     expect(shown(HEALTHY)).toContain(`None of ${CONDITIONS.length} conditions held at the last poll.`);
   });
 
-  it("has headroom in blocks and time, and what the rest needs", () => {
+  it("has the allowance in blocks and time, its share, and what the rest needs", () => {
     const text = shown(TROUBLED);
-    expect(text).toContain("4\u202f226 more bad blocks until full pay is lost");
+    expect(text).toContain("4\u202f226 more bad blocks or 2 h 20 min of outage until full pay is lost");
+    expect(text).toContain('aria-label="16.4 % of the allowance left"');
     expect(text).toMatch(/full pay \(98 %\).*4\u202f226.*2 h 20 min.*98\.97 %.*any pay \(95 %\)/s);
     expect(shown(LOST)).toMatch(/✕ <\/span>lost.*too many.*0 s.*cannot be reached/s);
+    expect(shown(LOST)).toContain("all pay of this month is lost");
+  });
+
+  it("names the next risk: what comes first, at the loss of the last hours", () => {
+    const riskOf = (scene: ValidatorScene) =>
+      /<dt>Next risk<\/dt><dd(?: class="(\w+)")?>(.*?)<small>(.*?)<\/small>/
+        .exec(shown(scene))
+        ?.slice(1)
+        .join(", ");
+    expect(riskOf(HEALTHY)).toBe(", none seen, no loss lasts, and no upgrade is known");
+    const { assessment } = buildValidator(TROUBLED).status;
+    const headroom = assessment?.headroom.map((one) => ({ ...one, burnRates: { "1h": 50 } }));
+    const burning = assessment && headroom && { ...assessment, headroom };
+    expect(riskOf({ ...TROUBLED, status: { assessment: burning } })).toBe(
+      "bad, full pay lost in 2 h 20 min, if blocks are missed as in the last hours",
+    );
+    const jail = { state: "jailed" } as const;
+    const peers = { comparisons: [], notes: [] };
+    const standing = { jail, window: undefined, windowNote: "", commits: undefined, votes: undefined, peers };
+    expect(riskOf({ ...HEALTHY, status: { standing } })).toMatch(/^bad, jailed, /);
   });
 
   it("names the cause of each incident and its share of the allowance, and no alert about the count as a cause", () => {
@@ -300,7 +324,7 @@ describe("the watchdog's page", () => {
   it("draws the forecast with its band, and says it in words", () => {
     const text = shown(TROUBLED);
     expect(text).toMatch(
-      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 96\.\d{4} % at the end if the present loss goes on \(80 % band .* to .* %, from the recent days\), tier proportional/,
+      /aria-label="Rate of 2026-11 and its forecast: 97\.5471 % now, 96\.\d{4} % at the end if the present loss goes on \(80 % band .* to .* %, from the recent days\), a part of the pay/,
     );
     expect(text).toContain(`<path class="b-band"`);
     expect(text).not.toMatch(/NaN|Infinity|undefined/);
@@ -323,7 +347,8 @@ describe("the watchdog's page", () => {
     const text = shown(HEALTHY);
     expect(text).toMatch(/node: oracle-metrics.*not served.*never.*connection refused/s);
     expect(shown(TROUBLED)).toMatch(/node: prices.*✕ <\/span>down.*78 s before/s);
-    expect(shown(TROUBLED)).toContain("Pending notifications: pagerduty: 1.");
+    const pager = { name: "pagerduty", kind: "pagerduty", acceptedAtMs: undefined };
+    expect(shown(TROUBLED, { channels: [pager] })).toMatch(/data-label="pending" class="number"><span>1</);
   });
 
   it("says who is notified only when a receiver has accepted something, and what was never delivered", () => {
@@ -365,42 +390,73 @@ describe("the watchdog's page", () => {
     expect(shown(HEALTHY)).toContain("No silence.");
   });
 
-  it("begins with a table of several validators, the gravest first, and has the details of each", () => {
+  it("of several validators is a table, the gravest first, with a page for each", async () => {
     const named = (name: string, scene: ValidatorScene) => buildValidator({ ...scene, name });
     const input = pageOf([named("alpha", HEALTHY), named("beta", TROUBLED), named("gamma", LOST)]);
-    const { title, sections } = watchdogPage(input);
-    expect(sections.map(({ id }) => id)).toEqual([
-      "fleet",
-      "validator-1",
-      "validator-2",
-      "validator-3",
-      "notifications",
-      "silences",
+    const pages = watchdogPages(() => input);
+    const { title, sections, nav } = await pageContent(pages, "/");
+    expect(sections.map(({ id }) => id)).toEqual(["verdict", "fleet"]);
+    expect(firstText(input)).toContain("1 validator of 3: lost; 1 paid in full");
+    expect([...firstText(input).matchAll(/<a href="\/validators\/(\w+)"/g)].map(([, name]) => name)).toEqual([
+      "gamma",
+      "beta",
+      "alpha",
     ]);
-    const fleet = sections[0]?.content.text ?? "";
-    expect(fleet).toContain("1 validator of 3: lost; 1 paid in full");
-    expect([...fleet.matchAll(/href="#(validator-\d)"/g)].map(([, id]) => id)).toEqual([
-      "validator-3",
-      "validator-2",
-      "validator-1",
-    ]);
-    expect(sections[1]?.content.text).toContain(`<details id="validator-1-details"><summary>`);
-    expect(sections[3]?.content.text).toContain(`<details id="validator-3-details" open><summary>`);
+    expect(nav?.map(({ path }) => path)).toEqual(["/", "/notifications"]);
     expect(title).toBe("(2) 1 validator of 3: lost; 1 paid in full – oracle watchdog");
-    expect(textOf(pageOf([named("a", HEALTHY), named("b", HEALTHY)]))).toContain(
+    expect(firstText(pageOf([named("a", HEALTHY), named("b", HEALTHY)]))).toContain(
       "All 2 validators are paid in full",
     );
+    const beta = await pageContent(pages, "/validators/:name", { params: { name: "beta" } });
+    expect(beta.title).toBe("(2) Losing: sidecar down – beta, oracle watchdog");
+    expect(beta.json).toBe("/api/validators/beta");
+    expect(beta.nav?.map(({ path, name }) => `${name} ${path}`)).toEqual([
+      "Validators /",
+      "beta /validators/beta",
+      "Month /validators/beta/month",
+      "Chain /validators/beta/chain",
+      "Sources /validators/beta/sources",
+      "Notifications /notifications",
+    ]);
   });
 
-  it("is as old as the validator that was polled longest ago", () => {
+  it("of a name that is not configured is 404, with the name escaped", async () => {
+    const pages = watchdogPages(() => pageOf([buildValidator(HEALTHY)]));
+    const { status, sections } = await pageContent(pages, "/validators/:name/month", {
+      params: { name: EVIL },
+    });
+    expect(status).toBe(404);
+    expect(sections[0]?.content.text).toContain("&lt;script&gt;");
+  });
+
+  it("says in the first lines what keeps alerts from reaching anybody", () => {
+    const first = (more: Partial<WatchdogPageInput>) => firstText(pageOf([buildValidator(HEALTHY)], more));
+    expect(first({})).not.toContain("/notifications");
+    expect(first({ channels: [] })).toContain("nobody is notified");
+    const lost = [{ channel: "chat", event: alertEvent(), dead: { atMs: SCENE_MS, reason: "no_service" } }];
+    expect(first({ lost })).toContain("1 notification</a> never reached anybody");
+  });
+
+  it("folds all but the first alerts", () => {
+    const alerts = CONDITIONS.slice(0, 12).map(({ name }) => alertState(name, "firing"));
+    const text = firstText(pageOf([buildValidator({ ...HEALTHY, alerts })]));
+    expect(text).toMatch(/<details id="more-alerts"><summary>\d more alerts?<\/summary>/);
+    expect(text.match(/id="condition-default-/g)).toHaveLength(12);
+  });
+
+  it("is as old as the validator that was polled longest ago", async () => {
     const old = buildValidator({ ...HEALTHY, name: "b", status: { polledAtMs: SCENE_MS - 9_000 } });
-    expect(watchdogPage(pageOf([buildValidator(HEALTHY), old])).asOfMs).toBe(SCENE_MS - 9_000);
+    const pages = watchdogPages(() => pageOf([buildValidator(HEALTHY), old]));
+    expect((await pageContent(pages, "/")).asOfMs).toBe(SCENE_MS - 9_000);
+    const one = await pageContent(pages, "/validators/:name", { params: { name: "default" } });
+    expect(one.asOfMs).toBe(SCENE_MS - 2_000);
   });
 });
 
 describe("the month strip", () => {
   const strip = (scene: ValidatorScene) => stripOf(buildValidator(scene).ledger, SPECIFIED_LEAST, MONTH);
-  const drawn = (days: readonly StripDay[]): string => monthStrip([stripPart(days)], "2026-11").text;
+  const drawn = (days: readonly StripDay[]): string =>
+    monthStrip([stripPart(days, days.length)], "2026-11").text;
 
   it("has a state for each hour: good, weak, bad, unknown, estimated, none", () => {
     const days = strip({
@@ -421,7 +477,15 @@ describe("the month strip", () => {
     };
     const days = stripOf(recent, SPECIFIED_LEAST, MONTH);
     expect(days[3]).toMatchObject({ hours: [], state: "bad" });
-    expect(drawn(days)).toContain("h286v10");
+    expect(drawn(days)).toContain("h262v10");
+  });
+
+  it("has a row for each day that exists, higher ones in a young month", () => {
+    const days = strip(HEALTHY);
+    const heightOf = (of: readonly StripDay[]) => Number(/viewBox="0 0 360 (\d+)"/.exec(drawn(of))?.[1]);
+    expect([heightOf(days), heightOf(days.slice(0, 1))]).toEqual([21 * 13 + 18, 22 + 18]);
+    expect(drawn(days)).toContain(">Sat 21<");
+    expect(drawn(days)).not.toContain(">Sun 22<");
   });
 
   it("counts one hour in the singular", () => {

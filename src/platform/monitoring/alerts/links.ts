@@ -146,6 +146,17 @@ const TEXTS = [
   ["status_page", "public status page"],
 ] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
 
+/** Returns the daemons and the localnet besides `own` whose URLs are known: those with an overview. */
+export function neighboursOf(
+  links: PublicLinks,
+  own: DaemonPage | undefined,
+): readonly { readonly name: string; readonly url: string }[] {
+  return TEXTS.flatMap(([name, text]) => {
+    const url = links[name];
+    return name === own || name === "status_page" || url === undefined ? [] : [{ name: text, url }];
+  });
+}
+
 /** Returns links to the other pages and to dashboards, for the foot of a page. */
 export function pageLinks(
   links: PublicLinks,

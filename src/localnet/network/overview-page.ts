@@ -1,0 +1,324 @@
+import { TxBody, TxRaw } from "../../cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { sha256, upperHex } from "../../platform/base/bytes.ts";
+import type { Clock } from "../../platform/base/clock.ts";
+import { formatUnits } from "../../platform/base/display-unit.ts";
+import type { FaultState } from "../../platform/base/fault-switches.ts";
+import { counted, cutText } from "../../platform/base/text.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
+import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
+import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
+import { type Html, html } from "../../platform/web/html.ts";
+import { type LivePage, livePageRoutes } from "../../platform/web/live-page.ts";
+import {
+  type Neighbour,
+  overviewRoute,
+  type PartRow,
+  partTable,
+  readNeighbours,
+  worstOf,
+} from "../../platform/web/overview.ts";
+import { badge, dataTable, grouped, statusBanner } from "../../platform/web/parts.ts";
+import type { TrendBar } from "../../platform/web/plots.ts";
+import type { LocalnetAccount } from "../accounts/chains.ts";
+import { type IbcRelayerState, type IbcRelayerStatus, ibcRelayerHealth } from "../ibc-relayer/status.ts";
+import { LOCALNET_HOST, type LocalnetDaemonOptions } from "./localnet-options.ts";
+import type { NodeView } from "../node/base/node-view.ts";
+import type { RunningNode } from "../node/create-node.ts";
+import type { FaultControl } from "../control/fault-control.ts";
+
+/** What the overview of a localnet reads. */
+export interface OverviewDeps {
+  /** Time of the chains. */
+  readonly clock: Pick<Clock, "nowMs">;
+  /** The chains of this process that have started. */
+  readonly chains: () => readonly Pick<RunningNode, "view" | "control">[];
+  readonly faults: FaultControl;
+  /** Undefined when it does not run in this process. */
+  readonly ibcRelayer: (() => IbcRelayerStatus) | undefined;
+  readonly endpoints: readonly DaemonEndpoint[];
+  readonly accounts: readonly LocalnetAccount[];
+  readonly neighbours: readonly Neighbour[];
+}
+
+/** The chains of the process, the sidecar and the IBC relayer. */
+export async function localnetParts({
+  clock,
+  chains,
+  faults,
+  ibcRelayer,
+}: OverviewDeps): Promise<readonly PartRow[]> {
+  const nowMs = clock.nowMs();
+  return [
+    ...chains().map((node) => chainPart(node, nowMs)),
+    sidecarPart(await faults.list(), nowMs),
+    ...(ibcRelayer === undefined ? [] : [ibcRelayerPart(ibcRelayer(), nowMs)]),
+  ];
+}
+
+/** Time without a block after which a chain is not making any, in the chain's own time. */
+const SILENT_MS = 30_000;
+const TREND_BLOCKS = 30n;
+
+function chainPart({ view, control }: Pick<RunningNode, "view" | "control">, nowMs: number): PartRow {
+  const { chainId, latestHeight, latestTimeNs } = view.status();
+  const atMs = Number(latestTimeNs / NS_PER_MS);
+  const [tone, verdict] = control.isHalted()
+    ? (["warn", "halted"] as const)
+    : nowMs - atMs > SILENT_MS
+      ? (["bad", "no new block"] as const)
+      : (["good", "makes blocks"] as const);
+  return {
+    name: `chain ${chainId}`,
+    tone,
+    verdict,
+    number: `height ${grouped(latestHeight)}`,
+    asOfMs: atMs,
+    href: "/chains",
+    trend: { text: `transactions of the last ${TREND_BLOCKS} blocks`, bars: txBars(view, latestHeight) },
+  };
+}
+
+function txBars(view: NodeView, latest: bigint): readonly TrendBar[] {
+  const counts = Array.from({ length: Number(TREND_BLOCKS) }, (_, index) => {
+    const height = latest - TREND_BLOCKS + 1n + BigInt(index);
+    return height < 1n ? undefined : view.block(height)?.txs.length;
+  });
+  const most = Math.max(1, ...counts.map((count) => count ?? 0));
+  return counts.map((count): TrendBar => (count === undefined ? null : ["plain", count / most]));
+}
+
+function sidecarPart(faults: readonly FaultState[], nowMs: number): PartRow {
+  const on = faults.filter((fault) => fault.on).map(({ name }) => name);
+  return {
+    name: "sidecar",
+    tone: faults.length === 0 ? "unknown" : on.length === 0 ? "good" : "warn",
+    verdict:
+      faults.length === 0
+        ? "not running"
+        : on.length === 0
+          ? "no fault"
+          : `${counted(on.length, "fault")} on`,
+    number: cutText(on.join(", "), 100),
+    asOfMs: nowMs,
+    href: "/faults",
+    trend: undefined,
+  };
+}
+
+const IBC_RELAYER_TEXTS: Readonly<Record<IbcRelayerState, readonly [PartRow["tone"], string]>> = {
+  starting: ["unknown", "opening channels"],
+  carrying: ["good", "relays packets"],
+  blocked: ["warn", "a packet is rejected"],
+  failing: ["bad", "failing"],
+};
+
+function ibcRelayerPart(status: IbcRelayerStatus, nowMs: number): PartRow {
+  const [tone, verdict] = IBC_RELAYER_TEXTS[ibcRelayerHealth(status, nowMs).state];
+  const pending = status.chains.reduce((sum, chain) => sum + chain.pending, 0);
+  return {
+    name: "IBC relayer",
+    tone,
+    verdict,
+    number: `${counted(pending, "packet")} in flight`,
+    asOfMs: status.lastCycleMs,
+    href: "/ibc-relayer",
+    trend: undefined,
+  };
+}
+
+/** The first page of a localnet: every part in a row, and what a developer reaches for. */
+export function localnetOverview(deps: OverviewDeps): LivePage {
+  const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
+  return {
+    path: "/",
+    name: "Overview",
+    content: async () => {
+      const [others, own, switches] = await Promise.all([
+        readNeighbours(neighbours),
+        localnetParts(deps),
+        faults.list(),
+      ]);
+      const parts = [...others, ...own];
+      const worst = worstOf(parts);
+      const nowMs = clock.nowMs();
+      const isWell = worst === undefined || worst.tone === "good";
+      const headline = isWell ? "Every part is well" : `Look at ${worst.name}: ${worst.verdict}`;
+      const nodes = chains();
+      return {
+        title: `${headline} – localnet`,
+        asOfMs: nowMs,
+        json: "/api/overview",
+        sections: [
+          { id: "verdict", label: "Status", content: statusBanner(worst?.tone ?? "unknown", headline, "") },
+          { id: "parts", label: "Parts", content: partTable(parts, nowMs) },
+          {
+            id: "tools",
+            label: "Transactions, faults, endpoints and accounts",
+            content: html`<div class="columns"><div>${txSection(nodes[0]?.view)}${faultSection(switches)}</div>
+<div>${blockSection(nodes)}${endpointSection(endpoints)}${accountSection(accounts)}</div></div>`,
+          },
+        ],
+      };
+    },
+  };
+}
+
+/** Transactions that are listed, and blocks that are searched for them. */
+const MAX_TXS = 5;
+const MAX_BLOCKS = 50n;
+
+interface ShownTx {
+  readonly hash: string;
+  readonly height: bigint;
+  readonly types: readonly string[];
+  readonly gasUsed: bigint;
+  readonly code: number;
+}
+
+function lastTxs(view: NodeView): readonly ShownTx[] {
+  const found: ShownTx[] = [];
+  const { latestHeight } = view.status();
+  for (let height = latestHeight; height > latestHeight - MAX_BLOCKS && height > 0n; height--) {
+    const results = view.results(height)?.txResults ?? [];
+    const txs = (view.block(height)?.txs ?? []).map((tx, index) => {
+      const { gasUsed = 0n, code = 0 } = results[index] ?? {};
+      return { hash: upperHex(sha256(tx)), height, types: typesOf(tx), gasUsed, code };
+    });
+    found.push(...txs.toReversed());
+    if (found.length >= MAX_TXS) break;
+  }
+  return found.slice(0, MAX_TXS);
+}
+
+/** Names of the messages: "MsgSend". Empty for a transaction that does not decode. */
+function typesOf(tx: Uint8Array): readonly string[] {
+  try {
+    const { messages } = TxBody.decode(TxRaw.decode(tx).bodyBytes);
+    return messages.map(({ typeUrl }) => typeUrl.slice(typeUrl.lastIndexOf(".") + 1));
+  } catch {
+    return [];
+  }
+}
+
+function txSection(view: NodeView | undefined): Html {
+  const txs = view === undefined ? [] : lastTxs(view);
+  if (txs.length === 0) return html`<h2>Last transactions</h2><p>None in the last ${MAX_BLOCKS} blocks.</p>`;
+  return html`<h2>Last transactions</h2>${dataTable({
+    caption: "Last transactions, newest first",
+    isCaptionHidden: true,
+    rows: txs,
+    rowId: ({ hash }) => `tx-${hash}`,
+    columns: [
+      {
+        name: "transaction",
+        cell: ({ hash }) => html`<a href="/contracts?tx=${hash}"><code>${hash.slice(0, 8)}…</code></a>`,
+      },
+      { name: "height", isNumber: true, isMinor: true, cell: ({ height }) => grouped(height) },
+      { name: "messages", cell: ({ types }) => messagesText(types) },
+      { name: "gas", isNumber: true, isMinor: true, cell: ({ gasUsed }) => grouped(gasUsed) },
+      {
+        name: "result",
+        cell: ({ code }) => (code === 0 ? badge("good", "success") : badge("bad", `code ${code}`)),
+      },
+    ],
+  })}`;
+}
+
+/** "MsgUpdateClient, 3 × MsgSubmitQueryResult". */
+function messagesText(types: readonly string[]): string {
+  const counts = new Map<string, number>();
+  for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return cutText(
+    [...counts].map(([type, count]) => (count === 1 ? type : `${count} × ${type}`)).join(", "),
+    120,
+  );
+}
+
+function postButton(text: string, post: string, body: unknown, done: string): Html {
+  return html`<button class="js" data-post="${post}" data-body="${JSON.stringify(body)}" data-needs="token" data-done="${done}">${text}</button> `;
+}
+
+function blockSection(nodes: readonly Pick<RunningNode, "view" | "control">[]): Html {
+  return html`<h2>Blocks</h2>${nodes.map(({ view, control }) => {
+    const { chainId } = view.status();
+    const path = `/chains/${chainId}`;
+    return html`<p><strong>${chainId}</strong> ${
+      control.isHalted()
+        ? postButton("Resume", `${path}/resume`, {}, `${chainId} makes blocks again`)
+        : postButton("Halt", `${path}/halt`, {}, `${chainId} is halted`)
+    }${postButton("Make 10 blocks", `${path}/blocks`, { count: 10 }, `${chainId} made 10 blocks`)}</p>`;
+  })}`;
+}
+
+function faultSection(faults: readonly FaultState[]): Html {
+  const on = faults.filter((fault) => fault.on);
+  return html`<h2>Faults</h2>${on.length > 0 && faultList(on)}<details id="faults-off"><summary>${counted(faults.length - on.length, "fault")} to switch on</summary>${faultList(faults.filter((fault) => !fault.on))}</details>`;
+}
+
+function faultList(faults: readonly FaultState[]): Html {
+  return html`<ul class="problems">${faults.map(
+    ({ name, effect, on }) =>
+      html`<li id="fault-${name}">${postButton(on ? "Switch off" : "Switch on", `/faults/${name}`, { on: !on }, `${name} is ${on ? "off" : "on"}`)}<strong>${name}</strong>: ${effect}</li>`,
+  )}</ul>`;
+}
+
+function copyButton(text: string, what: string): Html {
+  return html`<button class="js" data-copy="${text}" aria-label="Copy ${what}">Copy</button>`;
+}
+
+function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
+  return html`<h2>Endpoints</h2><details id="endpoints" open><summary>${counted(endpoints.length, "endpoint")}</summary><ul class="copies">${endpoints.map(
+    ({ name, url }) => html`<li><span>${name}<br><code>${url}</code></span>${copyButton(url, name)}</li>`,
+  )}</ul></details>`;
+}
+
+/** Exponent of the display units: a million base units. */
+const EXPONENT = 6;
+
+function accountSection(accounts: readonly LocalnetAccount[]): Html {
+  return html`<h2>Funded accounts</h2><details id="accounts"><summary>${counted(accounts.length, "account")}, with public keys</summary><ul class="copies">${accounts.map(
+    ({ name, chainId, address, coins }) =>
+      html`<li><span>${name} on ${chainId}: ${coins.map(
+        ({ denom, amount }) => html`<span title="${amount} ${denom}">${coinText(denom, amount)}</span> `,
+      )}<br><code>${address}</code></span>${copyButton(address, `the address of ${name} on ${chainId}`)}</li>`,
+  )}</ul></details>`;
+}
+
+function coinText(denom: string, amount: string): string {
+  const isMicro = /^u[a-z]+$/.test(denom);
+  return isMicro
+    ? formatUnits(BigInt(amount), { name: denom.slice(1).toUpperCase(), exponent: EXPONENT }, "\u202f")
+    : `${grouped(BigInt(amount))} ${denom}`;
+}
+
+/** Creates the pages of the control API, with one more beside the overview, and `GET /api/overview`. */
+export function overviewRoutes(
+  overview: Omit<OverviewDeps, "neighbours">,
+  more: LivePage,
+  { ports, links = {} }: Pick<LocalnetDaemonOptions, "ports" | "links">,
+  { build, clock }: Pick<DaemonContext, "build" | "clock">,
+): readonly HttpRoute[] {
+  // The daemons of a default localnet are at its ports, whoever starts them.
+  const known = {
+    relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,
+    watchdog: `http://${LOCALNET_HOST}:${ports.watchdog}/`,
+    ...links,
+  };
+  const deps = { ...overview, neighbours: neighboursOf(known, "localnet") };
+  const frame = {
+    heading: "Localnet",
+    version: build.version,
+    startedAtMs: clock.nowMs(),
+    token: html`It is in the file that <code>relaywatch up</code> and <code>relaywatch localnet start</code> name when they start.`,
+    links: [
+      { path: "/chains", text: "chains" },
+      { path: "/faults", text: "faults" },
+      ...pageLinks(known, "localnet", DASHBOARDS.process),
+    ],
+  };
+  return [
+    ...livePageRoutes({ frame, pages: [localnetOverview(deps), more] }, clock),
+    overviewRoute(() => localnetParts(deps)),
+  ];
+}

@@ -1,0 +1,190 @@
+import { request } from "undici";
+import type { Clock } from "../base/clock.ts";
+import { errorText } from "../base/errors.ts";
+import { JsonField } from "../base/json.ts";
+import { readTextBody } from "../base/read-text.ts";
+import { cutText, formatRoundedDuration } from "../base/text.ts";
+import { isoTime } from "../base/time.ts";
+import { getRoute, type HttpRoute, jsonReply } from "../http/http-route.ts";
+import { type Html, html } from "./html.ts";
+import type { LivePage } from "./live-page.ts";
+import { badge, dataTable, type Tone, TONE_SIGNS } from "./parts.ts";
+import { sparkline, type Trend, TREND_STYLES, type TrendBar } from "./plots.ts";
+
+/** One part of an installation, as the overviews show it: a daemon, a validator, a chain. */
+export interface PartRow {
+  readonly name: string;
+  readonly tone: Tone;
+  readonly verdict: string;
+  /** The one number that matters, with its unit. */
+  readonly number: string;
+  /** Time of what the row says, wall clock, ms; undefined when nothing was read. */
+  readonly asOfMs: number | undefined;
+  /** Path on the part's own server, or a URL. */
+  readonly href: string;
+  /** Undefined: it has no course. */
+  readonly trend: Trend | undefined;
+}
+
+/** Returns the most severe verdict. */
+export function worstOf(parts: readonly PartRow[]): PartRow | undefined {
+  return parts.toSorted((a, b) => SEVERITY.indexOf(a.tone) - SEVERITY.indexOf(b.tone))[0];
+}
+
+const SEVERITY: readonly Tone[] = ["bad", "warn", "unknown", "good"];
+
+/** Renders the parts as a table. */
+export function partTable(parts: readonly PartRow[], nowMs: number): Html {
+  return dataTable({
+    caption: "Parts",
+    isCaptionHidden: true,
+    rows: parts,
+    columns: [
+      { name: "part", cell: ({ name, href }) => (href === "" ? name : html`<a href="${href}">${name}</a>`) },
+      { name: "verdict", cell: ({ tone, verdict }) => badge(tone, verdict) },
+      { name: "number", cell: ({ number }) => number },
+      { name: "trend", isMinor: true, cell: ({ trend }) => trend && sparkline(trend) },
+      {
+        name: "read",
+        isNumber: true,
+        isMinor: true,
+        cell: ({ asOfMs }) =>
+          asOfMs === undefined
+            ? "–"
+            : nowMs - asOfMs < 1_000
+              ? "now"
+              : `${formatRoundedDuration(nowMs - asOfMs)} ago`,
+      },
+    ],
+  });
+}
+
+const API_PATH = "api/overview";
+
+/** Creates `GET /api/overview`: the server's own parts, as its neighbours read them. */
+export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): HttpRoute {
+  return getRoute(`/${API_PATH}`, async () =>
+    jsonReply(200, {
+      parts: (await parts()).map(({ asOfMs, trend, ...part }) => ({
+        ...part,
+        as_of: asOfMs === undefined ? null : isoTime(asOfMs),
+        trend: trend ?? null,
+      })),
+    }),
+  );
+}
+
+/** Another server with an overview. */
+export interface Neighbour {
+  readonly name: string;
+  /** Its URL, with a slash at its end. */
+  readonly url: string;
+}
+
+const DEADLINE_MS = 3_000;
+const MAX_REPLY_BYTES = 262_144;
+const MAX_PARTS = 250;
+const MAX_TEXT = 200;
+const MAX_BARS = 120;
+
+/** Reads the parts of all neighbours. One that does not respond in time is a row that says why. */
+export async function readNeighbours(neighbours: readonly Neighbour[]): Promise<readonly PartRow[]> {
+  return (await Promise.all(neighbours.map(readNeighbour))).flat();
+}
+
+async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow[]> {
+  try {
+    const response = await request(`${url}${API_PATH}`, { signal: AbortSignal.timeout(DEADLINE_MS) });
+    const text = await readTextBody(response.body, MAX_REPLY_BYTES);
+    if (response.statusCode !== 200) throw new Error(`status ${response.statusCode}`);
+    return parseParts(JSON.parse(text), url);
+  } catch (error) {
+    const isAbsent = errorText(error).includes("ECONNREFUSED");
+    return [
+      {
+        name,
+        tone: "unknown",
+        verdict: isAbsent ? "not running" : "cannot see",
+        number: isAbsent ? "" : cutText(errorText(error), MAX_TEXT),
+        asOfMs: undefined,
+        href: url,
+        trend: undefined,
+      },
+    ];
+  }
+}
+
+/** Parses the reply of {@link overviewRoute}. Throws for any other. */
+function parseParts(value: unknown, url: string): readonly PartRow[] {
+  const root = new JsonField(value, "", (path, expected) => new Error(`${path}: ${expected} was expected`));
+  return root
+    .member("parts")
+    .elements()
+    .slice(0, MAX_PARTS)
+    .map((part) => parsePart(part, url));
+}
+
+function parsePart(part: JsonField, url: string): PartRow {
+  const text = (name: string): string => cutText(part.member(name).asText(), MAX_TEXT);
+  const [tone, asOf, trend, href] = [text("tone"), part.member("as_of"), part.member("trend"), text("href")];
+  const asOfMs = asOf.value === null ? Number.NaN : Date.parse(asOf.asText());
+  return {
+    name: text("name"),
+    tone: isTone(tone) ? tone : "unknown",
+    verdict: text("verdict"),
+    number: text("number"),
+    asOfMs: Number.isNaN(asOfMs) ? undefined : asOfMs,
+    // A path of the neighbour, wherever its pages begin.
+    href: `${url}${href.replace(/^\/+/, "")}`,
+    trend:
+      trend.value === null
+        ? undefined
+        : {
+            text: cutText(trend.member("text").asText(), MAX_TEXT),
+            bars: trend
+              .member("bars")
+              .elements()
+              .slice(-MAX_BARS)
+              .map(({ value }) => parseBar(value)),
+          },
+  };
+}
+
+function isTone(text: string): text is Tone {
+  return Object.hasOwn(TONE_SIGNS, text);
+}
+
+function parseBar(value: unknown): TrendBar {
+  if (!Array.isArray(value)) return null;
+  const [given, share]: readonly unknown[] = value;
+  const style = TREND_STYLES.find((one) => one === given);
+  return style === undefined || typeof share !== "number" ? null : [style, share];
+}
+
+/** The page "All parts" of a daemon that knows its neighbours; none without neighbours. */
+export function partsPages(
+  own: () => readonly PartRow[],
+  neighbours: readonly Neighbour[],
+  clock: Pick<Clock, "nowMs">,
+): readonly LivePage[] {
+  if (neighbours.length === 0) return [];
+  return [
+    {
+      path: "/parts",
+      name: "All parts",
+      content: async () => {
+        const parts = [...own(), ...(await readNeighbours(neighbours))];
+        const nowMs = clock.nowMs();
+        const worst = worstOf(parts);
+        return {
+          title: `${worst === undefined ? "" : `${worst.name}: ${worst.verdict} – `}all parts`,
+          asOfMs: nowMs,
+          json: `/${API_PATH}`,
+          sections: [
+            { id: "parts", label: "All parts", content: html`<h2>All parts</h2>${partTable(parts, nowMs)}` },
+          ],
+        };
+      },
+    },
+  ];
+}

@@ -1,0 +1,93 @@
+import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
+import { localnetAccounts } from "../../../src/localnet/accounts/chains.ts";
+import type { OverviewDeps } from "../../../src/localnet/network/overview-page.ts";
+import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
+import { NS_PER_MS } from "../../../src/platform/base/time.ts";
+
+type Chain = ReturnType<OverviewDeps["chains"]>[number];
+
+/** Time of the scenes. */
+const NOW_MS = Date.UTC(2026, 10, 21, 12);
+
+/** A transaction with messages of these types. */
+function txOf(types: readonly string[]): Uint8Array {
+  const messages = types.map((type) => ({ typeUrl: `/test.v1.${type}`, value: new Uint8Array() }));
+  const body = {
+    messages,
+    memo: "",
+    timeoutHeight: 0n,
+    extensionOptions: [],
+    nonCriticalExtensionOptions: [],
+  };
+  const none = { authInfoBytes: new Uint8Array(), signatures: [] };
+  return TxRaw.encode({ bodyBytes: TxBody.encode(body).finish(), ...none }).finish();
+}
+
+const TXS = [
+  txOf(["MsgUpdateClient", "MsgSubmitQueryResult", "MsgSubmitQueryResult"]),
+  txOf(["MsgExecuteContract"]),
+  txOf(["MsgSend"]),
+];
+
+/** What the overview reads of a chain. */
+function chainOf(chainId: string, height: bigint, isHalted: boolean): Chain {
+  const view: Pick<Chain["view"], "status" | "block" | "results"> = {
+    status: () => ({
+      chainId,
+      moniker: chainId,
+      appVersion: "6",
+      latestHeight: height,
+      latestHash: new Uint8Array(),
+      latestAppHash: new Uint8Array(),
+      latestTimeNs: BigInt(NOW_MS - 700) * NS_PER_MS,
+      earliestHeight: 1n,
+    }),
+    block: (at) => Object.assign(Object.create(null), { txs: TXS.slice(0, Number(at % 4n)) }),
+    results: (at) =>
+      Object.assign(Object.create(null), {
+        txResults: TXS.map((_, index) => ({
+          gasUsed: 184_000n,
+          code: at % 5n === 0n && index === 0 ? 11 : 0,
+        })),
+      }),
+  };
+  return Object.assign(Object.create(null), { view, control: { isHalted: () => isHalted } });
+}
+
+/** A localnet beside which no daemon runs. `on`: faults that are on; `halted`: the remote chain makes no block. */
+export function localnetScene({
+  on = [],
+  halted = false,
+}: {
+  readonly on?: readonly string[];
+  readonly halted?: boolean;
+} = {}): OverviewDeps {
+  const names = Object.keys(SIDECAR_FAULTS);
+  const effects: Readonly<Record<string, string>> = SIDECAR_FAULTS;
+  return {
+    clock: { nowMs: () => NOW_MS },
+    chains: () => [chainOf("local-1", 12_345n, false), chainOf("remote-1", 12_001n, halted)],
+    faults: {
+      names,
+      list: async () =>
+        names.map((name) => ({
+          name,
+          on: on.includes(name),
+          untilMs: undefined,
+          effect: effects[name] ?? "",
+        })),
+      set: async () => {},
+    },
+    ibcRelayer: undefined,
+    endpoints: [
+      { name: "local-1 RPC, WebSocket", url: "http://127.0.0.1:26657" },
+      { name: "local-1 REST", url: "http://127.0.0.1:1317" },
+      { name: "local-1 gRPC", url: "127.0.0.1:9090" },
+      { name: "remote-1 RPC, WebSocket", url: "http://127.0.0.1:36657" },
+      { name: "remote-1 REST", url: "http://127.0.0.1:31317" },
+      { name: "sidecar prices", url: "http://127.0.0.1:8080/connect/oracle/v2/prices" },
+    ],
+    accounts: localnetAccounts(),
+    neighbours: [],
+  };
+}
