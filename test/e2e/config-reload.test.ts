@@ -271,7 +271,7 @@ describe("the answer to a reload of a watchdog", () => {
           "no notify.channels, and the running one has 1: nobody would be notified",
         ),
       });
-      expect(await (await fetch(watchdogUrl)).text()).toContain("hook");
+      expect(await (await fetch(`${watchdogUrl}/notifications`)).text()).toContain("hook");
       rmSync(watchdogFile);
       execFileSync("mkfifo", [watchdogFile]);
       expect(await reload()).toMatchObject({
