@@ -77,10 +77,14 @@ describe("units under a booted systemd", () => {
         [watchdog, 9998],
       ] as const) {
         await machine.must(`systemctl start ${unit}`);
-        // Not before: systemctl waits for READY=1.
-        expect(
-          await machine.must(`curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:${port}/readyz`),
-        ).toBe("200");
+        // systemctl waits for READY=1. Beside other work, a daemon may be late again just after it.
+        expect(await machine.must(`systemctl is-active ${unit}`)).toMatch(/^active/);
+        await until(`${unit} is ready`, async () => {
+          const code = await machine.must(
+            `curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:${port}/readyz`,
+          );
+          return code === "200" ? true : undefined;
+        });
       }
       await until("the status", async () =>
         /^no problem; \d+ quer(?:y|ies)$/.test(await property(relayer, "StatusText")) ? true : undefined,
