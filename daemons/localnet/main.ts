@@ -131,9 +131,9 @@ export async function runLocalnet(
   });
   const announcement = createAnnouncement(up, (running) => {
     isStarted = true;
-    const chains = running?.chains ?? {};
-    if (chains.remote !== undefined) makeProvable(chains.remote);
-    onReady({ clock, chains, ibcRelayer, endpoints: localnetEndpoints(options) });
+    const present = running?.chains ?? {};
+    if (present.remote !== undefined) makeProvable(present.remote);
+    onReady({ clock, chains: present, ibcRelayer, endpoints: localnetEndpoints(options) });
   });
   await withServiceManager(context.serviceManager, state, context, async () =>
     throwFirst(await supervise([...services, announcement], context.signal, context.logger)),

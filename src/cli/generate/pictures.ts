@@ -24,7 +24,7 @@ const SOURCES = [
 ];
 
 /** Returns a hash of the code of all pages, hex. */
-export function pageSourcesHash(root: string): string {
+function pageSourcesHash(root: string): string {
   const files = SOURCES.flatMap((place) =>
     place.endsWith(".ts")
       ? [place]
