@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { sha256, upperHex } from "../../src/platform/base/bytes.ts";
 import { localnetOverview, localnetParts } from "../../src/localnet/network/overview-page.ts";
-import { localnetScene } from "../support/pages/localnet-scenes.ts";
+import { localnetScene, VOTES } from "../support/pages/localnet-scenes.ts";
 import { pageContent } from "../support/pages/page-contents.ts";
 
 describe("the overview of a localnet", () => {
@@ -10,10 +11,12 @@ describe("the overview of a localnet", () => {
   };
 
   it("has a row for each part, with its verdict and number", async () => {
-    const rows = async (scene: Parameters<typeof localnetScene>[0]) =>
-      (await localnetParts(localnetScene(scene))).map(
-        ({ name, tone, verdict, number }) => `${name}: ${tone} ${verdict}, ${number}`,
-      );
+    const rows = async (scene: Parameters<typeof localnetScene>[0], noChains = false) => {
+      const deps = localnetScene(scene);
+      const parts = localnetParts(noChains ? { ...deps, chains: () => [] } : deps, await deps.faults.list());
+      return parts.map(({ name, tone, verdict, number }) => `${name}: ${tone} ${verdict}, ${number}`);
+    };
+    expect((await rows({}, true))[0]).toBe("chains: unknown starting, ");
     expect(await rows({})).toEqual([
       "chain local-1: good makes blocks, height 12\u202f345",
       "chain remote-1: good makes blocks, height 12\u202f001",
@@ -27,6 +30,8 @@ describe("the overview of a localnet", () => {
 
   it("says first what is not well", async () => {
     expect((await textOf({})).title).toBe("Every part is well – localnet");
+    const starting = { ...localnetScene({}), chains: () => [] };
+    expect((await pageContent([localnetOverview(starting)], "/")).title).toBe("chains: starting – localnet");
     expect((await textOf({ halted: true })).title).toBe("Look at chain remote-1: halted – localnet");
   });
 
@@ -48,5 +53,7 @@ describe("the overview of a localnet", () => {
     expect(text).toMatch(/title="\d+ untrn">[\d\u202f]+ NTRN</);
     expect(text).toMatch(/MsgUpdateClient, 2 × MsgSubmitQueryResult/);
     expect(text.match(/id="tx-/g)).toHaveLength(5);
+    // The votes are no transaction that failed.
+    expect(text).not.toContain(upperHex(sha256(VOTES)));
   });
 });

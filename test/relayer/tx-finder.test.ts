@@ -18,7 +18,14 @@ interface Tx {
 /** A node with blocks of transactions. `error` is the text of its answer to a search. */
 function node(
   blocks: ReadonlyMap<number, readonly Tx[]>,
-  search: { error?: string; indexed?: number; counted?: boolean; results?: number },
+  search: {
+    error?: string;
+    indexed?: number;
+    counted?: boolean;
+    results?: number;
+    txs?: number;
+    miscounted?: number;
+  },
 ) {
   const calls: string[] = [];
   const txsAt = (height = 0): readonly Tx[] => blocks.get(height) ?? [];
@@ -35,7 +42,12 @@ function node(
       if (search.indexed === undefined && search.counted !== true) throw new Error("blockchain is disabled");
       calls.push(`blockchain ${from} ${to}`);
       const heights = Array.from({ length: Number(to - from) + 1 }, (_, index) => Number(from) + index);
-      return new Map(heights.map((height) => [BigInt(height), txsAt(height).length]));
+      return new Map(
+        heights.map((height) => [
+          BigInt(height),
+          txsAt(height).length + (height === 10 ? (search.miscounted ?? 0) : 0),
+        ]),
+      );
     },
     blockResults: async (height?: number) => {
       calls.push(`block_results ${height}`);
@@ -50,7 +62,7 @@ function node(
     block: async (height?: number) => {
       calls.push(`block ${height}`);
       const txs = txsAt(height).map(({ text }) => new Uint8Array(utf8(text)));
-      return { block: { txs } };
+      return { block: { txs: txs.slice(0, search.txs) }, endpoint: "b" };
     },
   };
 }
@@ -150,6 +162,23 @@ describe("a finder", () => {
       expect([...chain.distrusted]).toEqual(["n"]);
     },
   );
+
+  it("counts each range that it scans, and counts again after a number that was wrong", async () => {
+    const state = { error: NO_INDEX, counted: true, miscounted: 1 };
+    const chain = node(blocks, state);
+    const one = finder(chain);
+    await expect(one.find(search, signal)).rejects.toThrow("4 results of 5 transactions");
+    state.miscounted = 0;
+    expect((await one.find(search, signal)).found).toHaveLength(3);
+    await one.find({ ...search, range: { from: 15n, to: 20n } }, signal);
+    expect(chain.calls).toContain("blockchain 15 20");
+  });
+
+  it("doubts the block, not its results, when these are as many as were counted", async () => {
+    const chain = node(blocks, { error: NO_INDEX, counted: true, txs: 3 });
+    await expect(finder(chain).find(search, signal)).rejects.toThrow("4 results of 3 transactions");
+    expect([...chain.distrusted]).toEqual(["b"]);
+  });
 
   it("searches on nodes that have the whole range, and the block after it: the last block is in their index then", async () => {
     const one = finder(node(blocks, {}));

@@ -15,6 +15,9 @@ const PICTURES = {
 /** Has the hash of the sources that the pictures were made from. */
 const HASH_FILE = `${FOLDER}/sources.sha256`;
 
+/** Time for all pictures; they take about a minute. */
+const LONGEST_MS = 600_000;
+
 /** Folders and files of the pages' code. */
 const SOURCES = [
   "src/platform/web",
@@ -49,7 +52,7 @@ export function writePictures(root: string): readonly string[] {
   execFileSync(
     join(root, "node_modules/.bin/vitest"),
     ["run", "--config", "vitest.stack.config.ts", "test/stack/page-pictures.test.ts"],
-    { cwd: root, stdio: "inherit", env: { ...process.env, RELAYWATCH_PICTURES: made } },
+    { cwd: root, stdio: "inherit", timeout: LONGEST_MS, env: { ...process.env, RELAYWATCH_PICTURES: made } },
   );
   return storePictures(root, made);
 }

@@ -42,19 +42,28 @@ export interface OverviewDeps {
 }
 
 /** The chains of the process, the sidecar and the IBC relayer. */
-export async function localnetParts({
-  clock,
-  chains,
-  faults,
-  ibcRelayer,
-}: OverviewDeps): Promise<readonly PartRow[]> {
+export function localnetParts(
+  { clock, chains, ibcRelayer }: Pick<OverviewDeps, "clock" | "chains" | "ibcRelayer">,
+  faults: readonly FaultState[],
+): readonly PartRow[] {
   const nowMs = clock.nowMs();
+  const nodes = chains();
   return [
-    ...chains().map((node) => chainPart(node, nowMs)),
-    sidecarPart(await faults.list(), nowMs),
+    ...(nodes.length === 0 ? [NO_CHAINS] : nodes.map((node) => chainPart(node, nowMs))),
+    sidecarPart(faults, nowMs),
     ...(ibcRelayer === undefined ? [] : [ibcRelayerPart(ibcRelayer(), nowMs)]),
   ];
 }
+
+const NO_CHAINS: PartRow = {
+  name: "chains",
+  tone: "unknown",
+  verdict: "starting",
+  number: "",
+  asOfMs: undefined,
+  href: "/chains",
+  trend: undefined,
+};
 
 /** Time without a block after which a chain is not making any, in the chain's own time. */
 const SILENT_MS = 30_000;
@@ -134,16 +143,11 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
     path: "/",
     name: "Overview",
     content: async () => {
-      const [others, own, switches] = await Promise.all([
-        readNeighbours(neighbours),
-        localnetParts(deps),
-        faults.list(),
-      ]);
-      const parts = [...others, ...own];
+      const [others, switches] = await Promise.all([readNeighbours(neighbours), faults.list()]);
+      const parts = [...others, ...localnetParts(deps, switches)];
       const worst = worstOf(parts);
       const nowMs = clock.nowMs();
-      const isWell = worst === undefined || worst.tone === "good";
-      const headline = isWell ? "Every part is well" : `Look at ${worst.name}: ${worst.verdict}`;
+      const headline = headlineOf(worst);
       const nodes = chains();
       return {
         title: `${headline} – localnet`,
@@ -164,6 +168,13 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
   };
 }
 
+function headlineOf(worst: PartRow | undefined): string {
+  if (worst === undefined || worst.tone === "good") return "Every part is well";
+  const what = `${worst.name}: ${worst.verdict}`;
+  // Nobody can do anything about what is only not known yet.
+  return worst.tone === "unknown" ? what : `Look at ${what}`;
+}
+
 /** Transactions that are listed, and blocks that are searched for them. */
 const MAX_TXS = 5;
 const MAX_BLOCKS = 50n;
@@ -181,9 +192,11 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
   const { latestHeight } = view.status();
   for (let height = latestHeight; height > latestHeight - MAX_BLOCKS && height > 0n; height--) {
     const results = view.results(height)?.txResults ?? [];
-    const txs = (view.block(height)?.txs ?? []).map((tx, index) => {
+    const txs = (view.block(height)?.txs ?? []).flatMap((tx, index) => {
+      const types = typesOf(tx);
+      if (types.length === 0) return [];
       const { gasUsed = 0n, code = 0 } = results[index] ?? {};
-      return { hash: upperHex(sha256(tx)), height, types: typesOf(tx), gasUsed, code };
+      return [{ hash: upperHex(sha256(tx)), height, types, gasUsed, code }];
     });
     found.push(...txs.toReversed());
     if (found.length >= MAX_TXS) break;
@@ -191,7 +204,7 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
   return found.slice(0, MAX_TXS);
 }
 
-/** Names of the messages: "MsgSend". Empty for a transaction that does not decode. */
+/** Names of the messages: "MsgSend". Empty for what is no transaction: a block begins with the validators' price votes. */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
     const { messages } = TxBody.decode(TxRaw.decode(tx).bodyBytes);
@@ -269,7 +282,7 @@ function copyButton(text: string, what: string): Html {
 
 function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   return html`<h2>Endpoints</h2><details id="endpoints" open><summary>${counted(endpoints.length, "endpoint")}</summary><ul class="copies">${endpoints.map(
-    ({ name, url }) => html`<li><span>${name}<br><code>${url}</code></span>${copyButton(url, name)}</li>`,
+    ({ name, url }) => html`<li><span>${name} <code>${url}</code></span>${copyButton(url, name)}</li>`,
   )}</ul></details>`;
 }
 
@@ -319,6 +332,6 @@ export function overviewRoutes(
   };
   return [
     ...livePageRoutes({ frame, pages: [localnetOverview(deps), more] }, clock),
-    overviewRoute(() => localnetParts(deps)),
+    overviewRoute(async () => localnetParts(deps, await deps.faults.list())),
   ];
 }

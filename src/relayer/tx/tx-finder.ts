@@ -238,22 +238,23 @@ async function scanBlock(
   const height = Number(at);
   const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
   // Without this, a transaction whose result a node leaves out would be searched, and lost.
-  const requireAll = (count: number): void => {
+  const requireAll = (count: number, doubted: string | undefined): void => {
     if (count === results.length) return;
     counts.delete(at);
     const error = badBlock(at, `${results.length} results of ${count} transactions`);
-    if (sender !== undefined) distrust(sender, error.message);
+    if (doubted !== undefined) distrust(doubted, error.message);
     throw error;
   };
   const count = counts.get(at);
-  if (count !== undefined) requireAll(count);
+  if (count !== undefined) requireAll(count, sender);
   // The hash is not known yet. A condition on it is compared below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (count !== undefined && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  requireAll(block.txs.length);
+  // Where the count agrees with the results, the block is the one that is wrong.
+  requireAll(block.txs.length, count === undefined ? sender : endpoint);
   const hashes = block.txs.map((tx) => sha256(tx));
   const { root, proofs } = simpleProofs(hashes);
   return results.flatMap((result, index) => {

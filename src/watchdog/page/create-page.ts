@@ -264,7 +264,7 @@ function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): r
       label: "Status",
       content: statusBanner(pay.tone, pay.headline, notices(input, status)),
     },
-    { id: "facts", label: "Values", content: payFacts(status, timeOf(status)) },
+    { id: "facts", label: "Values", content: payFacts(status, pay, timeOf(status)) },
     {
       id: "now",
       label: "Alerts and month",

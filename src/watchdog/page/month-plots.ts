@@ -77,9 +77,9 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Height of a row: a young month has few, and room for them. */
+/** Height of a row: a young month has few, and room for them; a whole one must fit on a screen with the rest of the page. */
 function rowHeight(days: number): number {
-  return days > 10 ? 13 : 22;
+  return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
 
 /** Height of a bar by state, in tenths of a row: states differ in form, not in colour alone. */

@@ -28,11 +28,11 @@ import {
 } from "../policy/assessment.ts";
 import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.ts";
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
-import { BOUNDARY_STATES, tierNow, TIER_NAMES } from "./pay-status.ts";
+import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
 
 /** The four values that matter: rate, allowance, pay, and what may cost next. `nowMs`: time of the status. */
-export function payFacts(status: WatchdogStatus, nowMs: number): Html {
-  return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, nowMs)]);
+export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
+  return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
 
 function rateFact({ current, assessment }: WatchdogStatus): Fact {
@@ -113,9 +113,11 @@ interface Risk {
   readonly detail: string;
 }
 
-function riskFact(status: WatchdogStatus, nowMs: number): Fact {
+function riskFact(status: WatchdogStatus, { kind }: Pick<PayStatus, "kind">, nowMs: number): Fact {
   const name = "Next risk";
   const [next] = risksOf(status, nowMs).toSorted((a, b) => a.inMs - b.inMs);
+  if (next === undefined && kind === "losing")
+    return { name, value: "pay, now", detail: "how soon it is lost is not known yet", tone: "warn" };
   if (next === undefined)
     return { name, value: "none seen", detail: "no loss lasts, and no upgrade is known" };
   const { what, inMs, detail } = next;

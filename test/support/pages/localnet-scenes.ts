@@ -29,6 +29,9 @@ const TXS = [
   txOf(["MsgSend"]),
 ];
 
+/** The price votes with which a block begins, as an empty commit of votes. */
+export const VOTES = Uint8Array.of(0x08, 0x01, 0x12, 0x02, 0x0a, 0x00);
+
 /** What the overview reads of a chain. */
 function chainOf(chainId: string, height: bigint, isHalted: boolean): Chain {
   const view: Pick<Chain["view"], "status" | "block" | "results"> = {
@@ -42,12 +45,12 @@ function chainOf(chainId: string, height: bigint, isHalted: boolean): Chain {
       latestTimeNs: BigInt(NOW_MS - 700) * NS_PER_MS,
       earliestHeight: 1n,
     }),
-    block: (at) => Object.assign(Object.create(null), { txs: TXS.slice(0, Number(at % 4n)) }),
+    block: (at) => Object.assign(Object.create(null), { txs: [VOTES, ...TXS.slice(0, Number(at % 4n))] }),
     results: (at) =>
       Object.assign(Object.create(null), {
-        txResults: TXS.map((_, index) => ({
-          gasUsed: 184_000n,
-          code: at % 5n === 0n && index === 0 ? 11 : 0,
+        txResults: [VOTES, ...TXS].map((_, index) => ({
+          gasUsed: index === 0 ? 0n : 184_000n,
+          code: index === 0 ? 2 : at % 5n === 0n && index === 1 ? 11 : 0,
         })),
       }),
   };

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { DAY_MS } from "../../../src/platform/base/time.ts";
 import type { PastAlert } from "../../../src/watchdog/alerts/alert-state.ts";
+import { monthStrip, stripPart } from "../../../src/watchdog/page/month-plots.ts";
 import { createPlots, type ValidatorPlots } from "../../../src/watchdog/page/validator-plots.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { pastAlert } from "../../support/pages/status-page-scenes.ts";
@@ -36,6 +37,19 @@ function plotsOver(first: BuiltValidator) {
 }
 
 describe("the plots", () => {
+  it("of a whole month leave room on the screen of the first page", () => {
+    const days = Array.from({ length: 31 }, (_, index) => ({
+      startMs: Date.UTC(2026, 11, index + 1),
+      counts: { good: 10n, bad: 0n, unknown: 0n },
+      hours: [],
+      state: "good" as const,
+    }));
+    const { text } = monthStrip([stripPart(days, 31)], "2026-12");
+    // Drawn in a column of 450 pixels, of 900 below the verdict, the values and the head.
+    const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(text)?.map(Number) ?? [];
+    expect(((height ?? Infinity) * 450) / (width ?? 0)).toBeLessThan(460);
+  });
+
   it("read days that are over once, and show what plots without a memory show", () => {
     const { world, expected, render } = plotsOver(buildValidator(TROUBLED));
     render();

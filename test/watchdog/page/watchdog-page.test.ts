@@ -291,6 +291,8 @@ describe("the watchdog's page", () => {
         ?.slice(1)
         .join(", ");
     expect(riskOf(HEALTHY)).toBe(", none seen, no loss lasts, and no upgrade is known");
+    // The verdict says "Losing", and this must not say the opposite beside it.
+    expect(riskOf(TROUBLED)).toBe("warn, pay, now, how soon it is lost is not known yet");
     const { assessment } = buildValidator(TROUBLED).status;
     const headroom = assessment?.headroom.map((one) => ({ ...one, burnRates: { "1h": 50 } }));
     const burning = assessment && headroom && { ...assessment, headroom };

@@ -152,6 +152,24 @@ describe("the snapshots of a store", () => {
     );
   });
 
+  it("are no recent heights after a restart, also without a gap between", () => {
+    const world = openWorld();
+    run(world, [
+      ...BESIDE_RECENT.slice(0, 3),
+      ...BESIDE_RECENT.slice(5, 6),
+      { kind: "block", key: 0, value: 2 },
+    ]);
+    world.store.close();
+    const store = openBlockStore(world.home, 0);
+    const app = openApp(store);
+    store.removeSnapshots(store.snapshots().map(({ id }) => id));
+    expect(app.view(1n)).toBeUndefined();
+    store.close();
+    const database = new Database(join(world.home, "node.db"));
+    expect(database.prepare("SELECT DISTINCT height FROM state_roots").raw().all()).toEqual([[2], [3], [4]]);
+    database.close();
+  });
+
   it("end when their block is pruned", () => {
     const world = openWorld(5);
     run(world, [{ kind: "block", key: 1, value: 1 }, { kind: "take" }]);
