@@ -5,7 +5,7 @@ import type { BackoffOptions } from "../../platform/base/waits.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { createBatchingRpcClient, createHttpTransport } from "./batching-rpc-client.ts";
-import { decodeBlockResults, decodeBlockTxs, decodeTxCounts, decodeTxSearch } from "../comet/rpc-blocks.ts";
+import { decodeBlockResults, decodeTxCounts, decodeTxSearch } from "../comet/rpc-blocks.ts";
 import type {
   BlockRange,
   ChainClient,
@@ -22,6 +22,7 @@ import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
   readLightBlock,
+  decodeTxsOfBlock,
   decodeGrpcResponse,
   decodeStoreResponseAt,
   grpcQueryParams,
@@ -146,10 +147,10 @@ interface SearchOptions {
 /** Creates the readers of blocks and transactions. `signal` ends their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
-    <T>(method: string, decode: (root: JsonField) => T) =>
+    <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>
     (height: number): Promise<T & { readonly endpoint: string }> => {
       const read: Decode<T & { readonly endpoint: string }> = (result, endpoint) => ({
-        ...decode(resultField(result, `${method} of ${height}`, endpoint)),
+        ...decode(resultField(result, `${method} of ${height}`, endpoint), endpoint),
         endpoint,
       });
       return pool.read({ method, params: { height: height.toString() }, decode: read }, signal);
@@ -157,7 +158,7 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
   return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), {
     ...createSearcher(pool, signal),
     blockResults: atHeight("block_results", decodeBlockResults),
-    block: atHeight("block", (root) => ({ block: { txs: decodeBlockTxs(root) } })),
+    block: atHeight("block", (root, endpoint) => ({ block: { txs: decodeTxsOfBlock(root, endpoint) } })),
   });
 }
 

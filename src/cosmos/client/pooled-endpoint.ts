@@ -271,6 +271,7 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   commit: ["signed_header", "header", "chain_id"],
   header: ["header", "chain_id"],
   block: ["block", "header", "chain_id"],
+  blockchain: ["block_metas", "0", "header", "chain_id"],
 };
 
 /** Throws `wrong-chain` for a result with the id of another chain. What is malformed is left to its decoder. */
@@ -282,7 +283,8 @@ function requireChain(
   const path = CHAIN_ID_PATHS[method];
   if (chainId === undefined || path === undefined) return;
   const found = path.reduce<unknown>(
-    (value, member) => (isRecord(value) ? value[member] : undefined),
+    (value, member) =>
+      Array.isArray(value) ? value[Number(member)] : isRecord(value) ? value[member] : undefined,
     result,
   );
   if (typeof found === "string" && found !== chainId) throw wrongChain(name, chainId, found);

@@ -1,5 +1,6 @@
-import { fromBase64, sha256 } from "../../platform/base/bytes.ts";
+import { fromBase64, sha256, toHex } from "../../platform/base/bytes.ts";
 import type { JsonField } from "../../platform/base/json.ts";
+import { dataHash } from "./block-hashes.ts";
 
 /** An ABCI event whose attributes are text. */
 export interface TextEvent {
@@ -83,13 +84,20 @@ export function decodeTxSearch(
   return { txs: found, totalCount: Math.max(Number(root.member("total_count").asInt64()), found.length) };
 }
 
-/** Decodes the transactions of a result of `block`. */
-export function decodeBlockTxs(root: JsonField): readonly Uint8Array[] {
-  const data = root.member("block").required().member("data").orEmpty();
-  return data
+/** Decodes a result of `block`: its transactions, and whether they are those of its header. */
+export function decodeBlock(root: JsonField): {
+  readonly txs: readonly Uint8Array[];
+  readonly isOfHeader: boolean;
+} {
+  const block = root.member("block").required();
+  const txs = block
+    .member("data")
+    .orEmpty()
     .member("txs")
     .elements()
     .map((tx) => tx.asBase64());
+  const expected = block.member("header").required().member("data_hash").asText();
+  return { txs, isOfHeader: expected.toLowerCase() === toHex(dataHash(txs)) };
 }
 
 /** Decodes the numbers of transactions in a result of `blockchain`, by height. */

@@ -237,24 +237,20 @@ async function scanBlock(
 ): Promise<readonly FoundTx[]> {
   const height = Number(at);
   const { results, endpoint: sender } = await raceAbort(comet.blockResults(height), signal);
-  // Without this, a transaction whose result a node leaves out would be searched, and lost.
-  const requireAll = (count: number, doubted: string | undefined): void => {
-    if (count === results.length) return;
-    counts.delete(at);
-    const error = badBlock(at, `${results.length} results of ${count} transactions`);
-    if (doubted !== undefined) distrust(doubted, error.message);
-    throw error;
-  };
-  const count = counts.get(at);
-  if (count !== undefined) requireAll(count, sender);
   // The hash is not known yet. A condition on it is compared below.
   const conditions = search.conditions.filter(({ field }) => field !== "tx.hash");
   const isCandidate = ({ code, events }: FoundTx["result"]): boolean =>
     code === 0 && matches(conditions, { height: at, hash: "", events });
-  if (count !== undefined && !results.some(isCandidate)) return [];
+  if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // Where the count agrees with the results, the block is the one that is wrong.
-  requireAll(block.txs.length, count === undefined ? sender : endpoint);
+  // The header vouches for the block, and nothing for the number and for the results.
+  counts.set(at, block.txs.length);
+  // Without this, a transaction whose result a node leaves out would count as searched, and be lost.
+  if (block.txs.length !== results.length) {
+    const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
+    if (sender !== undefined) distrust(sender, error.message);
+    throw error;
+  }
   const hashes = block.txs.map((tx) => sha256(tx));
   const { root, proofs } = simpleProofs(hashes);
   return results.flatMap((result, index) => {

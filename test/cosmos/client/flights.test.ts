@@ -8,7 +8,8 @@ import {
   confirmFlights,
   decodeFound,
 } from "../../../src/cosmos/client/tx/flights.ts";
-import { sha256, toBase64 } from "../../../src/platform/base/bytes.ts";
+import { sha256, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { blockResult } from "../../support/client/rpc-server.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
@@ -18,6 +19,8 @@ const rpcError = (data: string, rpcCode = -32603): ClientError =>
 const unreachable = new ClientError({ code: "unreachable", endpoint: "fake", reason: "ECONNRESET" }, "down");
 const notFound = rpcError("tx (00) not found");
 const lacking = rpcError("height 120 must be less than or equal to the current blockchain height 119");
+
+const isList = (value: unknown): value is readonly Uint8Array[] => Array.isArray(value);
 
 /** Responses of CheckTx, and errors of the call. */
 const ACCEPTED = { code: 0 };
@@ -54,7 +57,7 @@ function setUp(count = 1) {
     checks: [] as Response[],
     broadcasts: 0,
     /** Transactions by height. */
-    blocks: new Map<string, readonly Uint8Array[] | ClientError>(),
+    blocks: new Map<string, readonly Uint8Array[] | Response>(),
     reads: [] as string[],
   };
   const call = (method: string, { height = "" }: Readonly<Record<string, unknown>> = {}): Response => {
@@ -62,9 +65,9 @@ function setUp(count = 1) {
     if (method === "block") {
       node.reads.push(String(height));
       const txs = node.blocks.get(String(height));
-      if (txs === undefined && node.blocks.size === 0) return { block: { data: { txs: [] } } };
-      if (txs === undefined || txs instanceof ClientError) return txs ?? unreachable;
-      return { block: { data: { txs: txs.map(toBase64) } } };
+      if (txs === undefined && node.blocks.size === 0) return blockResult([]);
+      if (txs === undefined) return unreachable;
+      return isList(txs) ? blockResult(txs) : txs;
     }
     if (method === "block_results")
       return {
@@ -249,9 +252,13 @@ describe("a flight on a node without a transaction index", () => {
     expect(node.reads).not.toContain("121");
   });
 
-  it("stays in flight while a block cannot be read", async () => {
+  it.each([
+    ["cannot be read", unreachable],
+    ["lacks transactions", { block: { header: { data_hash: toHex(sha256(utf8("a"))) }, data: { txs: [] } } }],
+  ])("stays in flight while a block %s", async (_what, response) => {
     const { node, confirm } = noIndex();
-    node.blocks.set("101", []);
+    for (let height = 101; height <= 120; height++) node.blocks.set(`${height}`, []);
+    node.blocks.set("105", response);
     expect(await confirm(130n)).toEqual(["in flight"]);
     expect(node.broadcasts).toBe(0);
   });

@@ -46,6 +46,7 @@ describe("a pooled endpoint", () => {
     ["commit", { signed_header: { header: { chain_id: "other-1" } } }],
     ["header", { header: { chain_id: "other-1" } }],
     ["block", { block: { header: { chain_id: "other-1" } } }],
+    ["blockchain", { block_metas: [{ header: { chain_id: "other-1" } }] }],
   ])(
     "believes no %s of another chain, although the node changed between two calls",
     async (method, other) => {

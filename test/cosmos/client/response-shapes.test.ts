@@ -1,12 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { decodeValidatorsPage, readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
+import { createCometReads } from "../../../src/cosmos/client/create-chain-client.ts";
 import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
 import { parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";
 import { createPooledEndpoint } from "../../../src/cosmos/client/pooled-endpoint.ts";
 import type { CallEndpoint } from "../../../src/cosmos/client/rpc-caller.ts";
 import { decodeStatus } from "../../../src/cosmos/client/rpc-response.ts";
+import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../../src/platform/base/logger.ts";
-import { statusResult } from "../../support/client/rpc-server.ts";
+import { blockResult, statusResult } from "../../support/client/rpc-server.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 
 const signal = new AbortController().signal;
@@ -63,6 +65,19 @@ describe("a commit", () => {
       expect(calls).toEqual(["a status", "a commit", "b status", "b commit"]);
     },
   );
+});
+
+describe("a block", () => {
+  const whole = blockResult([utf8("a"), utf8("b")]);
+  const short = structuredClone(whole);
+  Object(short["block"]).data.txs.pop();
+
+  it("that lacks a transaction is left to the next endpoint, and the first one is distrusted", async () => {
+    const [a, b] = [endpoint("a", { block: short }), endpoint("b", { block: whole })];
+    const { block } = createCometReads(createEndpointPool([a, b]), signal);
+    expect(await block(7)).toEqual({ block: { txs: [utf8("a"), utf8("b")] }, endpoint: "b" });
+    expect(a.health().distrusted).toContain("a: block of 7 has other transactions than its header");
+  });
 });
 
 describe("validators", () => {

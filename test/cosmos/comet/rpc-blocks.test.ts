@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { sha256, toBase64, utf8 } from "../../../src/platform/base/bytes.ts";
+import { sha256, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
+import { dataHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { JsonField } from "../../../src/platform/base/json.ts";
 import {
   decodeBlockResults,
-  decodeBlockTxs,
+  decodeBlock,
   decodeTxCounts,
   decodeTxSearch,
 } from "../../../src/cosmos/comet/rpc-blocks.ts";
@@ -114,9 +115,17 @@ describe("decodeTxSearch", () => {
 
 describe("blocks", () => {
   it("have transactions, and their number in a list of blocks", () => {
-    expect(decodeBlockTxs(root({ block: { data: { txs: [base64("a")] } } }))).toEqual([utf8("a")]);
-    expect(decodeBlockTxs(root({ block: { data: { txs: null } } }))).toEqual([]);
-    expect(() => decodeBlockTxs(root({ block: null }))).toThrow("result.block is not present");
+    const header = { data_hash: toHex(dataHash([utf8("a")])).toUpperCase() };
+    const data = { txs: [base64("a")] };
+    expect(decodeBlock(root({ block: { header, data } }))).toEqual({ txs: [utf8("a")], isOfHeader: true });
+    expect(decodeBlock(root({ block: { header, data: { txs: null } } }))).toEqual({
+      txs: [],
+      isOfHeader: false,
+    });
+    const empty = { data_hash: toHex(dataHash([])) };
+    expect(decodeBlock(root({ block: { header: empty, data: null } })).isOfHeader).toBe(true);
+    expect(() => decodeBlock(root({ block: null }))).toThrow("result.block is not present");
+    expect(() => decodeBlock(root({ block: { data } }))).toThrow("result.block.header is not present");
     const metas = [{ header: { height: "4" }, num_txs: "2" }];
     expect(decodeTxCounts(root({ block_metas: metas }))).toEqual(new Map([[4n, 2]]));
   });

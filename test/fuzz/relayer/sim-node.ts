@@ -23,6 +23,7 @@ import {
 import { ceilDec18, DEC18_ONE, type Dec18 } from "../../../src/platform/base/decimal.ts";
 import { minInt } from "../../../src/platform/base/integers.ts";
 import type { BlockLimits } from "../../../src/relayer/chain/local-queries.ts";
+import { blockResult } from "../../support/client/rpc-server.ts";
 import type { ManualClock } from "../../support/manual-clock.ts";
 import type { Random } from "../random.ts";
 import type { LocalFault } from "./sim-events.ts";
@@ -204,8 +205,7 @@ export function createSimNode(deps: SimNodeDeps): SimNode {
       call: () => Promise.reject(new Error("the relayer's account makes no such call")),
       read: async ({ method, params, decode }, signal) => {
         // The index has no holes, so the blocks have nothing more.
-        if (method === "block")
-          return decode(await respond(signal, () => ({ block: { data: { txs: [] } } })), "sim");
+        if (method === "block") return decode(await respond(signal, () => blockResult([])), "sim");
         return decode(
           method === "tx"
             ? await respond(signal, () => find(toHex(bytesOf(params["hash"]))))

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFailed, vi } from "vitest";
 import type { EndpointStatus } from "../../../src/relayer/health/relayer-status.ts";
 import type { ProxyFault } from "../../support/fault-proxy.ts";
 import { withWrongProof } from "../../support/json-rpc-bodies.ts";
@@ -49,6 +49,7 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
       const proxy = net.proxies[chain];
       const first = (): EndpointStatus | undefined =>
         net.net.relayer.status().endpoints.find(({ name }) => name === new URL(proxy.url).host);
+      onTestFailed(() => proxy.set(undefined));
       proxy.set(fault(net, chain));
       await Promise.all([net.transfer(), net.register()]);
       await vi.waitFor(() => shown(first()), WAIT);
@@ -63,6 +64,26 @@ describe("with a second endpoint, the relayer goes on while the first one", () =
     },
     240_000,
   );
+
+  it("of the remote chain counts transactions that no block has, without blame for the second one", async () => {
+    const proxy = net.proxies.remote;
+    proxy.set({
+      kind: "rewrite",
+      result: ({ method }, result) =>
+        method === "blockchain"
+          ? JSON.parse(JSON.stringify(result).replace(/"num_txs":"\d+"/g, '"num_txs":"7"'))
+          : result,
+    });
+    for (let transfers = 0; transfers < 2; transfers++) {
+      await net.transfer();
+      await net.expectNothingLost();
+    }
+    expect(proxy.hits()).toBeGreaterThan(0);
+    expect(net.net.relayer.status().endpoints.map(({ distrusted }) => distrusted)).toEqual(
+      Array.from({ length: 4 }),
+    );
+    proxy.set(undefined);
+  }, 240_000);
 
   it("of the local chain has no new block, and the events come from the second one", async () => {
     const proxy = net.proxies.local;

@@ -9,6 +9,7 @@ import {
 } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/service.ts";
 import { AuthInfo, TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { GasPriceResponse } from "../../../src/cosmos/proto/gen/feemarket/feemarket/v1/query.ts";
+import { blockResult } from "./rpc-server.ts";
 
 /** Result of a broadcast, decided by the test. */
 type BroadcastResult =
@@ -152,7 +153,7 @@ export function createFakeChain(address: string): FakeChain {
 
   const call = (method: string, params: Readonly<Record<string, unknown>>): unknown => {
     calls.push(method);
-    if (method === "block") return { block: { data: { txs: [] } } };
+    if (method === "block") return blockResult([]);
     if (method === "broadcast_tx_sync") return broadcast(fromBase64(String(params["tx"])));
     return findTx(fromBase64(String(params["hash"])));
   };

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
+import { dataHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { toBase64, toHex } from "../../../src/platform/base/bytes.ts";
 
 /** A received request and the means to respond. */
 export interface RpcExchange {
@@ -99,6 +101,11 @@ export function statusResult(chainId: string, height: bigint, earliest = 1n): un
       catching_up: false,
     },
   };
+}
+
+/** Result of `block`, only with the fields that the client reads. */
+export function blockResult(txs: readonly Uint8Array[]): Readonly<Record<string, unknown>> {
+  return { block: { header: { data_hash: toHex(dataHash(txs)) }, data: { txs: txs.map(toBase64) } } };
 }
 
 /** Responds to every call of a request. An exception of `answer` becomes a JSON-RPC error with its text. */

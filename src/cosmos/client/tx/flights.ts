@@ -2,10 +2,11 @@ import { equalBytes, sha256, toBase64, toHex } from "../../../platform/base/byte
 import { maxInt, minInt } from "../../../platform/base/integers.ts";
 import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
-import { decodeBlockTxs, decodeTxResult } from "../../comet/rpc-blocks.ts";
+import { decodeTxResult } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
+import { decodeTxsOfBlock } from "../chain-reads.ts";
 import { ClientError } from "../errors.ts";
 import { resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
@@ -188,7 +189,9 @@ async function findInBlocks(
   const searchBlock = async (at: bigint): Promise<void> => {
     const params = { height: at.toString() };
     const decode = (result: unknown, endpoint: string): readonly string[] =>
-      decodeBlockTxs(resultField(result, `block of ${at}`, endpoint)).map((tx) => toHex(sha256(tx)));
+      decodeTxsOfBlock(resultField(result, `block of ${at}`, endpoint), endpoint).map((tx) =>
+        toHex(sha256(tx)),
+      );
     const hashes = await pool
       .read({ method: "block", params, decode }, signal)
       .catch((error: unknown): readonly string[] => {
