@@ -59,7 +59,7 @@ describe("findProblems", () => {
       ...endpoints: readonly (typeof endpoint & { readonly lacks?: ReadonlyMap<string, string> })[]
     ) => found({ endpoints }).filter((text) => text.startsWith("endpoints-refuse"));
     expect(refusals(discards)).toEqual([
-      expect.stringContaining("cannot do block_results: not persisted; set it"),
+      expect.stringMatching(/cannot do block_results: not persisted; set it$/),
     ]);
     expect(refusals({ ...limited, lastError: undefined }, endpoint)).toEqual([]);
     expect(found({ endpoints: [limited] })).toEqual([expect.stringContaining("request rate exceeded")]);

@@ -291,7 +291,7 @@ function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: Co
   if (missing !== undefined)
     return {
       code: "endpoints-refuse",
-      text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}; add an endpoint that can`,
+      text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}`,
     };
   if (!own.every(({ failures }) => failures >= REFUSALS)) return undefined;
   return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
