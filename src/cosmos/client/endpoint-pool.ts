@@ -119,7 +119,7 @@ type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "l
 };
 
 /** An endpoint that is this far behind the best one is used last. A smaller distance is chance. */
-const MAX_LAG = 5n;
+export const MAX_LAG = 5n;
 
 /** Latencies below the same limit are treated as equal, so that the configured order decides between them. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];

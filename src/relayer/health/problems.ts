@@ -1,5 +1,6 @@
 import { type ExpiryNotice, expiryNoticeMs } from "./expiry-notice.ts";
-import { maxInt } from "../../platform/base/integers.ts";
+import { MAX_LAG, type PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
+import { maxInt, minInt } from "../../platform/base/integers.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import { isDemandAboveMarket, isFresh, type MarketStatus } from "../forecast/market-view.ts";
@@ -94,13 +95,9 @@ export interface HealthFacts {
 }
 
 /** An endpoint in {@link HealthFacts}. */
-interface EndpointFacts {
+export interface EndpointFacts
+  extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
   readonly chainId: string;
-  /** Failures in a row. */
-  readonly failures: number;
-  readonly lastError: string | undefined;
-  /** Reasons by RPC method. */
-  readonly lacks?: ReadonlyMap<string, string>;
 }
 
 /** Whether this process may send, in {@link HealthFacts}. */
@@ -293,8 +290,22 @@ function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: Co
       code: "endpoints-refuse",
       text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}`,
     };
-  if (!own.every(({ failures }) => failures >= REFUSALS)) return undefined;
-  return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
+  if (own.every(({ failures }) => failures >= REFUSALS))
+    return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
+  return doubtProblem(own);
+}
+
+/** An endpoint that is distrusted is asked after one that is behind, and then nothing new can be proven. */
+function doubtProblem(own: readonly EndpointFacts[]): Found {
+  const doubted = own.find(({ distrusted }) => distrusted !== undefined);
+  const [trusted, ...others] = own.filter(({ distrusted }) => distrusted === undefined);
+  if (doubted === undefined || trusted === undefined) return undefined;
+  const blocks = others.map(({ lagBlocks = 0n }) => lagBlocks).reduce(minInt, trusted.lagBlocks ?? 0n);
+  if (blocks <= MAX_LAG) return undefined;
+  return {
+    code: "endpoints-refuse",
+    text: `${trusted.name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; mend one of the nodes, or add an endpoint`,
+  };
 }
 
 function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
