@@ -1,8 +1,8 @@
 import { createProblemHold } from "../../src/relayer/health/problem-hold.ts";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
+import type { EndpointFacts } from "../../src/relayer/health/endpoint-problem.ts";
 import {
-  type EndpointFacts,
   findProblems,
   type HealthFacts,
   type HealthLimits,

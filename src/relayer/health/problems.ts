@@ -1,6 +1,6 @@
+import { type EndpointFacts, endpointProblem } from "./endpoint-problem.ts";
 import { type ExpiryNotice, expiryNoticeMs } from "./expiry-notice.ts";
-import { MAX_LAG, type PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
-import { maxInt, minInt } from "../../platform/base/integers.ts";
+import { maxInt } from "../../platform/base/integers.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import type { LeadershipStatus } from "../gate/leadership.ts";
 import { isDemandAboveMarket, isFresh, type MarketStatus } from "../forecast/market-view.ts";
@@ -92,12 +92,6 @@ export interface HealthFacts {
   readonly limits: HealthLimits;
   /** Of all chains; absent: unknown. */
   readonly endpoints?: readonly EndpointFacts[];
-}
-
-/** An endpoint in {@link HealthFacts}. */
-export interface EndpointFacts
-  extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
-  readonly chainId: string;
 }
 
 /** Whether this process may send, in {@link HealthFacts}. */
@@ -274,38 +268,9 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
   };
 }
 
-/** Failures in a row that are more than an interruption. */
-const REFUSALS = 3;
-/** Methods that have no substitute: without a transaction index, blocks are scanned. */
-const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
-
-/** No endpoint does what is asked of it, although its status can be read: a limit of requests, or results that none keeps. */
 function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: ConnectionFacts): Found {
-  const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
-  if (own.length === 0 || isUnread(remote)) return undefined;
-  const each = own.length === 1 ? `the endpoint of ${chainId}` : `each endpoint of ${chainId}`;
-  const missing = NEEDED.find((method) => own.every(({ lacks }) => lacks?.has(method) === true));
-  if (missing !== undefined)
-    return {
-      code: "endpoints-refuse",
-      text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}`,
-    };
-  if (own.every(({ failures }) => failures >= REFUSALS))
-    return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
-  return doubtProblem(own);
-}
-
-/** An endpoint that is distrusted is asked after one that is behind, and then nothing new can be proven. */
-function doubtProblem(own: readonly EndpointFacts[]): Found {
-  const doubted = own.find(({ distrusted }) => distrusted !== undefined);
-  const [trusted, ...others] = own.filter(({ distrusted }) => distrusted === undefined);
-  if (doubted === undefined || trusted === undefined) return undefined;
-  const blocks = others.map(({ lagBlocks = 0n }) => lagBlocks).reduce(minInt, trusted.lagBlocks ?? 0n);
-  if (blocks <= MAX_LAG) return undefined;
-  return {
-    code: "endpoints-refuse",
-    text: `${trusted.name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; mend one of the nodes, or add an endpoint`,
-  };
+  const text = isUnread(remote) ? undefined : endpointProblem(endpoints, chainId);
+  return text === undefined ? undefined : { code: "endpoints-refuse", text };
 }
 
 function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
