@@ -17,6 +17,7 @@ import {
   type RunningLocalnet,
 } from "../../src/localnet/network/create-localnet.ts";
 import { type ChainClock, createChainClock } from "../../src/localnet/control/chain-clock.ts";
+import { LOCALNET_METRICS_ROUTE } from "../../src/localnet/control/control-api.ts";
 import { type OverviewDeps, overviewRoutes } from "../../src/localnet/network/overview-page.ts";
 import { makeProvable } from "../../src/localnet/network/first-blocks.ts";
 import {
@@ -55,7 +56,7 @@ import { createFaultSwitches, type FaultSwitches } from "../../src/platform/base
 import type { Secret } from "../../src/platform/base/secret.ts";
 import { unreachable } from "../../src/platform/base/errors.ts";
 import { type Service, supervise, throwFirst } from "../../src/platform/base/service.ts";
-import type { HttpRoute } from "../../src/platform/http/http-route.ts";
+import { type ApiRoute, serveRoute } from "../../src/platform/http/route-about.ts";
 import { createHttpService } from "../../src/platform/http/route-server.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../src/platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../src/platform/process/metrics.ts";
@@ -321,6 +322,7 @@ function controlOptions(
   return {
     address: { ...localnetAddress(ports.control), access: { hosts: access.hosts } },
     token,
+    version: context.build.version,
     routes: [
       ...(page === undefined
         ? []
@@ -336,21 +338,17 @@ function controlOptions(
 function metricsRoutes(
   { ibcRelayer, traffic }: Pick<ControlTargets, "ibcRelayer" | "traffic">,
   { build, clock }: DaemonContext,
-): readonly HttpRoute[] {
+): readonly ApiRoute[] {
   if (ibcRelayer === undefined && traffic === undefined) return [];
   const registry = createMetricsRegistry({ build, program: "localnet", processMetrics: true });
   if (ibcRelayer !== undefined) registerIbcRelayerMetrics(registry, ibcRelayer.status, clock);
   if (traffic !== undefined) registerTrafficMetrics(registry, traffic);
   return [
-    {
-      method: "GET",
-      path: "/metrics",
-      handle: async () => ({
-        status: 200,
-        headers: { "content-type": registry.contentType },
-        body: await registry.metrics(),
-      }),
-    },
+    serveRoute(LOCALNET_METRICS_ROUTE, async () => ({
+      status: 200,
+      headers: { "content-type": registry.contentType },
+      body: await registry.metrics(),
+    })),
   ];
 }
 

@@ -11,6 +11,7 @@ import { type DaemonContext, LISTEN_KEY } from "../platform/process/daemon-conte
 import { isLoopbackName } from "../platform/http/http-access.ts";
 import type { HttpRoute } from "../platform/http/http-route.ts";
 import { controlRoutes } from "../platform/http/daemon-control-routes.ts";
+import { withOpenApi } from "../platform/http/openapi.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
 import type { LastingMetrics } from "../platform/process/lasting-metrics.ts";
@@ -285,7 +286,8 @@ export async function createRelayer(
   const token = controlTokenOf(config.http.token, config.state_dir);
   const page = createRelayerPage(pageDeps, { hasToken: token !== undefined, links: config.links }, context);
   const control = controlRoutes({ ...lasting, logLevel: context.logLevel });
-  const routes = [...page, RELAYER_RUNBOOKS, ...relayerRoutes(api), ...control];
+  const all = [...page, RELAYER_RUNBOOKS, ...relayerRoutes(api), ...control];
+  const routes = withOpenApi({ title: "icq-relayer", version: context.build.version }, all);
   const http = createHttp(config.http, { routes, token }, context, lasting.serve);
   const allChains = [chains.local, ...chains.remotes];
   const check = createChainCheck(

@@ -1,6 +1,5 @@
 import { randomUUID } from "node:crypto";
 import type { Registry } from "prom-client";
-import { z } from "zod";
 import { counted } from "../platform/base/text.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { stringifyJson } from "../platform/base/json.ts";
@@ -8,13 +7,12 @@ import { isoTime } from "../platform/base/time.ts";
 import type { Logger } from "../platform/base/logger.ts";
 import {
   errorReply,
-  getRoute,
   type HttpReply,
-  type HttpRoute,
   jsonReply,
   type RouteRequest,
   textReply,
 } from "../platform/http/http-route.ts";
+import { type ApiRoute, serveRoute } from "../platform/http/route-about.ts";
 import { reloadJson } from "../platform/http/daemon-control-routes.ts";
 import type { ServiceState } from "../platform/process/service-manager.ts";
 import type { ReloadStatus } from "../platform/process/reloadable.ts";
@@ -29,6 +27,7 @@ import type { AlertState } from "./alerts/alert-state.ts";
 import { allStatusText, type WatchdogStatus } from "./polling/watchdog-status.ts";
 import type { MaintenanceWindow } from "./alerts/maintenance.ts";
 import { MAX_SILENCES, parseSilence, silenceJson, withoutExpired } from "./alerts/silence.ts";
+import { DEAD_LETTER_CHOICE, WATCHDOG_API } from "./watchdog-api.ts";
 
 export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];
@@ -51,29 +50,29 @@ export function createWatchdogRoutes({
   registry,
   metricsPage,
   reloadStatus,
-}: RoutesDeps): readonly HttpRoute[] {
+}: RoutesDeps): readonly ApiRoute[] {
   return [
-    getRoute("/api/status", () => {
+    serveRoute(WATCHDOG_API.status, () => {
       const reloads = reloadStatus();
       const config = reloads === undefined ? null : reloadJson(reloads);
       return jsonTextReply(allStatusText(statusTexts(), stringifyJson(config)));
     }),
-    getRoute("/api/validators/:name", ({ params }) => {
+    serveRoute(WATCHDOG_API.validator, ({ params }) => {
       const index = statuses().findIndex(({ validator }) => validator === params["name"]);
       const text = statusTexts()[index];
       return text === undefined
         ? errorReply(404, "no-such-validator", "no validator here has this name; GET /api/status lists them")
         : jsonTextReply(text);
     }),
-    getRoute("/metrics", async () => ({
+    serveRoute(WATCHDOG_API.metrics, async () => ({
       status: 200,
       headers: { "content-type": registry.contentType },
       body: await metricsPage(),
     })),
-    getRoute("/livez", () =>
+    serveRoute(WATCHDOG_API.livez, () =>
       isAlive() ? textReply(200, "ok\n") : errorReply(503, "stuck", "the last poll ended too long ago"),
     ),
-    getRoute("/readyz", () =>
+    serveRoute(WATCHDOG_API.readyz, () =>
       statuses().some(({ polledAtMs }) => polledAtMs === undefined)
         ? errorReply(503, "not-ready", "the first poll has not ended yet")
         : textReply(200, "ok\n"),
@@ -114,58 +113,28 @@ interface AlertRoutesDeps {
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/**
- * Creates the routes of alerts and silences: `GET /api/alerts`, `GET /api/silences`; with the token
- * `POST /api/alerts/ack`, `POST /api/alerts/unack`, `POST /api/alerts/dead-letters/{resend,discard}`, `POST /api/silences`, `DELETE /api/silences/:id` and `POST /api/alerts/test`.
- */
-export function createAlertRoutes(deps: AlertRoutesDeps): readonly HttpRoute[] {
+/** Creates the routes of alerts and silences. */
+export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
   const alertsText = createAlertsText(deps);
+  const { acknowledge, withdraw, silences, silence, endSilence } = WATCHDOG_API;
   return [
-    { method: "GET", path: "/api/alerts", handle: () => jsonTextReply(alertsText()) },
-    {
-      method: "POST",
-      path: "/api/alerts/test",
-      guarded: true,
-      handle: async ({ signal }) => testReply(await deps.test(signal)),
-    },
-    {
-      method: "POST",
-      path: "/api/alerts/ack",
-      guarded: true,
-      handle: ({ body }) =>
-        changeAcknowledged(
-          acknowledgeAlerts(deps.alerting().alerts, parseBody(body), deps.clock.nowMs()),
-          deps,
-        ),
-    },
-    {
-      method: "POST",
-      path: "/api/alerts/unack",
-      guarded: true,
-      handle: ({ body }) =>
-        changeAcknowledged(withdrawAcknowledgements(deps.alerting().alerts, parseBody(body)), deps),
-    },
-    ...(["resend", "discard"] as const).map(
-      (what): HttpRoute => ({
-        method: "POST",
-        path: `/api/alerts/dead-letters/${what}`,
-        guarded: true,
-        handle: (request) => changeDeadLetters(what, request, deps),
-      }),
+    serveRoute(WATCHDOG_API.alerts, () => jsonTextReply(alertsText())),
+    serveRoute(WATCHDOG_API.test, async ({ signal }) => testReply(await deps.test(signal))),
+    serveRoute(acknowledge, ({ body }) =>
+      changeAcknowledged(
+        acknowledgeAlerts(deps.alerting().alerts, parseBody(body), deps.clock.nowMs()),
+        deps,
+      ),
     ),
-    { method: "GET", path: "/api/silences", handle: () => jsonReply(200, { silences: silencesJson(deps) }) },
-    {
-      method: "POST",
-      path: "/api/silences",
-      guarded: true,
-      handle: (request) => createSilence(request, deps),
-    },
-    {
-      method: "DELETE",
-      path: "/api/silences/:id",
-      guarded: true,
-      handle: ({ params }) => deleteSilence(params["id"] ?? "", deps),
-    },
+    serveRoute(withdraw, ({ body }) =>
+      changeAcknowledged(withdrawAcknowledgements(deps.alerting().alerts, parseBody(body)), deps),
+    ),
+    ...(["resend", "discard"] as const).map((what) =>
+      serveRoute(WATCHDOG_API[what], (request) => changeDeadLetters(what, request, deps)),
+    ),
+    serveRoute(silences, () => jsonReply(200, { silences: silencesJson(deps) })),
+    serveRoute(silence, (request) => createSilence(request, deps)),
+    serveRoute(endSilence, ({ params }) => deleteSilence(params["id"] ?? "", deps)),
   ];
 }
 
@@ -232,17 +201,12 @@ function deadLettersJson({ outbox }: AlertingState): readonly unknown[] {
   }));
 }
 
-const deadLetterChoice = z.strictObject({
-  ids: z.array(z.string()).max(1000).optional(),
-  channels: z.array(z.string()).max(100).optional(),
-});
-
 function changeDeadLetters(
   what: "resend" | "discard",
   { body }: RouteRequest,
   { alerting, change, logger }: AlertRoutesDeps,
 ): HttpReply {
-  const choice = deadLetterChoice.safeParse(parseBody(body));
+  const choice = DEAD_LETTER_CHOICE.safeParse(parseBody(body));
   if (!choice.success)
     return errorReply(400, "bad-choice", "expected an object with ids, channels, both or neither");
   const state = alerting();

@@ -5,7 +5,8 @@ import { unreachable } from "../platform/base/errors.ts";
 import type { Logger, LogLevelControl } from "../platform/base/logger.ts";
 import { type Service, supervise } from "../platform/base/service.ts";
 import type { ListenAddress } from "../platform/config/config-fields.ts";
-import type { HttpRoute } from "../platform/http/http-route.ts";
+import { withOpenApi } from "../platform/http/openapi.ts";
+import type { ApiRoute } from "../platform/http/route-about.ts";
 import { controlRoutes } from "../platform/http/daemon-control-routes.ts";
 import type { LastingServer } from "../platform/http/lasting-server.ts";
 import { createHttpService, type HttpService } from "../platform/http/route-server.ts";
@@ -70,7 +71,7 @@ export interface WatchdogDeps {
   /** Counts for the page, older ones too. May throw. Default: what is in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
   /** More routes of the HTTP server. */
-  readonly routes?: readonly HttpRoute[];
+  readonly routes?: readonly ApiRoute[];
   /** Default: a server of its own. */
   readonly serve?: LastingServer["serve"];
   /** The state without a folder. Default: an empty one. */
@@ -126,7 +127,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
   const statuses = (): readonly WatchdogStatus[] => loops.map((loop) => loop.status());
   const page = createWatchdogPage(config, {
     clock: deps.clock,
-    version: (deps.build ?? readBuildInfo()).version,
+    version: versionOf(deps),
     statuses,
     ledger,
     storedLedger: deps.storedLedger ?? ledger,
@@ -225,7 +226,7 @@ interface Parts {
   readonly loops: readonly PollLoop[];
   readonly isAlive: () => boolean;
   readonly statuses: () => readonly WatchdogStatus[];
-  readonly page: readonly HttpRoute[];
+  readonly page: readonly ApiRoute[];
   /** Of the status page; undefined without one. */
   readonly publicServer: HttpService | undefined;
   readonly metrics: WatchdogMetrics;
@@ -246,7 +247,7 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
     access: config.hosts === undefined ? {} : { hosts: config.hosts },
     portOption: deps.portOption ?? LISTEN_KEY,
     ...(token === undefined ? {} : { token }),
-    routes: [
+    routes: withOpenApi({ title: "oracle-watchdog", version: versionOf(deps) }, [
       ...page,
       RUNBOOK_ROUTE,
       ...controlRoutes(deps),
@@ -269,11 +270,15 @@ function createServices(parts: Parts, ready: Deferred<ListenAddress>): readonly 
         test: notifier.test,
       }),
       ...(deps.routes ?? []),
-    ],
+    ]),
   });
   server.ready.then(ready.resolve, ready.reject);
   const polling = loops.map(({ run }): Service => ({ name: "oracle-watchdog polling", run }));
   return [server, ...(publicServer === undefined ? [] : [publicServer]), ...polling, ...notifier.services];
+}
+
+function versionOf({ build }: Pick<WatchdogDeps, "build">): string {
+  return (build ?? readBuildInfo()).version;
 }
 
 /** The server of the public status page, which has no other route. */

@@ -7,7 +7,8 @@ import { raceAbort, untilAborted } from "../platform/base/abort.ts";
 import type { Clock } from "../platform/base/clock.ts";
 import { counted } from "../platform/base/text.ts";
 import type { Service } from "../platform/base/service.ts";
-import { errorReply, type HttpReply, type HttpRoute } from "../platform/http/http-route.ts";
+import { errorReply, type HttpReply } from "../platform/http/http-route.ts";
+import { type ApiRoute, errorOf, getText, serveRoute } from "../platform/http/route-about.ts";
 import { type Html, html, type HtmlPart } from "../platform/web/html.ts";
 import type { LivePage } from "../platform/web/live-page.ts";
 import type { PageContent } from "../platform/web/page-shell.ts";
@@ -159,8 +160,25 @@ interface ContractPageDeps {
 /** The page, further routes, and the service that reads the chain for it. */
 export interface ContractPage extends Service {
   readonly page: LivePage;
-  readonly routes: readonly HttpRoute[];
+  readonly routes: readonly ApiRoute[];
 }
+
+/** Its place. */
+export const CONTRACT_PAGE = {
+  path: "/contracts",
+  name: "Contracts",
+  about: "the last transactions that called contracts, with the flame graph of their gas",
+};
+
+export const PROFILE_ROUTE = getText(
+  "/profiles/:hash",
+  "the gas profile of a transaction",
+  {
+    query: { format: `${PROFILE_FORMATS.map((format) => `\`${format}\``).join(", ")}; default \`json\`` },
+    replies: { 400: errorOf("not a hash, or no such format"), 404: errorOf("no such transaction") },
+  },
+  "application/json",
+);
 
 /** Profiles that are kept: those of executed transactions never change. */
 const MAX_KEPT = 16;
@@ -185,20 +203,16 @@ export function createContractPage({ node, clock, makeProfile }: ContractPageDep
     }
   };
   const page: LivePage = {
-    path: "/contracts",
-    name: "Contracts",
+    ...CONTRACT_PAGE,
     content: ({ query }) => contractPage({ nowMs: clock.nowMs(), calls: calls.list(), profile }, query),
   };
   return {
     name: "contract page",
     page,
     routes: [
-      {
-        method: "GET",
-        path: "/profiles/:hash",
-        handle: ({ params, query }) =>
-          profileReply(params["hash"] ?? "", query.get("format") ?? "json", profile),
-      },
+      serveRoute(PROFILE_ROUTE, ({ params, query }) =>
+        profileReply(params["hash"] ?? "", query.get("format") ?? "json", profile),
+      ),
     ],
     run: async (signal) => {
       ({ view } = await raceAbort(node, signal));

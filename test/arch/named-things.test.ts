@@ -14,8 +14,9 @@ import { ROOT, sourceFiles } from "./source-files.ts";
 const files = repositoryFiles();
 const prose: readonly Prose[] = [...documents(files), ...comments()];
 
-/** Files that a running program writes. */
+/** Files that a running program writes or serves. */
 const RUNTIME_FILES: ReadonlySet<string> = new Set([
+  "/openapi.json",
   "node.db",
   "lock.db",
   "lock.pid",

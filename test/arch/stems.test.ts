@@ -17,7 +17,7 @@ const STEMS: readonly Stem[] = [
     room: "src/watchdog",
     stem: ["prometheus", "sources", "ledger", "policy", "conditions", "alerts", "notify", "state", "polling"],
     leaves: ["payment", "prometheus-api", "monitoring", "page", "report", "status-page"],
-    wiring: ["config", "api-routes.ts", "watchdog.ts", "cli"],
+    wiring: ["config", "watchdog-api.ts", "api-routes.ts", "watchdog.ts", "cli"],
   },
 ];
 

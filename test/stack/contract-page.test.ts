@@ -1,7 +1,7 @@
 import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ContractCall } from "../../src/workbench/contract-page.ts";
-import { contractPage } from "../../src/workbench/contract-page.ts";
+import { CONTRACT_PAGE, contractPage } from "../../src/workbench/contract-page.ts";
 import type { ProfileReport } from "../../src/workbench/profile/profile-json.ts";
 import type { GasNode } from "../../src/workbench/profile/gas-recorder.ts";
 import {
@@ -99,6 +99,7 @@ async function open(path: string, options: Parameters<typeof openPage>[2] = {}) 
   const server = await startPageServer({
     pages: [
       {
+        ...CONTRACT_PAGE,
         path: "/",
         content: ({ query }) =>
           contractPage(

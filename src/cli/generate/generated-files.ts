@@ -22,6 +22,7 @@ import { caseFiles } from "./case-files.ts";
 import { createProgram } from "../program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
 import { dashboardFiles } from "./dashboard-files.ts";
+import { httpApiTables } from "./http-api-tables.ts";
 import { withSection } from "./marked-sections.ts";
 import { metricsPage } from "./metrics-page.ts";
 import { RULE_FILES } from "./rules.ts";
@@ -57,6 +58,7 @@ async function sections(root: string): Promise<readonly (readonly [string, strin
     "docs/conformance.md": Object.fromEntries(
       DEVIATION_AREAS.map(({ name }) => [`differences ${name}`, differenceTable(name)]),
     ),
+    "docs/http-api.md": httpApiTables(),
     "src/watchdog/README.md": { alerts: alertTable(CONDITIONS) },
     "docs/relayer.md": { configuration: relayerKeyTable() },
     "docs/localnet.md": { "chain file": chainKeyTable() },

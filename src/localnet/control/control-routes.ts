@@ -5,13 +5,8 @@ import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
-import {
-  errorReply,
-  type HttpReply,
-  type HttpRoute,
-  jsonReply,
-  type RouteRequest,
-} from "../../platform/http/http-route.ts";
+import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
+import { type ApiRoute, type RouteDefinition, serveRoute } from "../../platform/http/route-about.ts";
 import { MempoolError, NodeError } from "../node/base/errors.ts";
 import type { NodeView } from "../node/base/node-view.ts";
 import { testValidatorSeed } from "../node/consensus/validators.ts";
@@ -19,6 +14,7 @@ import type { RunningNode } from "../node/create-node.ts";
 import { type ChainProfile, UnknownAccountError } from "../accounts/chains.ts";
 import { createLocalAccount, type LocalAccount, LocalAccountError } from "../accounts/local-account.ts";
 import type { ChainClock } from "./chain-clock.ts";
+import { CHAIN_API } from "./control-api.ts";
 import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
@@ -36,24 +32,18 @@ const MAX_BLOCKS = 1_000;
 
 const MAX_ADDRESSES = 10_000;
 
-/**
- * Creates the routes of the control API. `src/localnet/network/README.md` lists them. All except `GET /chains`, `GET /time` and
- * `GET /snapshots` need the token. `home` is the parent of the chains' homes, if they have any.
- */
+/** Creates the routes of {@link CHAIN_API}. `home` is the parent of the chains' homes, if they have any. */
 export function controlRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
   home?: string,
-): readonly HttpRoute[] {
+): readonly ApiRoute[] {
   const faucets = new Map(chains.map((chain) => [chain.profile.chainId, createFaucet(chain.profile)]));
   const command = (
-    name: string,
+    definition: RouteDefinition,
     run: (node: RunningNode, body: JsonField, faucet: Faucet) => CommandResult,
-  ): HttpRoute => ({
-    method: "POST",
-    path: `/chains/:chain/${name}`,
-    guarded: true,
-    handle: async (request) => {
+  ): ApiRoute =>
+    serveRoute(definition, async (request) => {
       const id = request.params["chain"] ?? "";
       const chain = chains.find((one) => one.profile.chainId === id);
       const faucet = faucets.get(id);
@@ -61,39 +51,36 @@ export function controlRoutes(
         return errorReply(404, "no-such-chain", `no chain here is called ${id.slice(0, 50)}`);
       }
       return reply(async () => run(await chain.ready, readBody(request), faucet));
-    },
-  });
+    });
   return [
-    {
-      method: "GET",
-      path: "/chains",
-      handle: async () => jsonReply(200, { chains: await Promise.all(chains.map(describe)) }),
-    },
-    command("halt", ({ control }) => {
+    serveRoute(CHAIN_API.chains, async () =>
+      jsonReply(200, { chains: await Promise.all(chains.map(describe)) }),
+    ),
+    command(CHAIN_API.halt, ({ control }) => {
       control.halt();
       return { halted: true };
     }),
-    command("resume", ({ control }) => {
+    command(CHAIN_API.resume, ({ control }) => {
       control.resume();
       return { halted: false };
     }),
-    command("blocks", ({ control }, body) => ({
+    command(CHAIN_API.produce, ({ control }, body) => ({
       height: control.produce(integer(body.member("count"), 1, MAX_BLOCKS)),
     })),
-    command("absent", ({ control }, body) => {
+    command(CHAIN_API.absent, ({ control }, body) => {
       control.setAbsent(addresses(body.member("validators")));
       return { absent: control.absent() };
     }),
-    command("double-sign", ({ control }, body) => {
+    command(CHAIN_API.doubleSign, ({ control }, body) => {
       const accused = addressOf(body.member("validator"));
       control.reportDoubleSign(accused);
       return { accused: upperHex(accused) };
     }),
-    command("validators", ({ control, genesis }, body) => {
+    command(CHAIN_API.validators, ({ control, genesis }, body) => {
       const address = control.setValidator(seedOf(genesis.chainId, body), wholeNumber(body.member("power")));
       return { address: upperHex(address) };
     }),
-    command("faucet", ({ view }, body, faucet) =>
+    command(CHAIN_API.faucet, ({ view }, body, faucet) =>
       faucet.send(view, text(body.member("address")), wholeNumber(body.member("amount"))),
     ),
     ...timeRoutes(chains, clock, home),
@@ -105,16 +92,13 @@ function timeRoutes(
   chains: readonly ControlledChain[],
   clock: ChainClock,
   home: string | undefined,
-): readonly HttpRoute[] {
+): readonly ApiRoute[] {
   const snapshots = async (): Promise<LocalnetSnapshots> =>
     createSnapshots(await Promise.all(chains.map(({ ready }) => ready)), clock, home);
   const time = () => ({ time: isoTime(clock.nowMs()), rate: clock.rate() });
   let isMining = false;
-  const command = (path: string, run: (body: JsonField) => CommandResult): HttpRoute => ({
-    method: "POST",
-    path,
-    guarded: true,
-    handle: async (request) =>
+  const command = (definition: RouteDefinition, run: (body: JsonField) => CommandResult): ApiRoute =>
+    serveRoute(definition, async (request) =>
       reply(() => {
         if (chains.length < 2)
           throw new NodeError(
@@ -125,17 +109,17 @@ function timeRoutes(
           throw new NodeError({ code: "bad-time" }, "blocks are being made; try again afterwards");
         return run(readBody(request));
       }),
-  });
+    );
   return [
-    { method: "GET", path: "/time", handle: () => jsonReply(200, time()) },
-    command("/time", (body) => {
+    serveRoute(CHAIN_API.time, () => jsonReply(200, time())),
+    command(CHAIN_API.setTime, (body) => {
       const [add, to, rate] = ["add", "set", "rate"].map((name) => body.member(name));
       if (add?.isPresent()) clock.set(clock.nowMs() + duration(add));
       if (to?.isPresent()) clock.set(instant(to));
       if (rate?.isPresent()) clock.setRate(fraction(rate));
       return time();
     }),
-    command("/blocks", async (body) => {
+    command(CHAIN_API.mine, async (body) => {
       const count = integer(body.member("count"), 1, MAX_BLOCKS);
       const interval = body.member("interval");
       const everyMs = interval.isPresent() ? duration(interval) : 0;
@@ -147,18 +131,14 @@ function timeRoutes(
       }
       return { ...time(), chains: await Promise.all(chains.map(describe)) };
     }),
-    {
-      method: "GET",
-      path: "/snapshots",
-      handle: async () => jsonReply(200, { snapshots: (await snapshots()).list() }),
-    },
-    command("/snapshots", async () => ({ ...(await snapshots()).take() })),
-    command("/snapshots/remove", async (body) => {
+    serveRoute(CHAIN_API.snapshots, async () => jsonReply(200, { snapshots: (await snapshots()).list() })),
+    command(CHAIN_API.takeSnapshot, async () => ({ ...(await snapshots()).take() })),
+    command(CHAIN_API.removeSnapshot, async (body) => {
       const known = await snapshots();
       known.remove(snapshotId(body));
       return { snapshots: known.list() };
     }),
-    command("/snapshots/revert", async (body) => ({ ...(await snapshots()).revert(snapshotId(body)) })),
+    command(CHAIN_API.revert, async (body) => ({ ...(await snapshots()).revert(snapshotId(body)) })),
   ];
 }
 

@@ -1,4 +1,5 @@
 import { request } from "undici";
+import { z } from "zod";
 import { CodedError, errorText } from "../../platform/base/errors.ts";
 import {
   type FaultState,
@@ -11,13 +12,15 @@ import { readTextBody } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
 import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
 import {
-  errorReply,
-  type HttpReply,
-  type HttpRoute,
-  jsonReply,
-  type RouteRequest,
-} from "../../platform/http/http-route.ts";
+  type ApiRoute,
+  errorOf,
+  getJson,
+  postJson,
+  serveRoute,
+  time,
+} from "../../platform/http/route-about.ts";
 import { parseFaultName, SIDECAR_FAULT_NAMES, SIDECAR_FAULTS } from "../sidecar/faults.ts";
 import type { Sidecar } from "../sidecar/sidecar.ts";
 
@@ -133,19 +136,35 @@ function parseFaults(reply: unknown): readonly FaultState[] {
   });
 }
 
-/**
- * Creates the routes of the control API: `GET /faults` lists all faults. `POST /faults/:name` with `{"on": true}`,
- * `{"on": true, "for": "2m"}` or `{"on": false}` needs the token and responds when the switch has taken effect.
- */
-export function createFaultRoutes(control: FaultControl): readonly HttpRoute[] {
-  return [
-    { method: "GET", path: "/faults", handle: async () => listReply(control) },
+const faultList = z.strictObject({
+  faults: z.array(
+    z.strictObject({ name: z.string(), on: z.boolean(), until: time.nullable(), effect: z.string() }),
+  ),
+});
+
+/** The routes of the faults. */
+export const FAULT_API = {
+  list: getJson("/faults", "all faults with their effects; `until` is null without an end", faultList),
+  switch: postJson(
+    "/faults/:name",
+    'switches a fault when it responds: `{"on": true}`, `{"on": true, "for": "2m"}` or `{"on": false}`',
+    faultList,
     {
-      method: "POST",
-      path: "/faults/:name",
-      guarded: true,
-      handle: (call) => switchFault(call, control),
+      body: z.object({ on: z.boolean(), for: z.string().optional() }),
+      replies: {
+        400: errorOf("an invalid body"),
+        404: errorOf("no such fault"),
+        502: errorOf("the process of the sidecar does not respond"),
+      },
     },
+  ),
+};
+
+/** Creates the routes of {@link FAULT_API}. */
+export function createFaultRoutes(control: FaultControl): readonly ApiRoute[] {
+  return [
+    serveRoute(FAULT_API.list, async () => listReply(control)),
+    serveRoute(FAULT_API.switch, (call) => switchFault(call, control)),
   ];
 }
 

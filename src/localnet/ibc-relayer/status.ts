@@ -1,6 +1,8 @@
+import { z } from "zod";
 import { State } from "../../cosmos/proto/gen/ibc/core/channel/v1/channel.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { isoTimeOrNull } from "../../platform/base/time.ts";
+import { getJson, time } from "../../platform/http/route-about.ts";
 import { isTransferChannel } from "./channel-work.ts";
 import type { CycleFailure } from "./errors.ts";
 import type { ChannelView } from "./ibc-reads.ts";
@@ -79,7 +81,40 @@ function isOpenForTransfers(channel: ChannelView): boolean {
   return isTransferChannel(channel) && channel.state === State.STATE_OPEN;
 }
 
-/** Prints the status as `GET /ibc-relayer` does. */
+const port = { port_id: z.string(), channel_id: z.string() };
+
+export const IBC_RELAYER_ROUTE = getJson(
+  "/ibc-relayer",
+  "state of the IBC relayer, its channels, packets in flight and delivered messages",
+  z.strictObject({
+    state: z.enum(IBC_RELAYER_STATES),
+    reason: z.string(),
+    last_cycle_at: time.nullable(),
+    chains: z.array(
+      z.strictObject({
+        chain_id: z.string(),
+        channels: z.array(z.strictObject({ ...port, state: z.string(), counterparty: z.strictObject(port) })),
+        packets: z.strictObject({
+          pending: z.int(),
+          oldest_pending_since: time.nullable(),
+          unreadable: z.int(),
+        }),
+        done: z.record(z.string(), z.int()),
+        last_done_at: time.nullable(),
+        refused: z.array(
+          z.strictObject({
+            name: z.string(),
+            reason: z.string(),
+            attempts: z.int(),
+            next_attempt_at: time.nullable(),
+          }),
+        ),
+      }),
+    ),
+  }),
+);
+
+/** Prints the status as {@link IBC_RELAYER_ROUTE} does. */
 export function ibcRelayerJson(status: IbcRelayerStatus, nowMs: number): JsonObject {
   const { lastCycleMs, chains } = status;
   return {

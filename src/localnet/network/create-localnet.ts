@@ -4,7 +4,8 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type Service, supervise } from "../../platform/base/service.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import { withOpenApi } from "../../platform/http/openapi.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { createHttpService, type HttpService } from "../../platform/http/route-server.ts";
 import { createApp } from "../chain/app.ts";
 import type { Application } from "../chain/runtime/abci.ts";
@@ -74,7 +75,9 @@ export interface LocalnetOptions {
     readonly address: ServerAddress;
     readonly token: Secret;
     /** More routes, for instance the fault injection of the sidecar. */
-    readonly routes?: readonly HttpRoute[];
+    readonly routes?: readonly ApiRoute[];
+    /** Version of the program, for `/openapi.json`. */
+    readonly version?: string;
   };
 }
 
@@ -323,7 +326,10 @@ function createControl(
       listen: { host: control.address.host, port: control.address.port },
       portOption: control.address.portOption,
       access: control.address.access ?? {},
-      routes: [...controlRoutes(chains, clock, home), ...(control.routes ?? [])],
+      routes: withOpenApi({ title: "localnet", version: control.version ?? "" }, [
+        ...controlRoutes(chains, clock, home),
+        ...(control.routes ?? []),
+      ]),
       token: control.token,
     },
     { logger },

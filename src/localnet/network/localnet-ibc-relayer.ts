@@ -8,11 +8,12 @@ import type { Clock } from "../../platform/base/clock.ts";
 import { parseDec18 } from "../../platform/base/decimal.ts";
 import type { Ports } from "../../platform/base/localnet-defaults.ts";
 import { Secret } from "../../platform/base/secret.ts";
-import { type HttpRoute, jsonReply } from "../../platform/http/http-route.ts";
+import { jsonReply } from "../../platform/http/http-route.ts";
+import { type ApiRoute, serveRoute } from "../../platform/http/route-about.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createIbcChain, type IbcChain } from "../ibc-relayer/ibc-chain.ts";
 import { createIbcRelayer, type IbcRelayer, unstartedStatus } from "../ibc-relayer/ibc-relayer.ts";
-import { ibcRelayerJson } from "../ibc-relayer/status.ts";
+import { IBC_RELAYER_ROUTE, ibcRelayerJson } from "../ibc-relayer/status.ts";
 import {
   accountNamed,
   type ChainProfile,
@@ -67,9 +68,9 @@ export function createLocalnetIbcRelayer(
 export function ibcRelayerRoutes(
   ibcRelayer: Pick<IbcRelayer, "status">,
   clock: Pick<Clock, "nowMs">,
-): readonly HttpRoute[] {
+): readonly ApiRoute[] {
   const status = async () => jsonReply(200, ibcRelayerJson(ibcRelayer.status(), clock.nowMs()));
-  return [{ method: "GET", path: "/ibc-relayer", handle: status }];
+  return [serveRoute(IBC_RELAYER_ROUTE, status)];
 }
 
 async function openChain(

@@ -5,7 +5,7 @@ import { formatUnits } from "../../platform/base/display-unit.ts";
 import type { FaultState } from "../../platform/base/fault-switches.ts";
 import { counted, cutText } from "../../platform/base/text.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { DaemonContext, DaemonEndpoint } from "../../platform/process/daemon-context.ts";
 import { type Html, html } from "../../platform/web/html.ts";
@@ -136,12 +136,18 @@ function ibcRelayerPart(status: IbcRelayerStatus, nowMs: number): PartRow {
   };
 }
 
+/** Its place. */
+export const OVERVIEW_PAGE = {
+  path: "/",
+  name: "Overview",
+  about: "every part, the last transactions, endpoints, funded accounts, switches for blocks and faults",
+};
+
 /** The first page of a localnet: every part in a row, and what a developer reaches for. */
 export function localnetOverview(deps: OverviewDeps): LivePage {
   const { clock, chains, faults, endpoints, accounts, neighbours } = deps;
   return {
-    path: "/",
-    name: "Overview",
+    ...OVERVIEW_PAGE,
     content: async () => {
       const [others, switches] = await Promise.all([readNeighbours(neighbours), faults.list()]);
       const parts = [...others, ...localnetParts(deps, switches)];
@@ -311,7 +317,7 @@ export function overviewRoutes(
   more: LivePage,
   { ports, links = {} }: Pick<LocalnetDaemonOptions, "ports" | "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
-): readonly HttpRoute[] {
+): readonly ApiRoute[] {
   // The daemons of a default localnet are at its ports, whoever starts them.
   const known = {
     relayer: `http://${LOCALNET_HOST}:${ports.relayer}/`,

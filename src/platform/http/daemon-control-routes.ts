@@ -1,8 +1,10 @@
+import { z } from "zod";
 import { isRecord, parseJson } from "../base/json.ts";
 import { LOG_LEVELS, type LogLevelControl } from "../base/logger.ts";
 import { isoTime } from "../base/time.ts";
 import type { Reloader, ReloadStatus } from "../process/reloadable.ts";
-import { errorReply, getRoute, type HttpReply, type HttpRoute, jsonReply } from "./http-route.ts";
+import { errorReply, type HttpReply, jsonReply } from "./http-route.ts";
+import { type ApiRoute, errorOf, getJson, postJson, serveRoute, time } from "./route-about.ts";
 
 export interface ControlDeps {
   /** Absent: the settings are fixed. */
@@ -11,32 +13,40 @@ export interface ControlDeps {
   readonly logLevel?: LogLevelControl | undefined;
 }
 
+const level = z.strictObject({ level: z.enum(LOG_LEVELS) });
+
 /**
- * Creates the routes that control a daemon: `POST /-/reload`, `POST /-/reload?force=1`, `GET` and `POST /-/log-level`. Those that change something need the
- * token, on a loopback address too: every program and every user of the machine can reach it.
+ * The routes that control a daemon. Those that change something need the token, on a loopback address too: every program and every
+ * user of the machine can reach it.
  */
-export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly HttpRoute[] {
+export const CONTROL_API = {
+  reload: postJson(
+    "/-/reload",
+    "reads the configuration again",
+    z.strictObject({ applied: z.array(z.string()), need_restart: z.array(z.string()) }),
+    {
+      query: { force: "`1`: also what removes a validator" },
+      replies: { 500: errorOf("the configuration is invalid, and the settings are as before") },
+    },
+  ),
+  logLevel: getJson("/-/log-level", "the log level", level),
+  setLogLevel: postJson("/-/log-level", 'sets the log level: `{"level": "debug"}`', level, {
+    body: level,
+    replies: { 400: errorOf("not a log level") },
+  }),
+};
+
+/** Creates the routes of {@link CONTROL_API} that a daemon can have. */
+export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly ApiRoute[] {
   return [
     ...(reloader === undefined
       ? []
-      : [
-          {
-            method: "POST",
-            path: "/-/reload",
-            guarded: true,
-            handle: ({ query }) => reload(reloader, query.get("force") === "1"),
-          } satisfies HttpRoute,
-        ]),
+      : [serveRoute(CONTROL_API.reload, ({ query }) => reload(reloader, query.get("force") === "1"))]),
     ...(logLevel === undefined
       ? []
       : [
-          getRoute("/-/log-level", () => jsonReply(200, { level: logLevel.current() })),
-          {
-            method: "POST",
-            path: "/-/log-level",
-            guarded: true,
-            handle: ({ body }) => setLevel(logLevel, body),
-          } satisfies HttpRoute,
+          serveRoute(CONTROL_API.logLevel, () => jsonReply(200, { level: logLevel.current() })),
+          serveRoute(CONTROL_API.setLogLevel, ({ body }) => setLevel(logLevel, body)),
         ]),
   ];
 }
@@ -51,12 +61,21 @@ async function reload(reloader: Reloader, isForced: boolean): Promise<HttpReply>
 function setLevel(logLevel: LogLevelControl, body: Uint8Array): HttpReply {
   const given = parseJson(new TextDecoder().decode(body));
   const wanted = isRecord(given) ? given["level"] : undefined;
-  const level = LOG_LEVELS.find((one) => one === wanted);
-  if (level === undefined)
+  const found = LOG_LEVELS.find((one) => one === wanted);
+  if (found === undefined)
     return errorReply(400, "bad-level", `the body is {"level": L}, and L one of ${LOG_LEVELS.join(", ")}`);
-  logLevel.set(level);
-  return jsonReply(200, { level });
+  logLevel.set(found);
+  return jsonReply(200, { level: found });
 }
+
+/** The JSON of {@link reloadJson}. */
+export const RELOAD_STATUS = z.strictObject({
+  loaded_at: time,
+  last_reload_successful: z.boolean(),
+  error: z.string().nullable(),
+  failed_at: time.nullable(),
+  need_restart: z.array(z.string()),
+});
 
 /** Converts the state of the configuration to JSON for `/api/status`. Absent values are null. */
 export function reloadJson(status: ReloadStatus) {

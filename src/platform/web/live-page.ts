@@ -1,5 +1,6 @@
 import type { Clock } from "../base/clock.ts";
-import { errorReply, getRoute, type HttpReply, type HttpRoute, type HttpStream } from "../http/http-route.ts";
+import { errorReply, type HttpReply, type HttpStream } from "../http/http-route.ts";
+import { type ApiRoute, errorOf, getText, type RouteDefinition, serveRoute } from "../http/route-about.ts";
 import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 import { isoTime } from "../base/time.ts";
 
@@ -11,12 +12,18 @@ export interface PageView {
   readonly query: URLSearchParams;
 }
 
-/** One page of a program. */
-export interface LivePage {
+/** Where a page is. */
+export interface LivePlace {
   /** Path of its route: "/", "/costs", "/queries/:id". */
   readonly path: string;
+  /** What it shows: Markdown, without a full stop. */
+  readonly about: string;
   /** Its name in the navigation; a page without one is reached from the others. */
   readonly name?: string;
+}
+
+/** One page of a program. */
+export interface LivePage extends LivePlace {
   /** Returns the current content. It is costly, so equal views share one call. */
   readonly content: (view: PageView) => PageContent | Promise<PageContent>;
 }
@@ -33,11 +40,25 @@ const SHARED_MS = 1_000;
 /** Open pages. Each costs one connection and one rendering for each view. */
 const MAX_SUBSCRIBERS = 32;
 
+/** A page's route. */
+export function pageDefinition({ path, about }: LivePlace): RouteDefinition {
+  return getText(path, `page: ${about}`, {}, "text/html");
+}
+
+function streamDefinition({ path, about }: LivePlace): RouteDefinition {
+  return getText(
+    `/live${path === "/" ? "" : path}`,
+    `changes of the page as server-sent events: ${about}`,
+    { replies: { 503: errorOf(`${MAX_SUBSCRIBERS} pages are open`) } },
+    "text/event-stream",
+  );
+}
+
 /**
  * Creates two routes for each page: `GET PATH`, which is complete without a script, and `GET /livePATH`, its changes as
  * server-sent events.
  */
-export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly HttpRoute[] {
+export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly ApiRoute[] {
   let subscribers = 0;
   const nav = pages.flatMap(({ path, name }) => (name === undefined ? [] : [{ path, name }]));
   const streamOf = (content: () => Promise<PageContent>): HttpStream => ({
@@ -58,13 +79,13 @@ export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock):
   return pages.flatMap((page) => {
     const contentOf = shareContent(page.content, clock);
     return [
-      getRoute(page.path, async (request) =>
+      serveRoute(pageDefinition(page), async (request) =>
         pageReply({ ...frame, nav, path: request.path }, await contentOf(request), {
           nowMs: clock.nowMs(),
           everyMs: EVERY_MS,
         }),
       ),
-      getRoute(`/live${page.path === "/" ? "" : page.path}`, (request) =>
+      serveRoute(streamDefinition(page), (request) =>
         subscribers < MAX_SUBSCRIBERS ? streamReply(streamOf(() => contentOf(request))) : tooMany(),
       ),
     ];

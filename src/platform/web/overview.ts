@@ -1,11 +1,13 @@
 import { request } from "undici";
+import { z } from "zod";
 import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import { JsonField } from "../base/json.ts";
 import { readTextBody } from "../base/read-text.ts";
 import { cutText, formatRoundedDuration } from "../base/text.ts";
 import { isoTime } from "../base/time.ts";
-import { getRoute, type HttpRoute, jsonReply } from "../http/http-route.ts";
+import { jsonReply } from "../http/http-route.ts";
+import { type ApiRoute, getJson, serveRoute, time } from "../http/route-about.ts";
 import { type Html, html } from "./html.ts";
 import type { LivePage } from "./live-page.ts";
 import { badge, dataTable, type Tone, TONE_SIGNS } from "./parts.ts";
@@ -61,9 +63,32 @@ export function partTable(parts: readonly PartRow[], nowMs: number): Html {
 
 const API_PATH = "api/overview";
 
+export const OVERVIEW_ROUTE = getJson(
+  `/${API_PATH}`,
+  "the server's own parts, as overviews show them: verdict, the number that matters, its course",
+  z.strictObject({
+    parts: z.array(
+      z.strictObject({
+        name: z.string(),
+        tone: z.enum(["good", "warn", "bad", "unknown"]),
+        verdict: z.string(),
+        number: z.string(),
+        as_of: time.nullable(),
+        href: z.string(),
+        trend: z
+          .strictObject({
+            text: z.string(),
+            bars: z.array(z.tuple([z.enum(TREND_STYLES), z.number()]).nullable()),
+          })
+          .nullable(),
+      }),
+    ),
+  }),
+);
+
 /** Creates `GET /api/overview`: the server's own parts, as its neighbours read them. */
-export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): HttpRoute {
-  return getRoute(`/${API_PATH}`, async () =>
+export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): ApiRoute {
+  return serveRoute(OVERVIEW_ROUTE, async () =>
     jsonReply(200, {
       parts: (await parts()).map(({ asOfMs, trend, ...part }) => ({
         ...part,
@@ -161,6 +186,13 @@ function parseBar(value: unknown): TrendBar {
   return style === undefined || typeof share !== "number" ? null : [style, share];
 }
 
+/** The page "All parts". */
+export const PARTS_PAGE = {
+  path: "/parts",
+  name: "All parts",
+  about: "all parts in one table, if `links` names a neighbour",
+};
+
 /** The page "All parts" of a daemon that knows its neighbours; none without neighbours. */
 export function partsPages(
   own: () => readonly PartRow[],
@@ -170,8 +202,7 @@ export function partsPages(
   if (neighbours.length === 0) return [];
   return [
     {
-      path: "/parts",
-      name: "All parts",
+      ...PARTS_PAGE,
       content: async () => {
         const parts = [...own(), ...(await readNeighbours(neighbours))];
         const nowMs = clock.nowMs();

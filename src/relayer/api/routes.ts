@@ -6,13 +6,12 @@ import { isRecord, type JsonObject, stringifyJson } from "../../platform/base/js
 import { counted, formatDuration } from "../../platform/base/text.ts";
 import {
   errorReply,
-  getRoute,
   type HttpReply,
-  type HttpRoute,
   jsonReply,
   type RouteRequest,
   textReply,
 } from "../../platform/http/http-route.ts";
+import { type ApiRoute, serveRoute } from "../../platform/http/route-about.ts";
 import type { ServiceState } from "../../platform/process/service-manager.ts";
 import { findQuery, isQueryId, type RelayerStatus } from "../health/relayer-status.ts";
 import type { Registry } from "../registry/registry.ts";
@@ -28,6 +27,7 @@ import type { DeadLetter, Journal } from "../state/journal.ts";
 import type { Resubmissions } from "../state/resubmissions.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { COST_GROUPS, encodeSpending, spendingView } from "../costs/spending-view.ts";
+import { RELAYER_API } from "./relayer-api.ts";
 import { connectionsJson, queryJson, statusJson } from "./status-json.ts";
 
 export interface ApiDeps extends GoRouteDeps {
@@ -39,24 +39,24 @@ export interface ApiDeps extends GoRouteDeps {
 }
 
 /** Creates the routes of the HTTP API. */
-export function relayerRoutes(deps: ApiDeps): readonly HttpRoute[] {
+export function relayerRoutes(deps: ApiDeps): readonly ApiRoute[] {
   const { status } = deps;
   return [
-    getRoute("/livez", () => liveness(status())),
-    getRoute("/readyz", () => readiness(status())),
-    getRoute("/metrics", async () => ({
+    serveRoute(RELAYER_API.livez, () => liveness(status())),
+    serveRoute(RELAYER_API.readyz, () => readiness(status())),
+    serveRoute(RELAYER_API.metrics, async () => ({
       status: 200,
       headers: { "content-type": deps.metrics.contentType },
       body: await deps.metrics.metrics(),
     })),
-    getRoute("/api/status", () => jsonReply(200, statusJson(status()))),
-    getRoute("/api/connections", () => jsonReply(200, connectionsJson(status()))),
-    getRoute("/api/queries", () => jsonReply(200, status().queries.map(queryJson))),
-    getRoute("/api/queries/:id", ({ params }) => oneQuery(deps, params["id"] ?? "")),
-    getRoute("/api/attempts", ({ query }) => attemptsReply(deps.attempts, query)),
-    getRoute("/api/attempts/summary", ({ query }) => summaryReply(deps.attempts, query)),
-    getRoute("/api/costs", ({ query }) => costsReply(deps.attempts, query)),
-    getRoute("/api/spending", ({ query }) => spendingReply(deps.costs, query)),
+    serveRoute(RELAYER_API.status, () => jsonReply(200, statusJson(status()))),
+    serveRoute(RELAYER_API.connections, () => jsonReply(200, connectionsJson(status()))),
+    serveRoute(RELAYER_API.queries, () => jsonReply(200, status().queries.map(queryJson))),
+    serveRoute(RELAYER_API.query, ({ params }) => oneQuery(deps, params["id"] ?? "")),
+    serveRoute(RELAYER_API.attempts, ({ query }) => attemptsReply(deps.attempts, query)),
+    serveRoute(RELAYER_API.attemptSummary, ({ query }) => summaryReply(deps.attempts, query)),
+    serveRoute(RELAYER_API.costs, ({ query }) => costsReply(deps.attempts, query)),
+    serveRoute(RELAYER_API.spending, ({ query }) => spendingReply(deps.costs, query)),
     ...goRelayerRoutes(deps),
   ];
 }
@@ -273,24 +273,15 @@ interface GoRouteDeps {
  * The two paths of the Go relayer, and one for dead letters that an operator has seen. Those of the Go relayer have its fields, number formats, statuses and texts (v0.3.0, `internal/http/webserver.go`),
  * so that client libraries and scripts that were written for it work unchanged.
  */
-export function goRelayerRoutes(deps: GoRouteDeps): readonly HttpRoute[] {
+export function goRelayerRoutes(deps: GoRouteDeps): readonly ApiRoute[] {
   const list = (): HttpReply => unsuccessfulTxs(deps.journal.deadLetters());
+  const guarded = !deps.openResubmit;
   return [
     // The Go relayer accepts every method here.
-    { method: "GET", path: "/unsuccessful-txs", handle: list },
-    { method: "POST", path: "/unsuccessful-txs", handle: list },
-    {
-      method: "POST",
-      path: "/resubmit-txs",
-      guarded: !deps.openResubmit,
-      handle: (request) => resubmitTxs(deps, request),
-    },
-    {
-      method: "POST",
-      path: "/api/dead-letters/acknowledge",
-      guarded: !deps.openResubmit,
-      handle: (request) => acknowledgeTxs(deps, request),
-    },
+    serveRoute(RELAYER_API.deadLetters, list),
+    serveRoute({ ...RELAYER_API.deadLetters, method: "POST" }, list),
+    serveRoute({ ...RELAYER_API.resubmit, guarded }, (request) => resubmitTxs(deps, request)),
+    serveRoute({ ...RELAYER_API.acknowledge, guarded }, (request) => acknowledgeTxs(deps, request)),
   ];
 }
 

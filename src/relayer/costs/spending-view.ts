@@ -26,7 +26,8 @@ const range = z.object({ low: amount, expected: amount, high: amount });
 const byPrice = <T extends z.ZodType>(value: T) => z.object({ now: value, cap: value });
 const sum = { results: count, gas: amount, fee: amount, update_fee: amount, failed_fee: amount };
 
-const schema = z.object({
+/** The JSON of `GET /api/spending`. */
+export const SPENDING_SCHEMA = z.object({
   denom: z.string().max(128),
   display: z
     .object({
@@ -101,16 +102,16 @@ const schema = z.object({
  * What a relayer says about its spending: the page renders it, `GET /api/spending` encodes it, and the report decodes it. Amounts
  * are in base units, times in ms.
  */
-export type SpendingView = z.output<typeof schema>;
+export type SpendingView = z.output<typeof SPENDING_SCHEMA>;
 
 /** Encodes the response of `GET /api/spending`. */
 export function encodeSpending(view: SpendingView): JsonObject {
-  return z.record(z.string(), z.json()).parse(schema.encode(view));
+  return z.record(z.string(), z.json()).parse(SPENDING_SCHEMA.encode(view));
 }
 
 /** Decodes the response of `GET /api/spending`. Throws a `ZodError`. */
 export function parseSpending(body: unknown): SpendingView {
-  return schema.parse(body);
+  return SPENDING_SCHEMA.parse(body);
 }
 
 /** The unit in which the relayer shows amounts; undefined when nobody has named one. */

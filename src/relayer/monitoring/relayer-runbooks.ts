@@ -1,4 +1,4 @@
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import {
   runbookPath,
   runbookRoute,
@@ -8,7 +8,7 @@ import type { ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "./relayer-alerts.ts";
 
 /** `GET /runbooks/NAME.md`: the runbooks of the relayer's alerts. */
-export const RELAYER_RUNBOOKS: HttpRoute = runbookRoute(
+export const RELAYER_RUNBOOKS: ApiRoute = runbookRoute(
   new Map(
     RELAYER_CONDITIONS.map(({ name, title, description, impact }) => [
       name,

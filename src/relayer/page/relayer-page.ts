@@ -1,11 +1,17 @@
 import { counted } from "../../platform/base/text.ts";
 import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
-import { type LivePage, livePageRoutes, type PageView } from "../../platform/web/live-page.ts";
+import {
+  type LivePage,
+  type LivePlace,
+  livePageRoutes,
+  type PageView,
+} from "../../platform/web/live-page.ts";
 import { overviewRoute, type PartRow, partsPages } from "../../platform/web/overview.ts";
 import type { TrendBar } from "../../platform/web/plots.ts";
 import type { PageContent, PageSection } from "../../platform/web/page-shell.ts";
+import { RELAYER_PAGES } from "../api/relayer-api.ts";
 import type { RelayerConfig } from "../config/relayer-config.ts";
 import type { CostsView } from "../costs/create-costs.ts";
 import { findQuery, isQueryId, type RelayerStatus } from "../health/relayer-status.ts";
@@ -43,40 +49,38 @@ export interface RelayerPageInput {
  */
 export function relayerPages(read: () => RelayerPageInput): readonly LivePage[] {
   const page = (
-    path: string,
-    name: string,
+    place: Required<LivePlace>,
     sections: (
       input: RelayerPageInput,
       view: PageView,
     ) => readonly PageSection[] | Promise<readonly PageSection[]>,
   ): LivePage => ({
-    path,
-    name,
+    ...place,
     content: async (view) => {
       const input = read();
-      return { ...headOf(input.status, name), sections: await sections(input, view) };
+      return { ...headOf(input.status, place.name), sections: await sections(input, view) };
     },
   });
   return [
-    page("/", "Overview", overview),
-    page("/costs", "Costs", ({ status, activity, costs }) => [
+    page(RELAYER_PAGES.overview, overview),
+    page(RELAYER_PAGES.costs, ({ status, activity, costs }) => [
       { id: "cost", label: "Cost", content: costSection(status, activity.samples()) },
       { id: "spending", label: "Spending", content: spendingSection(costs(), status.nowMs) },
     ]),
-    page("/attempts", "Attempts", async ({ status, activity, attempts }) => [
+    page(RELAYER_PAGES.attempts, async ({ status, activity, attempts }) => [
       { id: "activity", label: "Last hour", content: activitySection(activity.samples()) },
       await attemptSection(attempts, status.account),
     ]),
-    page("/problems", "Problems over time", ({ status, timeline }) => [
+    page(RELAYER_PAGES.problems, ({ status, timeline }) => [
       { id: "timeline", label: "Problems over time", content: timelineSection(timeline, status.nowMs) },
     ]),
-    page("/dead-letters", "Dead letters", ({ deadLetters, resubmit }) => [
+    page(RELAYER_PAGES.deadLetters, ({ deadLetters, resubmit }) => [
       { id: "dead-letters", label: "Dead letters", content: deadLetterSection(deadLetters(), resubmit) },
     ]),
-    page("/endpoints", "Endpoints", ({ status }) => [
+    page(RELAYER_PAGES.endpoints, ({ status }) => [
       { id: "endpoints", label: "Endpoints", content: endpointSection(status.endpoints) },
     ]),
-    { path: "/queries/:id", content: ({ params }) => oneQuery(read(), params["id"] ?? "") },
+    { ...RELAYER_PAGES.query, content: ({ params }) => oneQuery(read(), params["id"] ?? "") },
   ];
 }
 
@@ -155,7 +159,7 @@ export function createRelayerPage(
   { status, store: { journal, attempts }, openResubmit, ...rest }: PageDeps,
   { hasToken, links }: { readonly hasToken: boolean } & Pick<RelayerConfig, "links">,
   { build, clock }: Pick<DaemonContext, "build" | "clock">,
-): readonly HttpRoute[] {
+): readonly ApiRoute[] {
   const resubmit = openResubmit ? "open" : hasToken ? "token" : "nobody";
   const parts = (): readonly PartRow[] => [relayerPart(status(), rest.activity.samples())];
   const pages = relayerPages(() => ({

@@ -14,8 +14,10 @@ const selection = {
   alerts: z.array(z.string()).max(100).default([]),
   validators: z.array(z.string()).max(1000).default([]),
 };
-const acknowledge = z.strictObject({ ...selection, author: oneLine(100), note: oneLine(500) });
-const withdraw = z.strictObject(selection);
+/** The body of `POST /api/alerts/ack`. */
+export const acknowledgeRequest = z.strictObject({ ...selection, author: oneLine(100), note: oneLine(500) });
+/** The body of `POST /api/alerts/unack`. */
+export const withdrawRequest = z.strictObject(selection);
 
 /** Firing alerts that a request selects: those with these names, and of these validators; empty: all. */
 interface AlertSelection {
@@ -34,7 +36,7 @@ export function acknowledgeAlerts(
   body: unknown,
   nowMs: number,
 ): AcknowledgeResult {
-  const parsed = acknowledge.safeParse(body);
+  const parsed = acknowledgeRequest.safeParse(body);
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […], "author": …, "note": …}');
   const { author, note } = parsed.data;
   return changeSelected(alerts, parsed.data, (alert) => ({
@@ -45,7 +47,7 @@ export function acknowledgeAlerts(
 
 /** Withdraws the acknowledgements of the firing alerts that the JSON of a request selects: reminders and escalation go on. */
 export function withdrawAcknowledgements(alerts: readonly AlertState[], body: unknown): AcknowledgeResult {
-  const parsed = withdraw.safeParse(body);
+  const parsed = withdrawRequest.safeParse(body);
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');
   const acknowledged = alerts.filter((alert) => alert.acknowledged !== undefined);
   if (acknowledged.length === 0) return { refused: "no alert is acknowledged" };

@@ -45,7 +45,8 @@ export interface KnownNames {
   readonly validators: readonly string[];
 }
 
-const request = z.strictObject({
+/** The body of `POST /api/silences`. */
+export const silenceRequest = z.strictObject({
   alerts: z.array(z.string()).max(100).default([]),
   validators: z.array(z.string()).max(1000).default([]),
   author: oneLine(100),
@@ -60,7 +61,7 @@ export function parseSilence(
   known: KnownNames,
   { id, nowMs }: { readonly id: string; readonly nowMs: number },
 ): Silence | SilenceRefusal {
-  const parsed = request.safeParse(body);
+  const parsed = silenceRequest.safeParse(body);
   if (!parsed.success) {
     const issues = parsed.error.issues.map(
       ({ path, message }) => `${path.join(".") || "the body"}: ${message}`,

@@ -1,10 +1,10 @@
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { runbookRoute, type ServedRunbook } from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 
 /** `GET /runbooks/NAME.md`: the runbooks of the watchdog's alerts. */
-export const RUNBOOK_ROUTE: HttpRoute = runbookRoute(
+export const RUNBOOK_ROUTE: ApiRoute = runbookRoute(
   new Map(CONDITIONS.map((condition) => [condition.name, servedRunbook(condition)])),
 );
 

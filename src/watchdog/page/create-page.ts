@@ -1,7 +1,7 @@
 import type { Clock } from "../../platform/base/clock.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import { counted } from "../../platform/base/text.ts";
-import type { HttpRoute } from "../../platform/http/http-route.ts";
+import type { ApiRoute } from "../../platform/http/route-about.ts";
 import { DASHBOARDS, neighboursOf, pageLinks } from "../../platform/monitoring/alerts/links.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { type LivePage, livePageRoutes, type PageView } from "../../platform/web/live-page.ts";
@@ -63,7 +63,7 @@ export interface PageSettings {
 }
 
 /** Creates the routes of the pages, and `GET /api/overview`. */
-export function createWatchdogPage(config: PageSettings, deps: PageDeps): readonly HttpRoute[] {
+export function createWatchdogPage(config: PageSettings, deps: PageDeps): readonly ApiRoute[] {
   const { clock, version, statuses, ledger, alerting, channels, reloadStatus } = deps;
   const { maintenance, notify } = config;
   const { runbooks, escalation, links = {} } = notify;
@@ -125,13 +125,26 @@ type Sections = (entry: ValidatorEntry, input: WatchdogPageInput) => readonly Pa
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
+  readonly about: string;
   readonly sections: Sections;
 }[] = [
-  { path: "", name: "Overview", sections: oneScreen },
-  { path: "/month", name: "Month", sections: monthPage },
+  {
+    path: "",
+    name: "Overview",
+    about:
+      "a validator on one screen: pay status, rate, allowance left, pay, next risk, alerts, last 24 hours, month",
+    sections: oneScreen,
+  },
+  {
+    path: "/month",
+    name: "Month",
+    about: "pay, allowance, forecast, incidents and months",
+    sections: monthPage,
+  },
   {
     path: "/chain",
     name: "Chain",
+    about: "signing, jail, upgrade, payments, prices compared",
     sections: ({ status }) => [
       {
         id: "chain",
@@ -143,6 +156,7 @@ const VALIDATOR_PAGES: readonly {
   {
     path: "/sources",
     name: "Sources",
+    about: "each source with its state",
     sections: ({ status }) => [{ id: "sources", label: "Sources", content: sourceSection(status) }],
   },
 ];
@@ -179,12 +193,21 @@ export function watchdogPages(
       : fleetPage(input, others);
   };
   return [
-    { path: "/", content: first },
+    {
+      path: "/",
+      about: "one validator: its screen; several: a table of all, the gravest first",
+      content: first,
+    },
     ...VALIDATOR_PAGES.map((page) => ({
       path: `/validators/:name${page.path}`,
+      about: page.about,
       content: ({ params }: PageView) => one(page, params["name"]),
     })),
-    { path: "/notifications", content: () => notificationPage(read(), others) },
+    {
+      path: "/notifications",
+      about: "channels, dead letters, silences, maintenance",
+      content: () => notificationPage(read(), others),
+    },
   ];
 }
 

@@ -2,14 +2,15 @@ import { z } from "zod";
 import { DAY_MS, HOUR_MS } from "../../platform/base/time.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthOf, monthStartMs } from "../../platform/base/month.ts";
+import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
 import {
-  errorReply,
-  getRoute,
-  type HttpReply,
-  type HttpRoute,
-  jsonReply,
-  type RouteRequest,
-} from "../../platform/http/http-route.ts";
+  type ApiRoute,
+  digits,
+  errorOf,
+  getJson,
+  serveRoute,
+  time,
+} from "../../platform/http/route-about.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 import {
   LEDGER_SOURCES,
@@ -43,14 +44,11 @@ export interface OracleReportSource {
 /** Longest range of one request: thirteen months, so that one request cannot ask for everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
-/**
- * Creates `GET /api/incidents`: the present month's incidents, and the cost of each alert that fires; and `GET /api/report-data`: what
- * commands read about all validators, in the range `?from=MS&to=MS`, `?since=MS` before now, or else in the present month so far.
- */
-export function createReportRoutes(source: OracleReportSource): readonly HttpRoute[] {
+/** Creates the routes that commands read. */
+export function createReportRoutes(source: OracleReportSource): readonly ApiRoute[] {
   return [
-    { method: "GET", path: "/api/report-data", handle: (request) => reply(request, source) },
-    getRoute("/api/incidents", () => {
+    serveRoute(REPORT_DATA_ROUTE, (request) => reply(request, source)),
+    serveRoute(INCIDENTS_ROUTE, () => {
       const nowMs = source.nowMs();
       return jsonReply(200, { validators: source.validators().map((data) => incidentsJson(data, nowMs)) });
     }),
@@ -335,6 +333,49 @@ const wireData = z.object({
   chain: chainFacts.exactOptional(),
   standing: standingSchema.exactOptional(),
 });
+
+const wireCost = z.strictObject({
+  blocks: digits,
+  allowed: digits.nullable(),
+  share: z.number().nullable(),
+  pay_cents: digits.nullable(),
+  currency: z.string().optional(),
+});
+const heights = z.strictObject({ from: digits, to: digits }).nullable();
+const ending = { cause: z.string(), end: z.string().nullable(), cost: wireCost };
+
+export const INCIDENTS_ROUTE = getJson(
+  "/api/incidents",
+  "the month's incidents with their costs, and what each firing alert cost so far",
+  z.strictObject({
+    validators: z.array(
+      z.strictObject({
+        validator: z.string(),
+        month: z.string(),
+        cost: wireCost,
+        incidents: z.array(z.strictObject({ from: time, to: time, blocks: heights, ...ending })),
+        alerts: z.array(z.strictObject({ alert: z.string(), cost: wireCost })),
+      }),
+    ),
+  }),
+);
+
+export const REPORT_DATA_ROUTE = getJson(
+  "/api/report-data",
+  "what `relaywatch report` reads: counts, events and alerts in a range of time, by default the present month",
+  z.strictObject({
+    now: z.number(),
+    polled_at: z.number().nullable(),
+    store_error: z.string().nullable(),
+    from: z.number(),
+    to: z.number(),
+    validators: z.array(wireData),
+  }),
+  {
+    query: { from: "ms since 1970", to: "ms since 1970", since: "ms before now" },
+    replies: { 400: errorOf("an invalid range, or one of more than 400 days") },
+  },
+);
 
 function toView(wire: z.output<typeof wireData>): LedgerView {
   return {

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { errorReply, type HttpRoute } from "../../http/http-route.ts";
+import { errorReply } from "../../http/http-route.ts";
+import { type ApiRoute, errorOf, getText, serveRoute } from "../../http/route-about.ts";
 import { packageFolder } from "../../process/build-info.ts";
 
 /** Folder of the runbooks in the repository and in the package. */
@@ -46,26 +47,30 @@ export interface ServedRunbook extends RunbookHead {
   readonly rule?: string;
 }
 
+export const RUNBOOK_DEFINITION = getText(
+  "/runbooks/:file",
+  "an alert's runbook as text, such as that of `sidecar-down`",
+  {
+    replies: { 404: errorOf("no such runbook") },
+  },
+);
+
 /**
  * Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them work without another server. Those that are not in `runbooks` are
  * those of the package, so that one address has all.
  */
-export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): HttpRoute {
-  return {
-    method: "GET",
-    path: "/runbooks/:file",
-    handle: async ({ params }) => {
-      const name = params["file"]?.replace(/\.md$/, "") ?? "";
-      const files = await readdir(join(packageFolder(), RUNBOOK_FOLDER));
-      if (!files.includes(`${name}.md`))
-        return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${files.join(", ")}`);
-      return {
-        status: 200,
-        headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
-        body: `${await runbookText(name, runbooks.get(name))}\n`,
-      };
-    },
-  };
+export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
+  return serveRoute(RUNBOOK_DEFINITION, async ({ params }) => {
+    const name = params["file"]?.replace(/\.md$/, "") ?? "";
+    const files = await readdir(join(packageFolder(), RUNBOOK_FOLDER));
+    if (!files.includes(`${name}.md`))
+      return errorReply(404, "no-such-runbook", `there is no such runbook; known: ${files.join(", ")}`);
+    return {
+      status: 200,
+      headers: { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" },
+      body: `${await runbookText(name, runbooks.get(name))}\n`,
+    };
+  });
 }
 
 /** Returns the runbook `name` of the package, with what the daemon says about its own alert. */

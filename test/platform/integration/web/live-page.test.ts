@@ -41,7 +41,10 @@ async function startScene() {
       name: "page",
       listen: { host: "127.0.0.1", port: 0 },
       portOption: "none",
-      routes: livePageRoutes({ frame, pages: [{ path: "/", name: "Only", content }] }, clock),
+      routes: livePageRoutes(
+        { frame, pages: [{ path: "/", name: "Only", about: "the only page", content }] },
+        clock,
+      ),
     },
     { logger: silentLogger },
   );
@@ -139,6 +142,7 @@ describe("a live page", () => {
     const clock = createManualClock(START);
     const page = (path: string, name?: string): LivePage => ({
       path,
+      about: "a test",
       ...(name !== undefined && { name }),
       content: ({ params }) => ({
         title: path,
