@@ -44,6 +44,7 @@ const alertEvent = z.strictObject({
   cost: z
     .object({
       blocks: digits,
+      sinceMs: z.number().exactOptional(),
       allowed: digits.exactOptional(),
       payCents: digits.exactOptional(),
       currency: z.string().exactOptional(),

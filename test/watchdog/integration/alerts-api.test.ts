@@ -229,7 +229,7 @@ describe("an acknowledgement", () => {
     await clock.advance(10 * MINUTE);
     const kinds = receiver.alerts.filter(({ alert }) => alert === "sidecar-down").map(({ kind }) => kind);
     expect(kinds).toEqual(["firing", "escalated"]);
-    expect(receiver.texts.join("\n")).toContain("[NOT ACKNOWLEDGED, critical] Sidecar down");
+    expect(receiver.texts.join("\n")).toContain("[NOT ACKNOWLEDGED, critical] test-1 default: Sidecar down");
     expect(await rig.registry.metrics()).toMatch(
       /^oracle_watchdog_alert_escalation_steps\{.*alert="sidecar-down".*\} 1$/m,
     );
