@@ -197,10 +197,10 @@ export function evaluateRotation(assessment: Assessment | undefined): ConditionR
   if (assessment === undefined) return cannotSee("no month is counted yet");
   const { rotation, tier, forecast } = assessment;
   const months = rotation.months.join(", ");
-  if (rotation.state === "due") return active(`it was below the lower boundary in ${months}`);
+  if (rotation.state === "due") return active(`the validator was below the lower boundary in ${months}`);
   if (rotation.state === "none") return clear("one bad month would not lead to rotation");
   const endsBelow = (forecast?.tiers.middle ?? tier) === "none";
   return endsBelow
-    ? active(`it was below the lower boundary in ${months}, and this month will be too`)
-    : clear(`it was below the lower boundary in ${months}, but this month will not be`);
+    ? active(`the validator was below the lower boundary in ${months}, and this month will be too`)
+    : clear(`the validator was below the lower boundary in ${months}, but this month will not be`);
 }

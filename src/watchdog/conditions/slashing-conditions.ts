@@ -53,7 +53,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "The chain removed the validator from the set, since it missed too many blocks of its signing window, or since its own stake is too small.",
     impact: "The validator earns nothing until it is released: the month's pay falls in proportion.",
     action:
-      "Repair node and signer first, and then send the unjail transaction of the reason: a validator that still does not sign is jailed and slashed again.",
+      "Repair node and signer, and only then send the named unjail transaction: a validator that still does not sign is jailed and slashed again.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {},
