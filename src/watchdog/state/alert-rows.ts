@@ -77,6 +77,7 @@ const alertState = z
     // Older programs stored both.
     badBlocksBefore: digits.exactOptional(),
     mutedAtMs: z.number().exactOptional(),
+    heldUntilMs: z.number().exactOptional(),
     quietReason: z.string().exactOptional(),
     notified: z
       .strictObject({

@@ -49,9 +49,10 @@ export function eventText(event: AlertEvent): string {
   return [stateLine(event), sinceLine(event), ...actionLines(event), links.join(" · ")].join("\n");
 }
 
-/** What is wrong, or what is well again, with the measured values. */
+/** What is wrong, or what is well again, with the measured values. A name at its beginning, such as that of a node, stays as it is. */
 export function stateLine({ kind, reason }: AlertEvent): string {
-  return kind === "resolved" ? `Now: ${reason}.` : `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`;
+  if (kind === "resolved") return `Now: ${reason}.`;
+  return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
 /** Since when, and for an alert about missed votes the blocks that were lost since: the first of them can be older than the alert. */
