@@ -21,15 +21,18 @@ describe("the overview of a localnet", () => {
       "chain local-1: good makes blocks, height 12\u202f345",
       "chain remote-1: good makes blocks, height 12\u202f001",
       "sidecar: good no fault, ",
+      "IBC relayer: unknown opening channels, 0 packets in flight",
     ]);
     expect((await rows({ on: ["slow"], halted: true })).slice(1)).toEqual([
       "chain remote-1: warn halted, height 12\u202f001",
       "sidecar: warn 1 fault on, slow",
+      "IBC relayer: unknown opening channels, 0 packets in flight",
     ]);
   });
 
   it("says first what is not well", async () => {
-    expect((await textOf({})).title).toBe("Every part is well – localnet");
+    const whole = { ...localnetScene({}), ibcRelayer: undefined };
+    expect((await pageContent([localnetOverview(whole)], "/")).title).toBe("Every part is well – localnet");
     const starting = { ...localnetScene({}), chains: () => [] };
     expect((await pageContent([localnetOverview(starting)], "/")).title).toBe("chains: starting – localnet");
     expect((await textOf({ halted: true })).title).toBe("Look at chain remote-1: halted – localnet");
@@ -51,7 +54,7 @@ describe("the overview of a localnet", () => {
     const { text } = await textOf({});
     expect(text).toContain('data-copy="http://127.0.0.1:26657"');
     expect(text).toMatch(/title="\d+ untrn">[\d\u202f]+ NTRN</);
-    expect(text).toMatch(/MsgUpdateClient, 2 × MsgSubmitQueryResult/);
+    expect(text).toMatch(/UpdateClient, 2 × SubmitQueryResult/);
     expect(text.match(/id="tx-/g)).toHaveLength(5);
     // The votes are no transaction that failed.
     expect(text).not.toContain(upperHex(sha256(VOTES)));

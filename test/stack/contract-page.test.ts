@@ -5,6 +5,7 @@ import { CONTRACT_PAGE, contractPage } from "../../src/workbench/contract-page.t
 import type { ProfileReport } from "../../src/workbench/profile/profile-json.ts";
 import type { GasNode } from "../../src/workbench/profile/gas-recorder.ts";
 import {
+  axeViolations,
   brokenNumbers,
   DESKTOP,
   launchBrowser,
@@ -132,6 +133,7 @@ describe("the page of the localnet's contracts", () => {
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(await brokenNumbers(page)).toEqual([]);
     expect(await lowContrast(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     expect([errors, outside]).toEqual([[], []]);
   });
 

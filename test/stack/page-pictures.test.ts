@@ -7,6 +7,7 @@ import { relayerPages } from "../../src/relayer/page/relayer-page.ts";
 import { localnetOverview } from "../../src/localnet/network/overview-page.ts";
 import { watchdogPages } from "../../src/watchdog/page/create-page.ts";
 import {
+  axeViolations,
   brokenNumbers,
   launchBrowser,
   openPage,
@@ -15,8 +16,8 @@ import {
   PHONE,
   untilLive,
 } from "../support/pages/browser.ts";
-import { localnetScene } from "../support/pages/localnet-scenes.ts";
-import { startPageServer } from "../support/pages/page-server.ts";
+import { localnetScene, NEIGHBOUR_ROUTE } from "../support/pages/localnet-scenes.ts";
+import { type PageServer, startPageServer } from "../support/pages/page-server.ts";
 import {
   demandAboveMarket,
   emptyRelayer,
@@ -39,15 +40,20 @@ const FOLDER = process.env["RELAYWATCH_PICTURES"] ?? "dist/pictures";
 const SCREEN = { width: 1_440, height: 900 };
 
 let browser: Browser;
+let neighbour: PageServer;
 const closing: (() => Promise<void>)[] = [];
 beforeAll(async () => {
+  neighbour = await startPageServer({ pages: [], routes: [NEIGHBOUR_ROUTE] });
   mkdirSync(FOLDER, { recursive: true });
   browser = await launchBrowser();
 });
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
-afterAll(() => browser.close());
+afterAll(async () => {
+  await browser.close();
+  await neighbour.close();
+});
 
 /** The first page of a daemon in one situation. */
 interface Situation {
@@ -120,7 +126,15 @@ const SITUATIONS: readonly Situation[] = [
   },
   {
     name: "localnet-fault-on",
-    pages: () => [localnetOverview(localnetScene({ on: ["slow"], halted: true }))],
+    pages: () => [
+      localnetOverview(
+        localnetScene({
+          on: ["slow"],
+          halted: true,
+          neighbours: [{ name: "daemons", url: `${neighbour.url}/` }],
+        }),
+      ),
+    ],
     headline: "! Look at chain remote-1: halted",
     maxWords: 260,
   },
@@ -161,6 +175,7 @@ describe.each(SITUATIONS)("the first page in the situation $name", (situation) =
       situation.maxWords,
     );
     expect(await overlaps(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     expect(await heightOf(page)).toBeLessThanOrEqual(situation.maxHeight ?? SCREEN.height);
     expect(errors).toEqual([]);
   });
@@ -170,6 +185,7 @@ describe.each(SITUATIONS)("the first page in the situation $name", (situation) =
     await page.screenshot({ path: join(FOLDER, `${situation.name}-phone.png`), fullPage: true });
     expect(await overflow(page)).toBeLessThanOrEqual(0);
     expect(await brokenNumbers(page)).toEqual([]);
+    expect(await axeViolations(page)).toEqual([]);
     // A list of many has a line for each.
     if (situation.maxHeight === undefined) expect(await heightOf(page)).toBeLessThanOrEqual(3 * PHONE.height);
   });

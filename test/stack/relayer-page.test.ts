@@ -8,6 +8,7 @@ import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { type RelayerPageInput, relayerPages } from "../../src/relayer/page/relayer-page.ts";
 import { pageReply } from "../../src/platform/web/page-shell.ts";
 import {
+  axeViolations,
   brokenNumbers,
   DESKTOP,
   launchBrowser,
@@ -82,6 +83,7 @@ describe.each(SCENES)("the pages of a relayer that is $name", ({ input, headline
         expect([path, await overflow(page)]).toEqual([path, 0]);
         expect([path, await brokenNumbers(page)]).toEqual([path, []]);
         expect([path, await lowContrast(page)]).toEqual([path, []]);
+        expect([path, await axeViolations(page)]).toEqual([path, []]);
         expect([path, errors, outside]).toEqual([path, [], []]);
         // Cards on a phone stay a table for screen readers.
         if (column !== "")

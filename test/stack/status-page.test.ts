@@ -5,6 +5,7 @@ import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { createStatusPage } from "../../src/watchdog/status-page/status-page.ts";
 import { createManualClock } from "../support/manual-clock.ts";
 import {
+  axeViolations,
   brokenNumbers,
   DESKTOP,
   launchBrowser,
@@ -78,6 +79,7 @@ describe.each([
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       expect(await brokenNumbers(page)).toEqual([]);
       expect(await lowContrast(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
       expect([errors, outside]).toEqual([[], []]);
     },
   );

@@ -2,6 +2,7 @@ import type { Browser } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type WatchdogPageInput, watchdogPages } from "../../src/watchdog/page/create-page.ts";
 import {
+  axeViolations,
   brokenNumbers,
   DESKTOP,
   launchBrowser,
@@ -69,6 +70,7 @@ describe.each(SCENES)("the page of a validator that $name", ({ input, headline }
       expect(await overflow(page)).toBeLessThanOrEqual(0);
       expect(await brokenNumbers(page)).toEqual([]);
       expect(await lowContrast(page)).toEqual([]);
+      expect(await axeViolations(page)).toEqual([]);
       expect([errors, outside]).toEqual([[], []]);
     },
   );
@@ -122,6 +124,7 @@ describe("the watchdog's page", () => {
         await untilLive(page);
         expect([path, await overflow(page)]).toEqual([path, 0]);
         expect([path, await lowContrast(page)]).toEqual([path, []]);
+        expect([path, await axeViolations(page)]).toEqual([path, []]);
         expect([path, await page.locator("[aria-current=page]").count(), errors]).toEqual([path, 1, []]);
       }
   });

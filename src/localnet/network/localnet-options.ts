@@ -91,8 +91,16 @@ export function chainOptions({
 }
 
 /** Returns the endpoints of the parts in this process, in the order of {@link LOCALNET_PARTS}. */
-export function localnetEndpoints(options: LocalnetDaemonOptions): readonly DaemonEndpoint[] {
-  const { parts, ports, controlToken, trafficGas, chains = CHAINS } = options;
+export function localnetEndpoints({
+  parts,
+  ports,
+  controlToken,
+  trafficGas,
+  chains = CHAINS,
+}: Pick<
+  LocalnetDaemonOptions,
+  "parts" | "ports" | "controlToken" | "trafficGas" | "chains"
+>): readonly DaemonEndpoint[] {
   const { chainId: localId } = chains.local;
   const { chainId: remoteId } = chains.remote;
   const hasControl = controlToken !== undefined;

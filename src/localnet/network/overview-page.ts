@@ -165,8 +165,8 @@ export function localnetOverview(deps: OverviewDeps): LivePage {
           {
             id: "tools",
             label: "Transactions, faults, endpoints and accounts",
-            content: html`<div class="columns"><div>${txSection(nodes[0]?.view)}${faultSection(switches)}</div>
-<div>${blockSection(nodes)}${endpointSection(endpoints)}${accountSection(accounts)}</div></div>`,
+            content: html`<div class="columns"><div>${txSection(nodes[0]?.view)}${blockSection(nodes)}${faultSection(switches)}</div>
+<div>${endpointSection(endpoints)}${accountSection(accounts)}</div></div>`,
           },
         ],
       };
@@ -210,11 +210,11 @@ function lastTxs(view: NodeView): readonly ShownTx[] {
   return found.slice(0, MAX_TXS);
 }
 
-/** Names of the messages: "MsgSend". Empty for what is no transaction: a block begins with the validators' price votes. */
+/** Names of the messages, without the "Msg" that all have: "Send". Empty for what is no transaction: a block begins with the validators' price votes. */
 function typesOf(tx: Uint8Array): readonly string[] {
   try {
     const { messages } = TxBody.decode(TxRaw.decode(tx).bodyBytes);
-    return messages.map(({ typeUrl }) => typeUrl.slice(typeUrl.lastIndexOf(".") + 1));
+    return messages.map(({ typeUrl }) => typeUrl.slice(typeUrl.lastIndexOf(".") + 1).replace(/^Msg/, ""));
   } catch {
     return [];
   }
@@ -244,7 +244,7 @@ function txSection(view: NodeView | undefined): Html {
   })}`;
 }
 
-/** "MsgUpdateClient, 3 × MsgSubmitQueryResult". */
+/** "UpdateClient, 3 × SubmitQueryResult". */
 function messagesText(types: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const type of types) counts.set(type, (counts.get(type) ?? 0) + 1);
@@ -259,7 +259,7 @@ function postButton(text: string, post: string, body: unknown, done: string): Ht
 }
 
 function blockSection(nodes: readonly Pick<RunningNode, "view" | "control">[]): Html {
-  return html`<h2>Blocks</h2>${nodes.map(({ view, control }) => {
+  return html`<h2>Blocks</h2><div class="pages">${nodes.map(({ view, control }) => {
     const { chainId } = view.status();
     const path = `/chains/${chainId}`;
     return html`<p><strong>${chainId}</strong> ${
@@ -267,7 +267,7 @@ function blockSection(nodes: readonly Pick<RunningNode, "view" | "control">[]): 
         ? postButton("Resume", `${path}/resume`, {}, `${chainId} makes blocks again`)
         : postButton("Halt", `${path}/halt`, {}, `${chainId} is halted`)
     }${postButton("Make 10 blocks", `${path}/blocks`, { count: 10 }, `${chainId} made 10 blocks`)}</p>`;
-  })}`;
+  })}</div>`;
 }
 
 function faultSection(faults: readonly FaultState[]): Html {
@@ -288,7 +288,8 @@ function copyButton(text: string, what: string): Html {
 
 function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
   return html`<h2>Endpoints</h2><details id="endpoints" open><summary>${counted(endpoints.length, "endpoint")}</summary><ul class="copies">${endpoints.map(
-    ({ name, url }) => html`<li><span>${name} <code>${url}</code></span>${copyButton(url, name)}</li>`,
+    ({ name, url }) =>
+      html`<li><span title="${url}">${name} <code>${url.replace(/^http:\/\//, "")}</code></span>${copyButton(url, name)}</li>`,
   )}</ul></details>`;
 }
 
@@ -296,7 +297,7 @@ function endpointSection(endpoints: readonly DaemonEndpoint[]): Html {
 const EXPONENT = 6;
 
 function accountSection(accounts: readonly LocalnetAccount[]): Html {
-  return html`<h2>Funded accounts</h2><details id="accounts"><summary>${counted(accounts.length, "account")}, with public keys</summary><ul class="copies">${accounts.map(
+  return html`<details id="accounts"><summary>${counted(accounts.length, "funded account")}, with public keys</summary><ul class="copies">${accounts.map(
     ({ name, chainId, address, coins }) =>
       html`<li><span>${name} on ${chainId}: ${coins.map(
         ({ denom, amount }) => html`<span title="${amount} ${denom}">${coinText(denom, amount)}</span> `,

@@ -74,7 +74,8 @@ button{cursor:pointer;background:var(--panel)}
 button:disabled{cursor:default;color:var(--muted)}
 dialog{color:var(--fg);background:var(--bg);border:1px solid var(--line);border-radius:.5rem;max-width:26rem}
 dialog::backdrop{background:rgba(0,0,0,.5)}
-.pages{display:flex;flex-wrap:wrap;gap:1rem;align-items:baseline}
+.pages{display:flex;flex-wrap:wrap;gap:0 1rem;align-items:baseline}
+.pages p{margin:.25rem 0}
 details{border:1px solid var(--line);border-radius:.4rem;padding:.4rem .75rem;margin:.75rem 0}
 summary{cursor:pointer;font-weight:600;overflow-wrap:anywhere}
 #result{font-weight:600}#result:empty{margin:0}
@@ -100,7 +101,9 @@ svg.gauge{height:.4rem;max-width:none;margin:.25rem 0}
 .columns .number{white-space:nowrap}
 .copies{list-style:none;font-size:.9rem;line-height:1.25;padding:0;margin:.25rem 0 0}
 .copies li{display:flex;gap:.5rem;justify-content:space-between;align-items:center;padding:.15rem 0;border-top:1px solid var(--line)}
-.copies button{padding:.1rem .4rem}
+.copies li>span{min-width:0;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+.copies code{overflow-wrap:normal}
+.copies button{padding:.05rem .4rem}
 .key-line{font-size:.85rem;margin:.25rem 0}.key-line .entry:first-child .key{margin-left:0}
 .timeline p{margin:.35rem 0 .1rem;font-size:.85rem;overflow-wrap:anywhere}
 .timeline svg{max-width:none;height:1rem}.timeline path{vector-effect:non-scaling-stroke}
@@ -128,7 +131,9 @@ table.cards tr{border:1px solid var(--line);border-radius:.4rem;padding:.25rem .
 table.cards th[scope=row]{white-space:normal}
 table.cards td,table.cards th[scope=row]{border:0;padding:.1rem 0;text-align:left}
 table.cards td[data-label]{display:flex;gap:.75rem;justify-content:space-between;text-align:right}
-table.cards tr td.minor{display:none}
+table.cards tr td.minor,table.cards td:has(>span:empty){display:none}
+table.cards .badge,.copies li>span{white-space:normal}
+.copies code{overflow-wrap:anywhere}
 table.cards td[data-label]::before{content:attr(data-label);color:var(--muted);font-weight:400;text-align:left;flex:none}
 .columns{grid-template-columns:minmax(0,1fr)}
 .number small{white-space:normal}

@@ -53,6 +53,12 @@ export function stripOf(
   });
 }
 
+/** Leaves out the days before the first one with a block: a watchdog that is younger than the month knows nothing of them. */
+export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
+  const first = days.findIndex(({ state }) => state !== "none");
+  return first < 0 ? [] : days.slice(first);
+}
+
 /** A range of time that begins with a day (UTC), ms. */
 export interface HourRange {
   readonly fromMs: number;
@@ -107,13 +113,17 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders days of a month of which `shown` days are drawn in all. */
-export function stripPart(days: readonly StripDay[], shown: number): StripPart {
+/** Renders days of a month whose first row is that of the day `firstMs`, and which has `shown` rows in all. */
+export function stripPart(
+  days: readonly StripDay[],
+  { firstMs, shown }: { readonly firstMs: number; readonly shown: number },
+): StripPart {
   const row = rowHeight(shown);
+  const bottomOf = (startMs: number): number => TOP_LABELS + ((startMs - firstMs) / SPANS.day + 1) * row - 1;
   const paths = { good: "", weak: "", bad: "", unknown: "", estimated: "" };
   const hours = { good: 0, weak: 0, bad: 0, unknown: 0, estimated: 0 };
   for (const { startMs, hours: states, state } of days) {
-    const base = TOP_LABELS + dayOf(startMs) * row - 1;
+    const base = bottomOf(startMs);
     const draw = (of: HourState, x: number, width: number): void => {
       if (of === "none") return;
       const height = short((BARS[of].height / 10) * (row - 3));
@@ -137,11 +147,11 @@ export function stripPart(days: readonly StripDay[], shown: number): StripPart {
       estimated: html`${paths.estimated}`,
     },
     hours,
-    labels: html`${days.map((day) => rowLabels(day, row))}`,
+    labels: html`${days.map((day) => rowLabels(day, bottomOf(day.startMs) - 1))}`,
   };
 }
 
-/** Draws a month from consecutive parts, which begin with its first day: a row for each day until now, a bar for each hour. */
+/** Draws a month from consecutive parts: a row for each day until now, a bar for each hour. */
 export function monthStrip(parts: readonly StripPart[], month: Month): Html {
   const days = parts.reduce((sum, part) => sum + part.days, 0);
   const height = TOP_LABELS + days * rowHeight(days) + 2;
@@ -166,8 +176,7 @@ function dayOf(startMs: number): number {
 
 const WEEKDAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 
-function rowLabels({ startMs, counts }: StripDay, row: number): Html {
-  const y = TOP_LABELS + dayOf(startMs) * row - 2;
+function rowLabels({ startMs, counts }: StripDay, y: number): Html {
   const total = counts.good + counts.bad;
   const rate = total === 0n ? "–" : `${percent(counts.good, total)} %`;
   const day = `${WEEKDAYS[new Date(startMs).getUTCDay()] ?? ""} ${dayOf(startMs)}`;

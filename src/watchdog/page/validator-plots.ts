@@ -17,6 +17,7 @@ import {
   monthStrip,
   placelessBlocks,
   ratePoints,
+  sinceFirstBlock,
   stripOf,
   type StripPart,
   stripPart,
@@ -43,6 +44,8 @@ export interface ValidatorPlots {
 
 /** A part of the month as it is shown. */
 interface MonthPart {
+  /** The first day of the month that is shown. */
+  readonly firstMs: number;
   readonly strip: StripPart;
   readonly incidents: readonly Incident[];
   readonly placeless: bigint;
@@ -101,7 +104,8 @@ function plotsOf(
   const { assessment, current } = status;
   const { toMs: fromMs } = pastRange(status, nowMs);
   const toMs = Math.min(nextMonthMs(monthStartMs(current.month)), nowMs + 1);
-  const today = monthPart(status, ledger, { fromMs, toMs, nowMs }, history);
+  const { firstMs } = past;
+  const today = monthPart(status, ledger, { fromMs, toMs, nowMs, firstMs }, history);
   const policy = policyOf(assessment);
   const incidents = withCosts(
     { ledger, alerts: [], policy, assessment },
@@ -115,14 +119,19 @@ function plotsOf(
   };
 }
 
+/** Without `firstMs`, the part is the first one: it begins with its first day that has a block, or after it. */
 function monthPart(
   status: WatchdogStatus,
   ledger: LedgerView,
-  range: HourRange & { readonly nowMs: number },
+  range: HourRange & { readonly nowMs: number; readonly firstMs?: number },
   history: PlotsInput["history"],
 ): MonthPart {
+  const all = stripOf(ledger, leastOf(status), range);
+  const days = range.firstMs === undefined ? sinceFirstBlock(all) : all;
+  const firstMs = range.firstMs ?? days[0]?.startMs ?? range.toMs;
   return {
-    strip: stripPart(stripOf(ledger, leastOf(status), range), daysUntil(status, range.nowMs)),
+    firstMs,
+    strip: stripPart(days, { firstMs, shown: daysUntil(status, firstMs, range.nowMs) }),
     incidents: incidentsOf(incidentSourceOf(status, ledger, history), range.fromMs, range.toMs),
     placeless: placelessBlocks(ledger, range),
   };
@@ -135,10 +144,10 @@ function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
   return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
 }
 
-/** Days of the month that have begun. */
-function daysUntil({ current }: WatchdogStatus, nowMs: number): number {
-  const fromMs = monthStartMs(current.month);
-  return Math.ceil((Math.min(nowMs + 1, nextMonthMs(fromMs)) - fromMs) / SPANS.day);
+/** Days of the month from one on that have begun. */
+function daysUntil({ current }: WatchdogStatus, firstMs: number, nowMs: number): number {
+  const endMs = nextMonthMs(monthStartMs(current.month));
+  return Math.ceil((Math.min(nowMs + 1, endMs) - firstMs) / SPANS.day);
 }
 
 function leastOf(status: WatchdogStatus): LeastRates {

@@ -1,3 +1,4 @@
+import axe from "axe-core";
 import { type Browser, type BrowserContextOptions, chromium, type Page } from "playwright-core";
 import { programPath } from "../stack/programs.ts";
 
@@ -80,6 +81,18 @@ const LOW_CONTRAST = `(() => {
   return found.join("\\n");
 })()`;
 
+/** Violations of axe-core's rules (WCAG A and AA, and its best practices), each with its rule and first element. */
+export async function axeViolations(page: Page): Promise<readonly string[]> {
+  await page.evaluate(axe.source);
+  return String(await page.evaluate(AXE))
+    .split("\n")
+    .filter((text) => text !== "");
+}
+
+const AXE = `axe.run().then(({ violations }) => violations
+  .map(({ id, help, nodes }) => id + ": " + help + ": " + nodes.length + " times, first " + nodes[0].html.slice(0, 200))
+  .join("\\n"))`;
+
 /** Numbers that are on more than one line. */
 export async function brokenNumbers(page: Page): Promise<readonly string[]> {
   return String(await page.evaluate(BROKEN_NUMBERS))
@@ -124,6 +137,11 @@ export async function overlaps(page: Page): Promise<readonly string[]> {
 
 const OVERLAPS = `(() => {
   const boxes = [];
+  const cutAt = (node) => {
+    for (let at = node; at; at = at.parentElement)
+      if (getComputedStyle(at).overflowX === "hidden") return at.getBoundingClientRect().right;
+    return Infinity;
+  };
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let node = walker.nextNode(); node; node = walker.nextNode()) {
     const parent = node.parentElement;
@@ -132,12 +150,16 @@ const OVERLAPS = `(() => {
     if (parent.closest("details:not([open])")) continue;
     const range = document.createRange();
     range.selectNodeContents(node);
-    for (const box of range.getClientRects())
-      if (box.width > 1 && box.height > 1) boxes.push({ box, text: node.data.trim().slice(0, 30) });
+    const cut = cutAt(parent);
+    for (const { left, right, top, bottom, width, height } of range.getClientRects())
+      if (width > 1 && height > 1)
+        boxes.push({ box: { left, right: Math.min(right, cut), top, bottom }, node, text: node.data.trim().slice(0, 30) });
   }
   const found = [];
   for (let i = 0; i < boxes.length; i++)
     for (let j = i + 1; j < boxes.length; j++) {
+      // A cut text has a box for its whole length, too.
+      if (boxes[i].node === boxes[j].node) continue;
       const [a, b] = [boxes[i].box, boxes[j].box];
       const wide = Math.min(a.right, b.right) - Math.max(a.left, b.left);
       const high = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);

@@ -1,8 +1,13 @@
 import { TxBody, TxRaw } from "../../../src/cosmos/proto/gen/cosmos/tx/v1beta1/tx.ts";
 import { localnetAccounts } from "../../../src/localnet/accounts/chains.ts";
+import { LOCALNET_PARTS, localnetEndpoints } from "../../../src/localnet/network/localnet-options.ts";
+import { unstartedStatus } from "../../../src/localnet/ibc-relayer/ibc-relayer.ts";
 import type { OverviewDeps } from "../../../src/localnet/network/overview-page.ts";
 import { SIDECAR_FAULTS } from "../../../src/localnet/sidecar/faults.ts";
+import { portsAt } from "../../../src/platform/base/localnet-defaults.ts";
+import { Secret } from "../../../src/platform/base/secret.ts";
 import { NS_PER_MS } from "../../../src/platform/base/time.ts";
+import { overviewRoute } from "../../../src/platform/web/overview.ts";
 
 type Chain = ReturnType<OverviewDeps["chains"]>[number];
 
@@ -57,14 +62,15 @@ function chainOf(chainId: string, height: bigint, isHalted: boolean): Chain {
   return Object.assign(Object.create(null), { view, control: { isHalted: () => isHalted } });
 }
 
-/** A localnet beside which no daemon runs. `on`: faults that are on; `halted`: the remote chain makes no block. */
+/** A localnet. `on`: faults that are on; `halted`: the remote chain makes no block; `neighbours`: default none. */
 export function localnetScene({
   on = [],
   halted = false,
+  neighbours = [],
 }: {
   readonly on?: readonly string[];
   readonly halted?: boolean;
-} = {}): OverviewDeps {
+} & Partial<Pick<OverviewDeps, "neighbours">> = {}): OverviewDeps {
   const names = Object.keys(SIDECAR_FAULTS);
   const effects: Readonly<Record<string, string>> = SIDECAR_FAULTS;
   return {
@@ -81,16 +87,35 @@ export function localnetScene({
         })),
       set: async () => {},
     },
-    ibcRelayer: undefined,
-    endpoints: [
-      { name: "local-1 RPC, WebSocket", url: "http://127.0.0.1:26657" },
-      { name: "local-1 REST", url: "http://127.0.0.1:1317" },
-      { name: "local-1 gRPC", url: "127.0.0.1:9090" },
-      { name: "remote-1 RPC, WebSocket", url: "http://127.0.0.1:36657" },
-      { name: "remote-1 REST", url: "http://127.0.0.1:31317" },
-      { name: "sidecar prices", url: "http://127.0.0.1:8080/connect/oracle/v2/prices" },
-    ],
+    ibcRelayer: () => unstartedStatus(["local-1", "remote-1"]),
+    endpoints: localnetEndpoints({
+      parts: LOCALNET_PARTS,
+      ports: portsAt(0),
+      controlToken: new Secret("token"),
+    }),
     accounts: localnetAccounts(),
-    neighbours: [],
+    neighbours,
   };
 }
+
+/** The rows of a relayer and a watchdog beside the localnet, served as they serve them. */
+export const NEIGHBOUR_ROUTE = overviewRoute(() => [
+  {
+    name: "relayer",
+    tone: "good",
+    verdict: "In order: every result is current",
+    number: "10 queries, 4\u202f710 results in the last hour",
+    asOfMs: NOW_MS,
+    href: "/",
+    trend: { text: "results a minute of the last hour", bars: [["good", 1], null, ["bad", 0.5]] },
+  },
+  {
+    name: "validator default",
+    tone: "good",
+    verdict: "paid in full",
+    number: "99.9812 %",
+    asOfMs: NOW_MS,
+    href: "/",
+    trend: undefined,
+  },
+]);

@@ -30,7 +30,7 @@ const BLOCKS = 1_800;
 export interface ValidatorScene {
   readonly name?: string;
   /** Share of bad blocks of an hour, counted from the start of the month; "unknown": all are unknown. */
-  readonly hour?: (index: number) => number | "unknown";
+  readonly hour?: (index: number) => number | "unknown" | "none";
   readonly alerts?: readonly AlertState[];
   readonly status?: Partial<WatchdogStatus>;
 }
@@ -74,18 +74,16 @@ export function buildValidator({
   alerts = [],
   status = {},
 }: ValidatorScene): BuiltValidator {
-  const hours = Array.from({ length: Math.ceil((SCENE_MS - START) / HOUR) }, (_, index): Rollup => {
-    const share = hour(index);
+  const shares = Array.from({ length: Math.ceil((SCENE_MS - START) / HOUR) }, (_, index) => hour(index));
+  const hours = shares.flatMap((share, index): readonly Rollup[] => {
+    if (share === "none") return [];
     const bad = share === "unknown" ? 0 : Math.round(share * BLOCKS);
     const counts: BlockCounts =
       share === "unknown"
         ? { good: 0n, bad: 0n, unknown: BigInt(BLOCKS) }
         : { good: BigInt(BLOCKS - bad), bad: BigInt(bad), unknown: 0n };
-    return {
-      startMs: START + index * HOUR,
-      counts,
-      estimated: index < 20 ? { ...counts, unknown: 0n } : NO_BLOCKS,
-    };
+    const estimated = index < 20 ? { ...counts, unknown: 0n } : NO_BLOCKS;
+    return [{ startMs: START + index * HOUR, counts, estimated }];
   });
   const days = new Map<number, Rollup>();
   for (const { startMs, counts, estimated } of hours) {

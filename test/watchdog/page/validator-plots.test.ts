@@ -44,7 +44,7 @@ describe("the plots", () => {
       hours: [],
       state: "good" as const,
     }));
-    const { text } = monthStrip([stripPart(days, 31)], "2026-12");
+    const { text } = monthStrip([stripPart(days, { firstMs: Date.UTC(2026, 11, 1), shown: 31 })], "2026-12");
     // Drawn in a column of 450 pixels, of 900 below the verdict, the values and the head.
     const [, width, height] = /viewBox="0 0 (\d+) (\d+)"/.exec(text)?.map(Number) ?? [];
     expect(((height ?? Infinity) * 450) / (width ?? 0)).toBeLessThan(460);
@@ -66,6 +66,17 @@ describe("the plots", () => {
     world.built = buildValidator({ hour: (index) => (index === 300 ? 0.5 : (HEALTHY.hour?.(index) ?? 0)) });
     expect(render()).toBe(expected());
     expect(world.reads).toBe(2);
+  });
+
+  it("begin the month with the first day that has a block", () => {
+    // The watchdog started on the 18th, at noon.
+    const { render } = plotsOver(buildValidator({ hour: (index) => (index < 17 * 24 + 12 ? "none" : 0) }));
+    const days = (): readonly string[] =>
+      [...render().matchAll(/>(?:Sun|Mon|Tue|Wed|Thu|Fri|Sat) (\d+)</g)].map(([, day = ""]) => day);
+    expect(days()).toEqual(["18", "19", "20", "21"]);
+    expect(render()).toContain(`viewBox="0 0 360 ${4 * 22 + 18}"`);
+    const highest = Math.min(...[...render().matchAll(/y="(\d+)">Wed 18</g)].map(([, y]) => Number(y)));
+    expect(highest).toBe(16 + 22 - 2);
   });
 
   it("have the cause that an alert gives to a day before, and begin a new day", async () => {

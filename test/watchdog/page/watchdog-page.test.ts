@@ -479,7 +479,7 @@ describe("the watchdog's page", () => {
 describe("the month strip", () => {
   const strip = (scene: ValidatorScene) => stripOf(buildValidator(scene).ledger, SPECIFIED_LEAST, MONTH);
   const drawn = (days: readonly StripDay[]): string =>
-    monthStrip([stripPart(days, days.length)], "2026-11").text;
+    monthStrip([stripPart(days, { firstMs: MONTH.fromMs, shown: days.length })], "2026-11").text;
 
   it("has a state for each hour: good, weak, bad, unknown, estimated, none", () => {
     const days = strip({
