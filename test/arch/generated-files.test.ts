@@ -57,7 +57,7 @@ describe("npm run generate", () => {
     const changed = readFileSync(path, "utf8").replace("## Afterwards\n\n", "## Afterwards\n\n- Sleep.\n");
     writeFileSync(path, changed);
     rmSync(join(root, missing ?? ""));
-    expect(await writeGeneratedFiles(root)).toEqual([missing]);
+    expect(await writeGeneratedFiles(root)).toEqual([missing, "docs/alerts.md"]);
     expect(readFileSync(path, "utf8")).toBe(changed);
     expect(readFileSync(join(root, missing ?? ""), "utf8")).toMatch(
       /^---\nalert: OracleClockSkew\n[\s\S]*\n# Clocks differ\n[\s\S]*\n## Diagnosis\n\n## Mitigation\n\n## Afterwards\n[\s\S]*\n## Rule\n/,

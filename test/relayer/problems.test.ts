@@ -1,6 +1,7 @@
 import { createProblemHold } from "../../src/relayer/health/problem-hold.ts";
 import { describe, expect, it } from "vitest";
 import { DEC18_ONE } from "../../src/platform/base/decimal.ts";
+import type { EndpointFacts } from "../../src/relayer/health/endpoint-problem.ts";
 import {
   findProblems,
   type HealthFacts,
@@ -52,14 +53,20 @@ describe("findProblems", () => {
 
   it("finds endpoints that refuse what is needed, although their status is read", () => {
     const { chainId } = sampleConnection({});
-    const endpoint = { chainId, failures: 0, lastError: undefined };
+    const endpoint: EndpointFacts = {
+      chainId,
+      name: "a",
+      failures: 0,
+      lastError: undefined,
+      lagBlocks: 0n,
+      distrusted: undefined,
+    };
     const discards = { ...endpoint, lacks: new Map([["block_results", "not persisted; set it"]]) };
     const limited = { ...endpoint, failures: 3, lastError: "request rate exceeded" };
-    const refusals = (
-      ...endpoints: readonly (typeof endpoint & { readonly lacks?: ReadonlyMap<string, string> })[]
-    ) => found({ endpoints }).filter((text) => text.startsWith("endpoints-refuse"));
+    const refusals = (...endpoints: readonly EndpointFacts[]) =>
+      found({ endpoints }).filter((text) => text.startsWith("endpoints-refuse"));
     expect(refusals(discards)).toEqual([
-      expect.stringContaining("cannot do block_results: not persisted; set it"),
+      expect.stringMatching(/cannot do block_results: not persisted; set it$/),
     ]);
     expect(refusals({ ...limited, lastError: undefined }, endpoint)).toEqual([]);
     expect(found({ endpoints: [limited] })).toEqual([expect.stringContaining("request rate exceeded")]);
@@ -68,6 +75,15 @@ describe("findProblems", () => {
     expect(refusals({ ...endpoint, lacks: new Map([["tx_search", "off"]]) })).toEqual([]);
     expect(found({ endpoints: [{ ...limited, failures: 2 }] })).toEqual([]);
     expect(found({ endpoints: [{ ...limited, chainId: "other-9" }] })).toEqual([]);
+    const behind = { ...endpoint, lagBlocks: 372n };
+    const doubted = { ...endpoint, name: "b", distrusted: "bank/01: wrong" };
+    expect(refusals(behind, doubted)).toEqual([
+      expect.stringContaining(
+        "a is 372 blocks behind, and b, which is not, returned a wrong response: bank/01: wrong;",
+      ),
+    ]);
+    expect([refusals(behind), refusals(endpoint, behind, doubted), refusals(doubted)]).toEqual([[], [], []]);
+    expect(refusals({ ...behind, lagBlocks: 5n }, doubted)).toEqual([]);
   });
 
   it("never takes the unknown for healthy", () => {

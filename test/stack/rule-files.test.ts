@@ -50,6 +50,16 @@ describe("the files of alerts", () => {
     },
   );
 
+  it.each(paths.filter((path) => path.startsWith("alerts/alertmanager/")))(
+    "the dead man of %s has a receiver of its own",
+    (path) => {
+      const receiverOf = (...labels: readonly string[]): string =>
+        run("amtool", "config", "routes", "test", `--config.file=${path}`, ...labels).trim();
+      expect(receiverOf("alertname=RelaywatchDeadMan")).toBe("dead-man");
+      expect(receiverOf("alertname=OracleSidecarDown", "severity=critical")).toBe("page");
+    },
+  );
+
   const cases = paths.filter((path) => path.endsWith(".test.yaml"));
   it.each(cases)("promtool test rules %s", { timeout: 300_000 }, (path) => {
     expect(run("promtool", "test", "rules", path)).toContain("SUCCESS");

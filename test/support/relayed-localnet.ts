@@ -14,7 +14,13 @@ import { silentObserver } from "../../src/cosmos/client/rpc-caller.ts";
 import { createSigner } from "../../src/cosmos/client/tx/signer.ts";
 import type { Confirmation, TxSender, WireMessage } from "../../src/cosmos/client/tx/tx-types.ts";
 import { parseDec18 } from "../../src/platform/base/decimal.ts";
-import { accountNamed, CHAINS, type ChainProfile } from "../../src/localnet/accounts/chains.ts";
+import {
+  accountNamed,
+  type ChainProfile,
+  CHAINS,
+  type LocalnetChains,
+} from "../../src/localnet/accounts/chains.ts";
+import type { GenesisContract, PlacedContract } from "../../src/localnet/genesis/contract-genesis.ts";
 import { createGrpcEndpoint } from "../../src/localnet/node/grpc/grpc-endpoint.ts";
 import { createLocalnet, type RunningLocalnet } from "../../src/localnet/network/create-localnet.ts";
 import { createRestServer } from "../../src/localnet/node/rest/rest-server.ts";
@@ -58,6 +64,11 @@ export interface RelayedLocalnet {
 export interface RelayedLocalnetOptions {
   readonly blockTimeMs?: number;
   readonly remotePowers?: readonly bigint[];
+  /** Contracts in the genesis of the local chain. */
+  readonly contracts?: readonly GenesisContract[];
+  readonly onContract?: (placed: PlacedContract) => void;
+  /** Both chains. Default: the default localnet's. */
+  readonly profiles?: LocalnetChains;
   /** YAML that is appended to the relayer's configuration. */
   readonly relayer?: string;
   /** Returns the endpoints that the relayer uses, from those of the chains. Default: the same. */
@@ -78,9 +89,16 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
   const localnet = createLocalnet(
     {
       chains: {
-        local: { rpc: free, metrics: free, validatorPowers: [10n] },
+        local: {
+          rpc: free,
+          metrics: free,
+          validatorPowers: [10n],
+          contracts: options.contracts ?? [],
+          onContract: options.onContract ?? (() => {}),
+        },
         remote: { rpc: free, validatorPowers: options.remotePowers ?? [10n] },
       },
+      profiles: options.profiles ?? CHAINS,
       blockTimeMs: options.blockTimeMs ?? 150,
       remoteRpcUrl: "http://127.0.0.1:1",
       control: { address: free, token: new Secret(CONTROL_TOKEN) },

@@ -108,6 +108,20 @@ describe("the believed clock", () => {
     expect(machine.clock.view().problem).toMatch(/30 d before the last poll or block/);
   });
 
+  it("is not before a block that was seen earlier, while the chain cannot be read", () => {
+    const machine = machineAt(-10 * MINUTE);
+    machine.poll({ lastPollMs: TRUE_MS + 5 * MINUTE });
+    machine.poll({ chain: true });
+    expect(Math.abs(machine.error())).toBeLessThan(MINUTE);
+    // The clock has passed the stored poll by now, and is as wrong as before.
+    pollFor(machine, 30);
+    expect(Math.abs(machine.error())).toBeLessThan(MINUTE);
+    expect(machine.clock.view().problem).toMatch(/10 min before the last poll or block/);
+    machine.step(10 * MINUTE);
+    machine.poll();
+    expect([machine.error(), machine.clock.view().problem]).toEqual([0, ""]);
+  });
+
   it("moves stored times of the future when the chain shows that they are wrong", () => {
     const machine = machineAt(0);
     expect(machine.poll({ chain: true, lastPollMs: TRUE_MS + 40 * DAY })).toBe(-40 * DAY + 5 * MINUTE + 5000);

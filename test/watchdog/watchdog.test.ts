@@ -148,7 +148,7 @@ describe("all prices missing", () => {
       at: "2026-11-21T12:05:10.000Z",
       reason: "the sidecar responds without any price",
     });
-    expect(receiver.texts[0]).toContain("[FIRING] test-1 default: All prices missing");
+    expect(receiver.texts[0]).toContain("[FIRING, critical] test-1 default: All prices missing");
     expect(statusOf(rig)).toMatchObject({
       alerts: expect.arrayContaining([
         expect.objectContaining({ name: "all-prices-missing", state: "firing" }),

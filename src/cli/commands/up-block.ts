@@ -101,7 +101,7 @@ function conditionTexts({ alerts }: WatchdogStatus, nowMs: number, paint: Paint)
       return `${isMuted ? paint.dim(rule.severity) : paint.red(rule.severity)} ${rule.condition.title}: ${state?.reason ?? ""}`;
     }),
     ...of("pending").map(({ rule, state }) => {
-      const leftMs = (state?.sinceMs ?? nowMs) + rule.forMs - nowMs;
+      const leftMs = (state?.heldUntilMs ?? state?.sinceMs ?? nowMs) + rule.forMs - nowMs;
       return `${paint.yellow("pending")} ${rule.condition.title}, fires in ${formatDuration(leftMs)}: ${state?.reason ?? ""}`;
     }),
   ];

@@ -46,6 +46,8 @@ export function inhibitRules(): readonly InhibitRule[] {
   ];
 }
 
+const DEAD_MAN = 'alertname = "RelaywatchDeadMan"';
+
 /** An Alertmanager configuration: a page, a ticket, a chat, and a monitor of the monitoring. */
 export function alertmanagerExample(): string {
   return (
@@ -60,7 +62,7 @@ export function alertmanagerExample(): string {
         repeat_interval: "4h",
         routes: [
           {
-            matchers: ['alertname = "RelaywatchDeadMan"'],
+            matchers: [DEAD_MAN],
             receiver: "dead-man",
             group_wait: "0s",
             group_interval: "1m",
@@ -113,9 +115,16 @@ export function alertmanagerLocalnet(): string {
   return (
     GENERATED +
     yamlText({
-      route: { receiver: "page", group_by: ["component", "instance", "validator"], group_wait: "5s" },
+      route: {
+        receiver: "page",
+        // A critical alert must not wait for the next message of a group of warnings.
+        group_by: ["component", "severity", "instance", "validator"],
+        group_wait: "5s",
+        group_interval: "10s",
+        routes: [{ matchers: [DEAD_MAN], receiver: "dead-man", group_wait: "0s", repeat_interval: "1m" }],
+      },
       inhibit_rules: inhibitRules(),
-      receivers: [{ name: "page" }],
+      receivers: [{ name: "page" }, { name: "dead-man" }],
     })
   );
 }

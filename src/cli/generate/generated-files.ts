@@ -18,6 +18,7 @@ import {
   prometheusExample,
   prometheusLocalnet,
 } from "./alert-config-examples.ts";
+import { alertMessagesPage } from "./alert-messages.ts";
 import { caseFiles } from "./case-files.ts";
 import { createProgram } from "../program.ts";
 import { chainKeyTable, configFiles, relayerKeyTable, watchdogKeyTable } from "./config-files.ts";
@@ -45,6 +46,7 @@ export async function generatedFiles(root: string): Promise<ReadonlyMap<string, 
     ...runbookFiles(root),
     ...dashboardFiles(),
     ...configFiles(),
+    ["docs/alerts.md", alertMessagesPage(root)],
     ["docs/metrics.md", metricsPage()],
     ...(await sections(root)),
   ]);

@@ -1,3 +1,4 @@
+import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "./errors.ts";
 
 /**
@@ -18,7 +19,7 @@ export type Lack = "height" | "results" | "index" | "transaction" | "method" | "
 type SizeLimit = "request-size" | "response-size";
 
 /** What the operator of a node, or of the relayer, can do about a lack. */
-export const REMEDIES: { readonly [lack in Lack]?: string } = {
+const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
     "set storage.discard_abci_responses = false on the node, or add an endpoint that keeps block results",
   index: 'set tx_index.indexer = "kv" on the node, or add an endpoint with a transaction index',
@@ -189,6 +190,13 @@ export function mayHaveArrived(error: ClientError): boolean {
   const { class: plain, mayBeDone } = rowOf(facts);
   if (plain === "perhaps-done") return true;
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
+}
+
+/** Returns an error's text with what the operator of the node, or of the relayer, can do about it. `other`: where nothing is known. */
+export function lackText(error: unknown, other?: string): string {
+  const { lack } = readAnswer(error);
+  const remedy = (lack && REMEDIES[lack]) ?? other;
+  return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
 }
 
 /** Returns whether the request is too large for the node; CometBFT's `max_body_bytes` is 1,000,000 by default. */

@@ -30,6 +30,9 @@ export interface StoreResponse {
   readonly endpoint: string;
 }
 
+/** An endpoint that is more blocks behind the best one than this is used last. A smaller distance is chance. */
+export const MAX_LAG = 5n;
+
 /** The part of a node's status that the client uses. */
 export interface NodeStatus {
   readonly chainId: string;

@@ -4,7 +4,6 @@ import type { JsonField, JsonObject } from "../../platform/base/json.ts";
 import { headerHash, validatorsHash } from "../comet/block-hashes.ts";
 import type { SignedHeader as SignedHeaderParts, ValidatorSet as Validators } from "../comet/block-types.ts";
 import { signedHeaderToProto, validatorSetToProto } from "../comet/proto-blocks.ts";
-import { decodeBlock } from "../comet/rpc-blocks.ts";
 import { MAX_VALIDATORS, parseSignedHeader, parseValidators } from "../comet/rpc-json.ts";
 import { verifyCommitLight } from "../comet/verify-commit.ts";
 import { SignedHeader } from "../proto/gen/tendermint/types/types.ts";
@@ -181,13 +180,6 @@ export function decodeValidatorsPage(
     .elements()
     .map(({ value }) => value);
   return { validators, total: Number(total) };
-}
-
-/** Decodes the transactions of a result of `block`. Throws `wrong-answer` when they are not those of its header. */
-export function decodeTxsOfBlock(root: JsonField, endpoint: string): readonly Uint8Array[] {
-  const { txs, isOfHeader } = decodeBlock(root);
-  if (!isOfHeader) throw wrongResponse(endpoint, root.path, "has other transactions than its header");
-  return txs;
 }
 
 /** Verifies that the parts belong together, and the signatures, and encodes them. */

@@ -22,13 +22,12 @@ import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
   readLightBlock,
-  decodeTxsOfBlock,
   decodeGrpcResponse,
   decodeStoreResponseAt,
   grpcQueryParams,
   storeReadParams,
 } from "./chain-reads.ts";
-import { badResponse, decodeStatus, resultField } from "./rpc-response.ts";
+import { badResponse, decodeStatus, decodeTxsOfBlock, resultField } from "./rpc-response.ts";
 
 export interface ChainClientOptions {
   /** At least one, in order of preference. */

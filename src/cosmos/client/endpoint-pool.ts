@@ -1,6 +1,6 @@
 import { maxInt } from "../../platform/base/integers.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { NodeStatus } from "./chain-client.ts";
+import { MAX_LAG, type NodeStatus } from "./chain-client.ts";
 import { type AnswerClass, answerOf, lacksHeight } from "./answers.ts";
 import { ClientError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
@@ -117,9 +117,6 @@ type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "l
   /** Remaining rest after failures. */
   readonly restMs: number;
 };
-
-/** An endpoint that is this far behind the best one is used last. A smaller distance is chance. */
-const MAX_LAG = 5n;
 
 /** Latencies below the same limit are treated as equal, so that the configured order decides between them. */
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];

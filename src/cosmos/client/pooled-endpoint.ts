@@ -5,7 +5,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import type { Logger } from "../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../platform/base/waits.ts";
 import type { BlockRange, NodeStatus } from "./chain-client.ts";
-import { type Lack, readAnswer, REMEDIES } from "./answers.ts";
+import { type Lack, lackText, readAnswer } from "./answers.ts";
 import { ClientError, closedError, heightUnavailable, wrongChain } from "./errors.ts";
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
@@ -142,8 +142,7 @@ export function createPooledEndpoint(
     else if (answer === "not-here" && !isOfRequest(lack)) {
       // A response that is too large says nothing about the next one.
       const what = lack === "response-size" ? "response size" : method;
-      const remedy = lack === undefined ? undefined : REMEDIES[lack];
-      const reason = remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
+      const reason = lackText(error, "add an endpoint that can");
       if (!lacks.has(what))
         deps.logger.warn("endpoint cannot do this, others are preferred", {
           endpoint: options.name,

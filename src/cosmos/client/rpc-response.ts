@@ -1,4 +1,5 @@
 import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { decodeBlock } from "../comet/rpc-blocks.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 
@@ -74,6 +75,13 @@ function parseJson(body: string, endpoint: string): unknown {
   } catch {
     throw badResponse(endpoint, "body", "is not JSON");
   }
+}
+
+/** Decodes the transactions of a result of `block`. Throws `wrong-answer` when they are not those of its header. */
+export function decodeTxsOfBlock(root: JsonField, endpoint: string): readonly Uint8Array[] {
+  const { txs, isOfHeader } = decodeBlock(root);
+  if (!isOfHeader) throw wrongResponse(endpoint, root.path, "has other transactions than its header");
+  return txs;
 }
 
 /** Decodes the result of `status`. */

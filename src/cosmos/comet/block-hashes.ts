@@ -101,11 +101,6 @@ export function isNoBlock(id: BlockId): boolean {
 /** Size of a block part in bytes. Only the last part may be shorter. */
 const PART_SIZE = 65_536;
 
-/** Computes `data_hash`: the Merkle root over the SHA-256 of each transaction. */
-export function dataHash(txs: readonly Uint8Array[]): Uint8Array {
-  return simpleRoot(txs.map(sha256));
-}
-
 /** The fields of `ExecTxResult` that are part of consensus. Logs and events may differ between nodes. */
 export interface DeterministicTxResult {
   readonly code: number;

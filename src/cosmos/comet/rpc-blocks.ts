@@ -1,6 +1,6 @@
 import { fromBase64, sha256, toHex } from "../../platform/base/bytes.ts";
 import type { JsonField } from "../../platform/base/json.ts";
-import { dataHash } from "./block-hashes.ts";
+import { dataHash } from "../merkle/simple-tree.ts";
 
 /** An ABCI event whose attributes are text. */
 export interface TextEvent {

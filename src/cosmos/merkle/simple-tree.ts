@@ -38,6 +38,11 @@ export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return rootOf(leaves.map(simpleLeafHash));
 }
 
+/** Computes the `data_hash` of a block: the root over the SHA-256 of each transaction. */
+export function dataHash(txs: readonly Uint8Array[]): Uint8Array {
+  return simpleRoot(txs.map(sha256));
+}
+
 /** Computes the root, and a proof for each leaf in the order of the leaves. */
 export function simpleProofs(leaves: readonly Uint8Array[]): {
   readonly root: Uint8Array;

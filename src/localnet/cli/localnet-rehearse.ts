@@ -3,7 +3,7 @@ import { z } from "zod";
 import { CANONICAL_CHAIN_NAME } from "../../cosmos/proto/registry.ts";
 import type { Header } from "../../cosmos/comet/block-types.ts";
 import { parseSignedHeader } from "../../cosmos/comet/rpc-json.ts";
-import { toBase64, upperHex } from "../../platform/base/bytes.ts";
+import { decodeBech32, fromBase64, sha256, toBase64, toHex, upperHex } from "../../platform/base/bytes.ts";
 import { formatRfc3339Ns, isoTime } from "../../platform/base/time.ts";
 import { EXIT } from "../../platform/base/errors.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
@@ -14,6 +14,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { cellText, fieldAt, listAt } from "../../platform/cli/table.ts";
 import { accountNamed, CHAINS } from "../accounts/chains.ts";
+import { TEST_KEYS } from "../accounts/test-keys.ts";
 import { TREASURY } from "../chain/modules/revenue/keeper.ts";
 import { formatAddress, moduleAddress } from "../chain/runtime/address.ts";
 import { isJsonObject } from "./command-inputs.ts";
@@ -42,6 +43,7 @@ const REHEARSALS = {
   "month-end": monthEnd,
   "client-expiry": clientExpiry,
   upgrade,
+  "jail-and-release": jailAndRelease,
   "relayer-runs-dry": relayerRunsDry,
 } as const satisfies Readonly<Record<string, (stage: Stage) => Promise<void>>>;
 
@@ -225,6 +227,87 @@ async function upgrade(stage: Stage): Promise<void> {
   if (textAt(applied, "height") !== at.toString())
     throw new CliError(EXIT.fatal, `the upgrade was not applied at height ${at}`);
   print(`2. It was applied at height ${at}, and the chain goes on.`);
+}
+
+/** A validator that a test account operates. */
+interface Operated {
+  readonly account: string;
+  readonly operator: string;
+  /** In hex. */
+  readonly consensusAddress: string;
+  readonly tokens: bigint;
+  readonly isJailed: boolean;
+  readonly status: string;
+}
+
+async function validatorsNow({ local }: Stage): Promise<readonly Operated[]> {
+  const reply = await local.ask("cosmos.staking.v1beta1.Query", "Validators", {});
+  return listAt(reply, "validators").map((one) => {
+    const operator = textAt(one, "operator_address");
+    const { bytes } = decodeBech32(operator);
+    return {
+      operator,
+      account: TEST_KEYS.find(({ addressHex }) => addressHex === toHex(bytes))?.name ?? "",
+      consensusAddress: upperHex(sha256(fromBase64(textAt(one, "consensus_pubkey.key"))).subarray(0, 20)),
+      tokens: BigInt(textAt(one, "tokens")),
+      isJailed: fieldAt(one, "jailed") === true,
+      status: textAt(one, "status"),
+    };
+  });
+}
+
+/** The weakest validator without which the others still have more than two thirds. */
+async function dispensable(stage: Stage): Promise<Operated> {
+  const all = await validatorsNow(stage);
+  const total = all.reduce((sum, { tokens }) => sum + tokens, 0n);
+  const [weakest] = all
+    .filter(({ account, tokens, isJailed }) => account !== "" && !isJailed && tokens * 3n < total)
+    .toSorted((one, other) => (one.tokens < other.tokens ? -1 : 1));
+  if (weakest !== undefined) return weakest;
+  throw new CliError(
+    EXIT.usage,
+    "no validator of a test account can be spared: start the localnet with more, by local.validators in its --chain-config, or by relaywatch localnet start --local-validators 10,2",
+  );
+}
+
+async function jailAndRelease(stage: Stage): Promise<void> {
+  const { local, order, print } = stage;
+  const before = await dispensable(stage);
+  const { account, operator, consensusAddress } = before;
+  const now = async (): Promise<Operated> =>
+    (await validatorsNow(stage)).find((one) => one.operator === operator) ?? before;
+  const setAbsent = (validators: readonly string[]): Promise<unknown> =>
+    order(`/chains/${CHAINS.local.chainId}/absent`, { validators: [...validators] });
+  const release = () =>
+    local.send(account, "cosmos.slashing.v1beta1.MsgUnjail", { validator_addr: operator });
+  const params = fieldAt(await local.ask("cosmos.slashing.v1beta1.Query", "Params", {}), "params");
+  const window = Number(textAt(params, "signed_blocks_window"));
+  await setAbsent([consensusAddress]);
+  // In its first window, a validator is not jailed.
+  for (let made = 0; made < 2 * window && !(await now()).isJailed; made += 10)
+    await order("/blocks", { count: 10, interval: "1s" });
+  await setAbsent([]);
+  const jailed = await now();
+  if (!jailed.isJailed)
+    throw new CliError(EXIT.fatal, `${operator} missed ${2 * window} blocks and is not jailed`);
+  print(
+    `1. ${operator} of ${account} has missed too many of ${window} blocks: it is jailed, has lost ${before.tokens - jailed.tokens}${denom}, and the chain goes on without it.`,
+  );
+  const early = await release();
+  if (early.confirmation.kind === "included")
+    throw new CliError(EXIT.fatal, "the jail ended before its time");
+  const wait = textAt(params, "downtime_jail_duration");
+  print(`2. It signs again, but stays in jail for ${wait}: an unjail is refused before.`);
+  await order("/time", { add: `${Number.parseInt(wait, 10) + 10}s` });
+  await order("/blocks", { count: 2, interval: "1s" });
+  requireDone(await release());
+  await order("/blocks", { count: 3, interval: "1s" });
+  const free = await now();
+  if (free.isJailed || free.status !== "BOND_STATUS_BONDED")
+    throw new CliError(EXIT.fatal, `${operator} is not back: ${free.status}`);
+  print(
+    `3. ${account} has released it with MsgUnjail. It is bonded, and signs with what it has left: ${free.tokens}${denom}.`,
+  );
 }
 
 /** More than the fee of a transaction. */

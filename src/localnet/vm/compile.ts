@@ -1,13 +1,12 @@
 import { createNames } from "./decode-module.ts";
 import { vmError } from "./errors.ts";
 import type { ResolvedExports } from "./execution.ts";
-import type { Variant } from "./hooks.ts";
 import { hostFunctionType, isHostFunction } from "./host-functions.ts";
 import type { Instantiable } from "./start-state.ts";
 import { type FunctionType, functionType, typeName, type WasmModule } from "./module.ts";
 import { I32 } from "./operators.ts";
 import { restoredGlobals } from "./rewrite-helpers.ts";
-import { REWRITER_VERSION, rewriteModule } from "./rewrite.ts";
+import { REWRITER_VERSION, rewriteModule, type RewriteOptions } from "./rewrite.ts";
 import { validateFunction } from "./validate-function.ts";
 
 /** Node's `WebAssembly`, which the types of this project do not include. */
@@ -69,9 +68,10 @@ export function createModuleCache(limit: number, onRemove: (module: CompiledModu
 }
 
 /** Validates function bodies, rewrites and compiles. Instances of a module for profiles are not reused. */
-export function compileModule(module: WasmModule, variant: Variant = "plain"): CompiledModule {
+export function compileModule(module: WasmModule, options: RewriteOptions = {}): CompiledModule {
+  const { variant = "plain" } = options;
   const shapes = module.bodies.map((_, at) => validateFunction(module, at));
-  const bytes = rewriteModule(module, shapes, variant);
+  const bytes = rewriteModule(module, shapes, options);
   return {
     compiled: compileBytes(bytes),
     instantiationProblem: instantiationProblem(module),

@@ -4,7 +4,7 @@ import { ByteWriter } from "./byte-writer.ts";
 import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, type Variant, writeEnter, writeHookCall } from "./hooks.ts";
 import { vmError } from "./errors.ts";
 import { ENTRY_POINTS } from "./host.ts";
-import { isAccounting, OPERATOR_COST, ACCOUNTING_COST } from "./gas.ts";
+import { ACCOUNTING_COST, GAS_COSTS, isAccounting, OPERATOR_COST } from "./gas.ts";
 import { type ByteRange, functionType, SECTION, type WasmModule } from "./module.ts";
 import { EMPTY_BLOCK, I32, I64, newOperator, OP, readOperator } from "./operators.ts";
 import {
@@ -27,7 +27,7 @@ import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import type { FunctionShape } from "./validate-function.ts";
 
 /** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
-export const REWRITER_VERSION = 4;
+export const REWRITER_VERSION = 5;
 
 /** Exports of a rewritten module. The names of the contract's own functions follow a slash. */
 export const EXPORTS = {
@@ -52,6 +52,12 @@ const UNCOUNTED_FRAME = 2048;
 /** V8's bytes per frame besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
 const FRAME_OVERHEAD = 48;
 
+export interface RewriteOptions {
+  readonly variant?: Variant;
+  /** VM gas of a host call. */
+  readonly hostCall?: bigint;
+}
+
 /**
  * Returns a module that does the same and counts, for Node's own `WebAssembly`: each basic block's gas just before its accounting
  * operator (as wasmer's metering), each frame's stack bytes, canonical NaNs, at most 512 pages of memory. Function, type, global and
@@ -60,9 +66,9 @@ const FRAME_OVERHEAD = 48;
 export function rewriteModule(
   module: WasmModule,
   shapes: readonly FunctionShape[],
-  variant: Variant = "plain",
+  { variant = "plain", hostCall = GAS_COSTS.hostCall }: RewriteOptions = {},
 ): Uint8Array {
-  return new Rewriter(module, variant).run(shapes);
+  return new Rewriter(module, variant, hostCall).run(shapes);
 }
 
 /**
@@ -80,9 +86,14 @@ class Rewriter {
   private readonly helpers = new Map<string, number>();
   /** Of a trace: functions report when they begin and end. */
   private readonly reportTo: HookPlaces | undefined;
+  /** Index of the import `debug`, if its calls stay in the module. A trace shows them. */
+  private readonly silent: number | undefined;
+  private readonly hostCall: number;
 
-  constructor(module: WasmModule, variant: Variant) {
+  constructor(module: WasmModule, variant: Variant, hostCall: bigint) {
     this.module = module;
+    this.hostCall = Number(hostCall);
+    this.silent = variant === "traced" ? undefined : indexOfDebug(module);
     const hooks =
       variant === "plain" ? undefined : { table: module.tables.length, type: module.types.length };
     this.reportTo = variant === "traced" ? hooks : undefined;
@@ -336,6 +347,10 @@ class Rewriter {
           writer.u8(OP.br);
           writer.varU32(depth);
           copied = reader.position;
+        } else if (opcode === OP.call && operator.index === this.silent) {
+          writer.u8(OP.drop);
+          this.chargeByCall(writer, this.hostCall);
+          copied = reader.position;
         } else if (opcode === OP.callIndirect) this.noteTableIndex(writer);
         continue;
       }
@@ -353,9 +368,7 @@ class Rewriter {
 
   private charge(writer: ByteWriter, cost: number, isLarge: boolean): void {
     if (isLarge) {
-      writer.u8(OP.i64Const);
-      writer.varSigned(cost);
-      this.callHelper(writer, CHARGE);
+      this.chargeByCall(writer, cost);
       return;
     }
     const { gas } = this.globals;
@@ -365,6 +378,12 @@ class Rewriter {
     writer.u8(OP_I64_SUB);
     globalAccess(writer, OP.globalSet, gas);
     trapWithoutGas(writer, this.globals);
+  }
+
+  private chargeByCall(writer: ByteWriter, cost: number): void {
+    writer.u8(OP.i64Const);
+    writer.varSigned(cost);
+    this.callHelper(writer, CHARGE);
   }
 
   /** V8 has one error for an empty element and a wrong signature. The index tells them apart. */
@@ -385,6 +404,18 @@ class Rewriter {
     this.callHelper(writer, helper.name);
     return end;
   }
+}
+
+/**
+ * Returns the index of the import `debug`, which does nothing: a call of JavaScript would take twenty times as long as its gas pays.
+ * Undefined if it has another type, with which no instance is made.
+ */
+function indexOfDebug(module: WasmModule): number | undefined {
+  const index = module.imports
+    .filter(({ kind }) => kind === "func")
+    .findIndex(({ name }) => name === "debug");
+  const { params = [], results = [] } = functionType(module, index) ?? {};
+  return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
 }
 
 /** Returns whether the virtual machine calls a function of this name. Other exports would only make an instance slower. */

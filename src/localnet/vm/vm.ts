@@ -103,7 +103,7 @@ export function createVm(options: VmOptions = {}): Vm {
     traced: createModuleCache(TRACED_BYTES, remove),
   };
   const compile = (checksum: string, module: WasmModule, variant: Variant): CompiledModule => {
-    const compiled = compileModule(module, variant);
+    const compiled = compileModule(module, { variant, hostCall: costs.hostCall });
     caches[variant].add(checksum, compiled);
     return compiled;
   };

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { type Command, CommanderError } from "commander";
 import { systemClock } from "../base/clock.ts";
 import { CodedError, errorText, EXIT, type ExitCode } from "../base/errors.ts";
-import { isDiskProblem } from "../storage/sqlite-errors.ts";
+import { isDiskFull, isDiskProblem } from "../storage/sqlite-errors.ts";
 import { CheckExit, CliError } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
@@ -114,9 +114,8 @@ export function toExit(
     // Commander has already printed the help, the version or the error.
     return { exitCode: error.exitCode === 0 ? EXIT.ok : EXIT.usage, message: undefined };
   }
-  if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG)) {
-    return { exitCode: EXIT.badConfig, message: error.message };
-  }
+  if (error instanceof CodedError && hasCode(error.facts, BAD_CONFIG))
+    return { exitCode: isDiskFull(error) ? EXIT.tryAgain : EXIT.badConfig, message: error.message };
   // An external signer that fails may work later, and so may a disk.
   const isLater = isDiskProblem(error) || (error instanceof CodedError && hasCode(error.facts, TRY_AGAIN));
   return { exitCode: isLater ? EXIT.tryAgain : EXIT.fatal, message: errorText(error) };

@@ -5,8 +5,8 @@ import type { Duplex } from "node:stream";
 
 export interface HttpConnectionsOptions {
   /**
-   * Open connections. At the limit, a new one replaces the one that is idle for the longest time, or else the one whose request
-   * has been incomplete for the longest time.
+   * Open connections. At the limit, a new one replaces the one that has been without a complete request for the longest time. A client
+   * that has just connected has not sent its request yet, so others with half a request go first.
    */
   readonly maxConnections: number;
   /** The server cuts a connection that takes nothing of an unsent reply for this time. */
@@ -39,7 +39,7 @@ const MAX_QUEUED_TOTAL = 16_384;
 
 /** Creates an empty set of connections. */
 export function createHttpConnections(options: HttpConnectionsOptions): HttpConnections {
-  const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, begun: 0 };
+  const pool: Pool = { options, all: new Map(), idle: new Set(), queued: 0, changes: 0 };
   return {
     add: (socket) => {
       if (pool.all.size >= options.maxConnections && !evict(pool)) {
@@ -72,25 +72,26 @@ interface Pool {
   readonly idle: Set<HttpConnection>;
   /** Queued requests of all connections. */
   queued: number;
-  /** Requests of all connections so far. */
-  begun: number;
+  /** Changes of state of all connections so far. */
+  changes: number;
 }
 
 function evict(pool: Pool): boolean {
   const [idle] = pool.idle;
-  const longest = idle ?? longestIncomplete(pool);
+  const incomplete = longestIncomplete(pool);
+  const longest = (idle?.since ?? Infinity) < (incomplete?.since ?? Infinity) ? idle : incomplete;
   if (longest === undefined) return false;
   longest.close();
   longest.socket.destroy();
   return true;
 }
 
-/** Returns the connection whose body has been arriving for the longest time. Linear; only when no connection is idle. */
+/** Returns the connection whose body has been arriving for the longest time. Linear; only at the limit. */
 function longestIncomplete(pool: Pool): HttpConnection | undefined {
   let longest: HttpConnection | undefined;
   for (const connection of pool.all.values()) {
     if (!connection.isIncomplete()) continue;
-    if (longest === undefined || connection.number < longest.number) longest = connection;
+    if (longest === undefined || connection.since < longest.since) longest = connection;
   }
   return longest;
 }
@@ -115,13 +116,14 @@ class HttpConnection {
   readonly #queue: ServerResponse[] = [];
   #isBusy = false;
   #current: ServerResponse | undefined;
-  /** Number of the request that is being handled, in the order of all connections. */
-  number = 0;
+  /** Number of its last change of state, in the order of all connections: opened, begun with a request, or idle again. */
+  since: number;
   readonly #onResponseClose = (): void => this.#next();
 
   constructor(socket: Socket, pool: Pool) {
     this.socket = socket;
     this.#pool = pool;
+    this.since = pool.changes += 1;
   }
 
   take(response: ServerResponse): void {
@@ -161,7 +163,7 @@ class HttpConnection {
   #begin(response: ServerResponse): void {
     this.#isBusy = true;
     this.#current = response;
-    this.number = this.#pool.begun += 1;
+    this.since = this.#pool.changes += 1;
     // The client has the reply, or is gone. "close" follows "finish", so the next request finds the socket free.
     // `on` instead of `once`, which allocates a wrapper for each request.
     response.on("close", this.#onResponseClose);
@@ -176,6 +178,7 @@ class HttpConnection {
     this.#current = undefined;
     if (this.socket.destroyed) return;
     if (this.#queue.length === 0) {
+      this.since = this.#pool.changes += 1;
       this.#pool.idle.add(this);
       return;
     }

@@ -30,7 +30,7 @@ export interface HttpLimits {
   readonly maxBodyBytes: number;
   /** Bytes of all bodies above 64 KiB whose requests have no reply. The server refuses further ones with 503. Default: 64 MiB. */
   readonly maxLargeBodiesBytes?: number;
-  /** Open connections. A further one replaces the longest idle one, else the one with the longest incomplete request, else it is cut. */
+  /** Open connections. A further one replaces the one that has been without a complete request for the longest time, or is cut. */
   readonly maxConnections: number;
   /** Time for the head of a request to arrive. */
   readonly headersTimeoutMs: number;

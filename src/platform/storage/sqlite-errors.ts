@@ -11,8 +11,18 @@ export function isDamaged(error: unknown): boolean {
 
 /** Returns true if a disk did not take a write: it is full, fails, or is mounted read-only. */
 export function isDiskProblem(error: unknown): boolean {
-  return isCausedBy(error, (one) => codeMatches(one, /^SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)/));
+  return isCausedBy(error, (one) =>
+    codeMatches(one, /^(?:SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT)/),
+  );
 }
+
+/** Returns true if a disk is full: what fails now works when there is room. */
+export function isDiskFull(error: unknown): boolean {
+  return isCausedBy(error, (one) => codeMatches(one, /^(?:SQLITE_FULL|ENOSPC|EDQUOT)/));
+}
+
+/** What to do about a full disk. */
+export const MAKE_ROOM = "make room on its disk, and start again";
 
 function isCausedBy(error: unknown, matches: (error: Error) => boolean): boolean {
   return error instanceof Error && (matches(error) || isCausedBy(error.cause, matches));

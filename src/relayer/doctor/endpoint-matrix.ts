@@ -1,4 +1,4 @@
-import { type Lack, readAnswer, REMEDIES } from "../../cosmos/client/answers.ts";
+import { lackText, readAnswer } from "../../cosmos/client/answers.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { type Endpoint, parseEndpoints } from "../../cosmos/client/endpoint.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
@@ -181,17 +181,8 @@ async function cell(signal: AbortSignal, text: string, read: () => Promise<unkno
     return { text };
   } catch (error) {
     signal.throwIfAborted();
-    return { text: "no", gap: gapText(error) };
+    return { text: "no", gap: lackText(error) };
   }
-}
-
-function gapText(error: unknown): string {
-  const remedy = remedyOf(readAnswer(error).lack);
-  return remedy === undefined ? errorText(error) : `${errorText(error)}; ${remedy}`;
-}
-
-function remedyOf(lack: Lack | undefined): string | undefined {
-  return lack === undefined ? undefined : REMEDIES[lack];
 }
 
 /** The local chain's index must find a transaction by its hash, a remote one's must search. */

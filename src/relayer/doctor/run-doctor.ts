@@ -1,5 +1,6 @@
 import { HOUR_MS, NS_PER_MS } from "../../platform/base/time.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
+import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { EndpointCheck } from "../../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { errorText } from "../../platform/base/errors.ts";
@@ -49,8 +50,6 @@ interface CheckedChain {
   readonly nowMs: () => number;
 }
 
-/** Maximum distance of an endpoint behind its chain's best one, blocks. */
-const MAX_LAG = 5n;
 /** Maximum age of the newest block. Beyond it, the chain has stopped or the clock is wrong. */
 const MAX_AGE_MS = 60_000;
 /** Normal clock difference of a node, when its newest block is in the future. */

@@ -1,3 +1,4 @@
+import { type EndpointFacts, endpointProblem } from "./endpoint-problem.ts";
 import { type ExpiryNotice, expiryNoticeMs } from "./expiry-notice.ts";
 import { maxInt } from "../../platform/base/integers.ts";
 import { counted, formatDuration } from "../../platform/base/text.ts";
@@ -91,16 +92,6 @@ export interface HealthFacts {
   readonly limits: HealthLimits;
   /** Of all chains; absent: unknown. */
   readonly endpoints?: readonly EndpointFacts[];
-}
-
-/** An endpoint in {@link HealthFacts}. */
-interface EndpointFacts {
-  readonly chainId: string;
-  /** Failures in a row. */
-  readonly failures: number;
-  readonly lastError: string | undefined;
-  /** Reasons by RPC method. */
-  readonly lacks?: ReadonlyMap<string, string>;
 }
 
 /** Whether this process may send, in {@link HealthFacts}. */
@@ -277,24 +268,9 @@ function remoteProblem({ limits }: HealthFacts, { chainId, remote }: ConnectionF
   };
 }
 
-/** Failures in a row that are more than an interruption. */
-const REFUSALS = 3;
-/** Methods that have no substitute: without a transaction index, blocks are scanned. */
-const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
-
-/** No endpoint does what is asked of it, although its status can be read: a limit of requests, or results that none keeps. */
 function refusalProblem({ endpoints = [] }: HealthFacts, { chainId, remote }: ConnectionFacts): Found {
-  const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
-  if (own.length === 0 || isUnread(remote)) return undefined;
-  const each = own.length === 1 ? `the endpoint of ${chainId}` : `each endpoint of ${chainId}`;
-  const missing = NEEDED.find((method) => own.every(({ lacks }) => lacks?.has(method) === true));
-  if (missing !== undefined)
-    return {
-      code: "endpoints-refuse",
-      text: `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}; add an endpoint that can`,
-    };
-  if (!own.every(({ failures }) => failures >= REFUSALS)) return undefined;
-  return { code: "endpoints-refuse", text: `${each} fails: ${own[0]?.lastError}; add another endpoint` };
+  const text = isUnread(remote) ? undefined : endpointProblem(endpoints, chainId);
+  return text === undefined ? undefined : { code: "endpoints-refuse", text };
 }
 
 function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {

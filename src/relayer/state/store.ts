@@ -15,7 +15,7 @@ import {
   createSqliteDatabase,
   migrateSchema,
 } from "../../platform/storage/sqlite-database.ts";
-import { isDamaged } from "../../platform/storage/sqlite-errors.ts";
+import { isDamaged, isDiskFull, MAKE_ROOM } from "../../platform/storage/sqlite-errors.ts";
 import { createWriteQueue, type WriteQueue } from "../../platform/storage/write-queue.ts";
 import { RelayError } from "../chain/relay-error.ts";
 import { type AttemptLimits, createAttemptLog } from "./attempt-log.ts";
@@ -183,11 +183,16 @@ async function openDatabases(place: StorePlace, deps: StoreDeps): Promise<OpenDa
 function journalError(stateDir: string, cause: unknown): RelayError {
   const advice = (): string => {
     if (cause instanceof NewerSchemaError) return "use that relaywatch, or another state_dir";
+    if (isDiskFull(cause)) return MAKE_ROOM;
     if (isDamaged(cause))
       return `${STORE_FILE} is damaged: put a backup in its place, or move it away; without it the searches for transactions begin again, and the contracts refuse what they have`;
     return "state_dir must be a directory that this user can write to";
   };
-  return unusable(`state_dir ${stateDir}`, `the journal cannot be opened: ${errorText(cause)}; ${advice()}`);
+  return unusable(
+    `state_dir ${stateDir}`,
+    `the journal cannot be opened: ${errorText(cause)}; ${advice()}`,
+    cause,
+  );
 }
 
 function openSqlite(path: string, release: () => void): OpenDatabases {
@@ -239,8 +244,8 @@ async function openPostgres(
   }
 }
 
-function unusable(stateDir: string, text: string): RelayError {
-  return new RelayError({ code: "state-unusable", stateDir }, `${stateDir}: ${text}`);
+function unusable(stateDir: string, text: string, cause?: unknown): RelayError {
+  return new RelayError({ code: "state-unusable", stateDir }, `${stateDir}: ${text}`, { cause });
 }
 
 /**

@@ -32,7 +32,9 @@ export interface AlertState {
   /** The last evaluation's result with its values, as the last part of a sentence; of a resolved alert, the result that ended it. */
   readonly reason: string;
   readonly badness?: number;
-  /** Why the alert does not notify now: "muted by sidecar-down", "silenced by …". Absent when it may notify. */
+  /** End of the grace after a cause, until which the alert stays pending. Absent: none. */
+  readonly heldUntilMs?: number;
+  /** Why the alert does not notify now: "muted by sidecar-down", "silenced by …", "held back until …". Absent when it may notify. */
   readonly quietReason?: string;
   /** Absent: nobody was notified. */
   readonly notified?: NotifiedState;

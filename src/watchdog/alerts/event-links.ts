@@ -22,7 +22,7 @@ const onChain = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.validator
 
 /** Where the cause of each alert is seen. */
 const CAUSES: PanelsByAlert = [
-  [/-burn$|^oracle-calls-|^sidecar-slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
+  [/-burn$|^oracle-calls-|^sidecar-(?:too-)?slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
   [/-reward-/, paid("Headroom")],
   [/^rotation-/, paid("Rotation")],
   [/^prices-differ-/, onChain("Deviation of the prices")],

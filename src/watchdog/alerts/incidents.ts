@@ -185,9 +185,11 @@ export function alertCost(
   const { quietMs } = source.policy;
   // The incident may have begun before the alert, but without good minutes in between.
   const begun = incidentsOf(source, sinceMs - HOUR_MS, nowMs + 1);
-  const own = begun.filter((one) => one.cause === alert && one.toMs > sinceMs - quietMs);
-  const bad = own.filter((one) => one.month === monthOf(nowMs)).reduce((sum, one) => sum + one.bad, 0n);
-  return costOf(month, bad);
+  const own = begun.filter(
+    (one) => one.cause === alert && one.toMs > sinceMs - quietMs && one.month === monthOf(nowMs),
+  );
+  const bad = own.reduce((sum, one) => sum + one.bad, 0n);
+  return { ...costOf(month, bad), ...(own[0] === undefined ? {} : { sinceMs: own[0].fromMs }) };
 }
 
 /** Begin of the data of a shift: an incident that began before it is shown from its begin. */

@@ -1,3 +1,4 @@
+import { formatMinute } from "../../platform/base/text.ts";
 import { DAY_MS } from "../../platform/base/time.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import { isAboutWatchdog, NOTIFICATIONS_LOST } from "../conditions/watchdog-conditions.ts";
@@ -58,7 +59,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
     state.alerts.filter(({ validator }) => validator === poll.validator).map((alert) => [alert.alert, alert]),
   );
   const causes = causesByAlert(options.rules);
-  const advanced = endWithCauses(
+  const ended = endWithCauses(
     options.rules
       // Most are inactive, and stay so.
       .filter(({ condition: { name } }) => own.has(name) || poll.results.get(name)?.kind === "active")
@@ -70,14 +71,15 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
     { history: state.history, graceMs: options.graceMs },
     poll,
   );
+  const advanced = withDueCauses(ended, causes, poll.nowMs);
   const quietReasonOf = createQuietReasons(advanced, causes, poll, {
     silences: state.silences,
     maintenance: options.maintenance,
     others: state.alerts.filter(({ validator, phase }) => validator !== poll.validator && phase === "firing"),
   });
-  const quieted = advanced.map(({ rule, alert }) => ({
+  const quieted = advanced.map(({ rule, alert, cause }) => ({
     rule,
-    alert: withQuiet(alert, quietReasonOf(alert)),
+    alert: withQuiet(alert, heldText(alert, cause) ?? quietReasonOf(alert)),
   }));
   const history = recordAlerts(
     state.history,
@@ -116,6 +118,8 @@ function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
+  /** The cause after whose end it is deferred. Absent: it is not. */
+  readonly cause?: string;
 }
 
 /** One alert before and after a poll. */
@@ -128,9 +132,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends the alerts whose cause is over, and keeps them from beginning again during the grace. A cause is over as soon as it is
- * clear, before it is resolved: so no receiver sees a consequence that outlasts its cause. While another cause still fires, the alert
- * goes on, muted.
+ * Ends the alerts whose cause is over, and defers those that can be an echo of it until the end of the grace. One that is measured
+ * now goes on. A cause is over as soon as it is clear, before it is resolved: so no receiver sees a consequence that outlasts its cause.
+ * While another cause still fires, the alert goes on, muted.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -139,13 +143,15 @@ function endWithCauses(
   { validator, nowMs }: EvaluatedPoll,
 ): readonly RuledAlert[] {
   const byName = new Map(all.map((one) => [one.rule.condition.name, one]));
-  let recent: ReadonlySet<string> | undefined;
+  let recent: ReadonlyMap<string, number> | undefined;
   // The history is long, and few polls need it.
-  const endedRecently = (): ReadonlySet<string> =>
-    (recent ??= new Set(
-      history
-        .filter((past) => past.validator === validator && isWithin(graceMs, past.resolvedAtMs, nowMs))
-        .map(({ alert }) => alert),
+  const endedRecently = (): ReadonlyMap<string, number> =>
+    (recent ??= new Map(
+      history.flatMap(({ validator: of, alert, resolvedAtMs }) =>
+        of === validator && resolvedAtMs !== undefined && isWithin(graceMs, resolvedAtMs, nowMs)
+          ? [[alert, resolvedAtMs + graceMs] as const]
+          : [],
+      ),
     ));
   const overCause = (name: string): string | undefined => {
     const own = (causes.get(name) ?? []).map(({ condition }) => condition.name);
@@ -155,13 +161,58 @@ function endWithCauses(
   };
   return all.flatMap(({ rule, before, next }): readonly RuledAlert[] => {
     if (next === undefined) return [];
+    const { name, echo } = rule.condition;
     // What notified before the cause did is no consequence of it.
     const isOwn = next.phase === "resolved" || next.notified !== undefined;
-    const cause = isOwn ? undefined : overCause(rule.condition.name);
-    if (cause === undefined) return [{ rule, alert: next }];
-    const ended = before?.phase === "firing" ? endedWith(before, cause, nowMs) : before;
-    return ended?.phase === "resolved" ? [{ rule, alert: ended }] : [];
+    const cause = isOwn ? undefined : overCause(name);
+    const isNow = next.lastActiveMs === nowMs;
+    if (cause === undefined || (echo === undefined && isNow)) return [{ rule, alert: withHold(next) }];
+    if (before?.phase === "firing") return [{ rule, alert: endedWith(before, cause, nowMs) }];
+    const heldUntilMs = endedRecently().get(cause);
+    // Its time begins at the end of the grace.
+    if (isNow && heldUntilMs !== undefined)
+      return [{ rule, alert: withHold({ ...next, phase: "pending", sinceMs: nowMs }, heldUntilMs), cause }];
+    return before?.phase === "resolved" ? [{ rule, alert: before }] : [];
   });
+}
+
+function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
+  if (alert.heldUntilMs === heldUntilMs) return alert;
+  const { heldUntilMs: _, ...rest } = alert;
+  return heldUntilMs === undefined ? rest : { ...rest, heldUntilMs };
+}
+
+/**
+ * Lets a cause fire before its time when an alert that it explains is about to notify: who is notified gets the cause, which mutes
+ * that alert. Of several causes, the one that explains the others. A loss of hours is about the month, not about the present minute, so it
+ * hastens no cause.
+ */
+function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
+  const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
+    new Set(
+      alerts
+        .filter(
+          ({ alert }) =>
+            alert.phase === phase && alert.lastActiveMs === nowMs && alert.heldUntilMs === undefined,
+        )
+        .map(({ rule }) => rule),
+    );
+  const [firing, pending] = [inPhase("firing"), inPhase("pending")];
+  if (pending.size === 0) return alerts;
+  const causesOf = (rule: AlertRule): readonly AlertRule[] => causes.get(rule.condition.name) ?? [];
+  const explaining = new Set(
+    alerts
+      .filter(
+        ({ rule, alert }) =>
+          firing.has(rule) && alert.notified === undefined && rule.condition.echo !== "month",
+      )
+      .map(({ rule }) => causesOf(rule))
+      .filter((own) => !own.some((cause) => firing.has(cause)))
+      .flatMap((own) => own.filter((cause) => pending.has(cause))),
+  );
+  const isDue = (rule: AlertRule): boolean =>
+    explaining.has(rule) && !causesOf(rule).some((cause) => explaining.has(cause));
+  return alerts.map((one) => (isDue(one.rule) ? { ...one, alert: { ...one.alert, phase: "firing" } } : one));
 }
 
 function isActive(alert: AlertState | undefined): boolean {
@@ -224,6 +275,12 @@ function createQuietReasons(
 function sameOf({ alert }: AlertState, others: readonly AlertState[]): string | undefined {
   const first = others.find((other) => other.alert === alert && other.notified !== undefined);
   return first && `the same as of ${first.validator}`;
+}
+
+function heldText({ heldUntilMs }: AlertState, cause: string | undefined): string | undefined {
+  return heldUntilMs === undefined || cause === undefined
+    ? undefined
+    : `held back until ${formatMinute(heldUntilMs).slice(11)} UTC, since ${cause} has just ended`;
 }
 
 function withQuiet(alert: AlertState, quietReason: string | undefined): AlertState {

@@ -48,7 +48,7 @@ export const ANY: BoundaryTexts = {
 };
 
 const ACTION =
-  "Find the cause of the missed blocks: sidecar, node or network. Postpone planned work until the headroom is larger.";
+  "Run relaywatch why: it names the cause of the missed blocks. Postpone planned work until the headroom is larger.";
 
 export const MIN_BLOCKS = {
   unit: "number",
@@ -61,6 +61,7 @@ export function commonTexts({ impact, reward }: BoundaryTexts) {
   return {
     impact,
     action: ACTION,
+    echo: "month" as const,
     description: `The validator gets ${reward} only if the month's success rate ends at or above the boundary.`,
   };
 }

@@ -74,6 +74,11 @@ export interface Condition<Key extends string = string> {
   readonly severity: Severity;
   /** What is over and cannot be changed any more: people are notified once, without reminders. */
   readonly isSettled?: true;
+  /**
+   * It goes on for a while after its cause has ended, and can begin then: a rate over minutes, a node that catches up, or the "month".
+   * Absent: it is measured at the moment.
+   */
+  readonly echo?: "minutes" | "month";
   /** A few words: "All prices missing". */
   readonly title: string;
   /** When the alert fires, as the last part of "fires when …". */

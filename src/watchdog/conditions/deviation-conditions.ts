@@ -129,7 +129,7 @@ function comparisonText(one: PriceComparison, withNode: boolean): string {
       : sidecars === 2
         ? "at the other sidecar"
         : `is the median of ${sidecars} sidecars`;
-  return `${withNode ? `${node}: ` : ""}${pair}: ${formatPrice(own, decimals)} here, ${formatPrice(other, decimals)} ${place}, ${formatBps(deviationBps(one))} apart`;
+  return `${pair}${withNode ? ` of ${node}` : ""}: ${formatPrice(own, decimals)} here, ${formatPrice(other, decimals)} ${place}, ${formatBps(deviationBps(one))} apart`;
 }
 
 function worstBps(comparisons: readonly PriceComparison[]): bigint {

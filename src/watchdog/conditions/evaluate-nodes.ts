@@ -1,3 +1,4 @@
+import { formatDuration } from "../../platform/base/text.ts";
 import type { NodeObservation } from "../sources/observation.ts";
 import { active, cannotSee, clear, type ConditionInput, type ConditionResult } from "./condition.ts";
 import { type NodeHistory, type Progress, UNSEEN } from "./poll-history.ts";
@@ -51,9 +52,9 @@ export function resultOf(isActive: boolean, reason: string, badness?: number): C
   return isActive ? active(reason, badness) : clear(reason);
 }
 
-/** Formats a time as seconds or minutes: "12 s". */
+/** Formats a time, rounded to seconds: "12 s", "20 min". */
 export function secondsText(ms: number): string {
-  return `${Math.round(ms / 1000)} s`;
+  return formatDuration(Math.round(ms / 1000) * 1000);
 }
 
 /** Time without a new block of one source. */

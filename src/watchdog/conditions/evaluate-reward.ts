@@ -1,5 +1,5 @@
 import { HOUR_MS } from "../../platform/base/time.ts";
-import { counted } from "../../platform/base/text.ts";
+import { counted, formatCount } from "../../platform/base/text.ts";
 import { badShare } from "../ledger/block-counts.ts";
 import { monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
 import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
@@ -52,7 +52,7 @@ function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `the month is ${counted(Number(-misses), "block")} below the boundary`;
   if (state === "clinched") return "the month stays above the boundary whatever happens";
   const time = outageMs === undefined ? "" : `, ${(outageMs / HOUR_MS).toFixed(1)} h of a total outage`;
-  return `${misses} more missed blocks are allowed${time}`;
+  return `${formatCount(misses)} more missed blocks are allowed${time}`;
 }
 
 /** Evaluates the rate of the month so far. */
@@ -63,7 +63,7 @@ export function evaluateRate(
 ): ConditionResult {
   const { rate, tier } = assessment ?? {};
   if (rate === undefined || tier === undefined) return cannotSee("no block of this month is counted yet");
-  const reason = `the rate is ${formatPercent(rate)} %`;
+  const reason = `the month's rate is ${formatPercent(rate)} %`;
   const isLow = boundary === "full" ? tier !== "full" : tier === "none";
   if (isLow && rate.total < BigInt(minBlocks)) return cannotSee(`${reason}, of only ${rate.total} blocks`);
   return isLow ? active(reason, 100 - Number(formatPercent(rate))) : clear(reason);
@@ -144,6 +144,8 @@ function knownShare(assessment: Assessment | undefined): number {
   return Math.min(1, knownMs / (nextMonthMs(startMs) - startMs));
 }
 
+const WINDOW_WORDS: Readonly<Record<BurnWindow, string>> = { "1h": "hour", "6h": "6 hours", "3d": "3 days" };
+
 /** Evaluates the burn rates of the last hours. `factors` has the threshold of each window. */
 export function evaluateBurn(
   { assessment, recent }: ConditionInput,
@@ -160,11 +162,11 @@ export function evaluateBurn(
     const [first] = burning;
     if (first === undefined) return undefined;
     const now = (badShare(recent["5m"]) ?? 0) / allowedShare(assessment, boundary);
-    const reason = `the last ${first.window} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
+    const reason = `the last ${WINDOW_WORDS[first.window]} burned the month's allowance ${first.rate.toFixed(1)} times too fast`;
     // Over the last minutes the loss has ended: the window still shows it, but nobody can do anything.
     return now >= Math.min(...burning.map(({ factor }) => factor))
       ? active(reason, first.rate)
-      : clear(`${reason}, but not the last 5 minutes`);
+      : clear("the loss of the last hours has ended");
   });
 }
 
@@ -186,7 +188,7 @@ export function evaluateSlowBurn(
     // A rate at the threshold would begin and end the alert several times a day.
     if (hours >= factor * CLEAR_SHARE && (days < factor || hours < factor))
       return cannotSee(`${reason}, which is close to the threshold`);
-    return hours >= factor ? active(reason, days) : clear(`${reason}, but not the last 6 hours`);
+    return hours >= factor ? active(reason, days) : clear("the present loss is small enough for the month");
   });
 }
 
@@ -195,10 +197,10 @@ export function evaluateRotation(assessment: Assessment | undefined): ConditionR
   if (assessment === undefined) return cannotSee("no month is counted yet");
   const { rotation, tier, forecast } = assessment;
   const months = rotation.months.join(", ");
-  if (rotation.state === "due") return active(`it was below the lower boundary in ${months}`);
+  if (rotation.state === "due") return active(`the validator was below the lower boundary in ${months}`);
   if (rotation.state === "none") return clear("one bad month would not lead to rotation");
   const endsBelow = (forecast?.tiers.middle ?? tier) === "none";
   return endsBelow
-    ? active(`it was below the lower boundary in ${months}, and this month will be too`)
-    : clear(`it was below the lower boundary in ${months}, but this month will not be`);
+    ? active(`the validator was below the lower boundary in ${months}, and this month will be too`)
+    : clear(`the validator was below the lower boundary in ${months}, but this month will not be`);
 }

@@ -82,7 +82,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     impact: "Unknown: none, or every block if the node's machine is down.",
     action:
       "Log in to the node's machine. If the node runs, check the network between it and the watchdog, or the setting that the alert names.",
-    for: "5m",
+    for: "90s",
     resolveFor: "1m",
     thresholds: {},
     inhibits: [
@@ -155,7 +155,13 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     thresholds: {},
     inhibits: [],
     past: source === "node" ? "gaps" : { notStored: "failures of single sources" },
-    evaluate: ({ observation, history }) => evaluate(observation, history),
+    evaluate: ({ observation, history }) => {
+      const result = evaluate(observation, history);
+      if (result.kind === "unknown") return result;
+      return result.kind === "clear"
+        ? clear(`the ${page} can be read`)
+        : { ...result, reason: `the ${page} cannot be read: ${result.reason}` };
+    },
   });
 }
 
@@ -164,7 +170,7 @@ function evaluateGrpc({ metrics, grpc }: NodeObservation): ConditionResult {
   if (grpc.state !== "error") return clear("the gRPC port accepts connections");
   // When the node's page cannot be read either, its machine or the network may be down.
   if (metrics.state !== "up") return cannotSee(`${grpc.failure.text}; the node's page cannot be read either`);
-  return active(grpc.failure.text);
+  return active(`the node's gRPC port accepts no connection: ${grpc.failure.text}`);
 }
 
 function evaluateEgress({ egress }: NodeObservation): ConditionResult {
@@ -173,7 +179,9 @@ function evaluateEgress({ egress }: NodeObservation): ConditionResult {
   const closed = probes.filter(([, { state }]) => state === "error").map(([target]) => target);
   return resultOf(
     closed.length === probes.length,
-    closed.length === probes.length ? `no connection to ${closed.join(", ")}` : "outbound connections work",
+    closed.length === probes.length
+      ? `this machine has no connection to ${closed.join(", ")}`
+      : "outbound connections work",
   );
 }
 
@@ -196,7 +204,10 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   );
   if (unseen !== undefined) return active(unseen);
   if (chain.validator.state === "up") return clear("the validator's place on the chain can be read");
-  return active("neither a node nor the chain can be read");
+  const texts = nodes.flatMap(({ metrics }) => (metrics.state === "error" ? [metrics.failure.text] : []));
+  return active(
+    `nothing shows whether the validator votes: the node's page cannot be read, ${texts.join("; ")}`,
+  );
 }
 
 /** Evaluates one source of all nodes: active when it fails at any node, since the node's votes depend on its own sidecar. */

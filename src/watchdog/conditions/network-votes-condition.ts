@@ -30,6 +30,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     },
     inhibits: [
       "sidecar-down",
+      "sidecar-too-slow",
       "oracle-calls-failing",
       "sidecar-slow",
       "all-prices-missing",

@@ -56,7 +56,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     description: "The node's process responds, but no longer follows the chain.",
     impact: "The validator neither signs nor votes: it misses every block, for both rates.",
     action: "Read the node's log, check its disk and its peers, and restart it.",
-    for: "1m",
+    for: "30s",
     resolveFor: "30s",
     thresholds: {
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
@@ -80,6 +80,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
   }),
   condition({
     name: "node-behind",
+    echo: "minutes",
     severity: "critical",
     title: "Node behind",
     when: "a node with new blocks is more than `max_blocks` behind the highest height that any source shows, or is catching up",
@@ -130,7 +131,7 @@ function evaluateChain(input: ConditionInput, haltAfterMs: number): ConditionRes
   // Without a source, and after a start of the watchdog until the first new block.
   if (all.length === 0 || ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
   const why = haltText(input.history.upgrade, height, "chain");
-  return active(`no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
+  return active(`the chain has had no block for ${secondsText(ms)}, at height ${height}${why}`, ms);
 }
 
 function evaluateHalt(
@@ -143,7 +144,7 @@ function evaluateHalt(
   if (isProducing([age], haltAfterMs)) return clear(`the node is at height ${history.progress.height}`);
   if (age.ms <= haltAfterMs) return cannotSee("no new block has been seen yet");
   const why = haltText(input.history.upgrade, history.progress.height, "node");
-  const reason = `no new block for ${secondsText(age.ms)}, at height ${history.progress.height}${why}`;
+  const reason = `the node has had no new block for ${secondsText(age.ms)}, at height ${history.progress.height}${why}`;
   // Without another source with new blocks the chain itself may have halted, which is another condition.
   return isProducing(blockAges(input), haltAfterMs)
     ? active(reason, age.ms)

@@ -143,7 +143,7 @@ function evaluateMajorPairs({ node: { prices } }: NodeInput, majorPairs: readonl
   const root = priced.has(CONVERSION_PAIR)
     ? ""
     : `; ${CONVERSION_PAIR} is missing too, through which most markets are converted`;
-  return active(`no price for ${missing.join(", ")}${root}`, missing.length);
+  return active(`the sidecar has no price for ${missing.join(", ")}${root}`, missing.length);
 }
 
 function evaluateEmptyPrices(input: NodeInput): ConditionResult {

@@ -103,7 +103,7 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       isSettled: true,
       title: `This month loses ${reward}`,
       when: "the month will end below the boundary even without a further missed block",
-      action: "Nothing can restore this month's pay. Prepare the next month, and check the rotation risk.",
+      action: "Prepare the next month, and check the rotation risk. Nothing can restore this month's pay.",
       for: "10m",
       resolveFor: "1h",
       thresholds: {},

@@ -1,4 +1,4 @@
-import type { BlockCounts } from "../ledger/block-counts.ts";
+import type { NodeObservation } from "../sources/observation.ts";
 import {
   active,
   cannotSee,
@@ -8,7 +8,7 @@ import {
   type ConditionResult,
   type ConditionInput,
 } from "./condition.ts";
-import { evaluateNodes, latestCalls, type NodeInput } from "./evaluate-nodes.ts";
+import { evaluateNodes, latestCalls, type NodeInput, secondsText } from "./evaluate-nodes.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
 import { type LatencyHistory, UNSEEN, type WebSocketHistory } from "./poll-history.ts";
 import {
@@ -48,6 +48,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     thresholds: {},
     inhibits: [
       "oracle-calls-failing",
+      "sidecar-too-slow",
       "sidecar-slow",
       "all-prices-missing",
       "major-pairs-missing",
@@ -73,10 +74,36 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     evaluate: (input) => evaluateNodes(input, evaluateSidecarDown),
   }),
   condition({
+    name: "sidecar-too-slow",
+    severity: "critical",
+    title: "Sidecar too slow for the node",
+    when: "the sidecar's price response takes longer than the node waits (`client_timeout`), and the node's calls fail",
+    description:
+      "The sidecar responds, but later than the node waits: client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
+    impact: FAILING_CALLS_IMPACT,
+    action:
+      "On the sidecar's machine, find what takes its time: processor, disk, or the network to the node. Then restart the sidecar.",
+    for: "1m",
+    resolveFor: "30s",
+    thresholds: {
+      client_timeout: {
+        unit: "duration",
+        initial: 2000,
+        description: "how long the node waits; neutrond 9: 1s",
+      },
+    },
+    inhibits: ["oracle-calls-failing", "sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
+    past: SIDECAR_NOT_STORED,
+    others: "votes",
+    evaluate: (input, limit) =>
+      evaluateNodes(input, (node) => evaluateTooSlow(node, limit("client_timeout"))),
+  }),
+  condition({
     name: "oracle-calls-failing",
     severity: "critical",
+    echo: "minutes",
     title: "Oracle calls fail",
-    when: "at least `min_failed` of the node's calls in the last 5 minutes failed, with at least `min_blocks` calls, and the latest calls still fail",
+    when: "none of the node's calls has succeeded for `none_for`, or at least `min_failed` of the calls in the last 5 minutes failed, with at least `min_blocks` calls, and the latest calls still fail",
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
     action:
@@ -85,8 +112,9 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     // As long as that of sidecar-down, which mutes it: the end of an outage must not notify as a second one.
     resolveFor: "30s",
     thresholds: {
-      min_failed: { unit: "percent", initial: 90, description: "share of failed calls" },
-      min_blocks: { unit: "number", initial: 30, description: "with fewer blocks the alert does not fire" },
+      none_for: { unit: "duration", initial: 90_000, description: "time without a call that succeeds" },
+      min_failed: { unit: "percent", initial: 90, description: "share of failed calls of 5 minutes" },
+      min_blocks: { unit: "number", initial: 30, description: "with fewer blocks the share says nothing" },
     },
     inhibits: ["sidecar-slow", "websocket-providers-failing", ...LOSS_ALERTS],
     past: "counts",
@@ -96,12 +124,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
       value: "{{ $value | humanizePercentage }} of the calls of the last 5 minutes failed.",
       example: { fires: failing, clears: succeeding },
     },
-    evaluate: (input, limit) =>
-      evaluateCalls(input.recent["5m"], {
-        haveEnded: isAnyNodeWell(input),
-        minFailed: limit("min_failed"),
-        minBlocks: limit("min_blocks"),
-      }),
+    evaluate: evaluateCalls,
   }),
   condition({
     name: "sidecar-slow",
@@ -141,6 +164,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
   condition({
     name: "websocket-providers-failing",
     severity: "critical",
+    echo: "minutes",
     title: "All WebSocket providers fail",
     when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or no pair has a price",
     description:
@@ -181,33 +205,60 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   if (latestCalls(input) !== "bad")
     return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
-  return active(`${prices.failure.text}, and the node's calls fail${process}`);
-}
-
-/** One node's vote is enough, so one whose latest calls succeed ends the failures. */
-function isAnyNodeWell({ observation: { nodes, atMs }, history }: ConditionInput): boolean {
-  return nodes.some(
-    (node) => latestCalls({ node, history: history.nodes.get(node.name) ?? UNSEEN, atMs }) === "good",
+  return active(
+    `the price sidecar does not respond, and the node's calls fail: ${prices.failure.text}${process}`,
   );
 }
 
-interface CallLimits {
-  /** The last minutes still show the failures, but nobody can do anything any more. */
-  readonly haveEnded: boolean;
-  readonly minFailed: number;
-  readonly minBlocks: number;
-}
+/** Failed calls below which a time without a good one says little: after a halt of the chain, one is enough for a long time. */
+const LEAST_FAILED = 10n;
 
 function evaluateCalls(
-  { good, bad }: BlockCounts,
-  { haveEnded, minFailed, minBlocks }: CallLimits,
+  { observation: { nodes, atMs }, history, recent }: ConditionInput,
+  limit: (key: "none_for" | "min_failed" | "min_blocks") => number,
 ): ConditionResult {
+  const { good, bad } = recent["5m"];
+  const all = nodes.map((node) => ({ node, history: history.nodes.get(node.name) ?? UNSEEN, atMs }));
+  const latest = all.map(latestCalls);
+  // One node's vote is enough. The last minutes still show the failures, but nobody can do anything any more.
+  if (latest.includes("good")) return clear("the node's latest calls succeed");
+  const noneMs = Math.min(
+    ...all.map((one) => atMs - Math.max(one.history.lastGoodMs ?? 0, one.history.seenSinceMs ?? atMs)),
+  );
   const total = Number(good + bad);
-  if (total < minBlocks) return cannotSee(`only ${total} blocks in the last 5 minutes`);
-  const percent = (Number(bad) * 100) / total;
-  const reason = `${bad} of ${total} calls failed in the last 5 minutes`;
-  if (percent < minFailed) return clear(reason);
-  return haveEnded ? clear(`${reason}, but the latest calls succeed`) : active(reason, percent);
+  const percent = (Number(bad) * 100) / Math.max(1, total);
+  if (latest.every((one) => one === "bad") && noneMs >= limit("none_for") && bad >= LEAST_FAILED)
+    return active(
+      `none of the node's calls has succeeded for ${secondsText(noneMs)}${slowText(nodes)}`,
+      percent,
+    );
+  if (total < limit("min_blocks")) return cannotSee(`only ${total} blocks in the last 5 minutes`);
+  return percent < limit("min_failed")
+    ? clear(`fewer than ${limit("min_failed")} % of the node's calls fail`)
+    : active(`${bad} of the node's ${total} calls in 5 minutes failed${slowText(nodes)}`, percent);
+}
+
+/** Time of a price response that can explain failures, although it is shorter than `client_timeout`. */
+const SLOW_MS = 500;
+
+function slowText(nodes: readonly NodeObservation[]): string {
+  const slow = nodes.flatMap(({ prices }) =>
+    prices.state === "up" && prices.value.isDerived !== true && prices.durationMs > SLOW_MS
+      ? [prices.durationMs]
+      : [],
+  );
+  return slow.length === 0 ? "" : `; ${durationReason(Math.max(...slow))}`;
+}
+
+function evaluateTooSlow(input: NodeInput, timeoutMs: number): ConditionResult {
+  const { prices } = input.node;
+  if (prices.state !== "up" || prices.value.isDerived)
+    return cannotSee("the sidecar's prices cannot be timed");
+  const { durationMs } = prices;
+  const calls = latestCalls(input);
+  if (durationMs <= timeoutMs || calls === "good") return clear(durationReason(durationMs));
+  const reason = `${durationReason(durationMs)}, and the node waits ${timeoutMs / 1000} s`;
+  return calls === "bad" ? active(reason, durationMs) : cannotSee(`${reason}, but has made no call recently`);
 }
 
 function evaluateDuration(
@@ -217,8 +268,14 @@ function evaluateDuration(
   // Prices that were derived from metrics took the time of a query, not of the sidecar.
   if (prices.state !== "up" || prices.value.isDerived)
     return evaluateLatency(history.latency, atMs, slowAfterMs);
-  const reason = `the price response took ${Math.round(prices.durationMs)} ms`;
+  const reason = durationReason(prices.durationMs);
   return prices.durationMs > slowAfterMs ? active(reason, prices.durationMs) : clear(reason);
+}
+
+/** "the price sidecar responds in 3.0 s". */
+function durationReason(durationMs: number): string {
+  const text = durationMs < 1000 ? `${Math.round(durationMs)} ms` : `${(durationMs / 1000).toFixed(1)} s`;
+  return `the price sidecar responds in ${text}`;
 }
 
 /** Age up to which the node's calls show how the sidecar responds. */
@@ -271,5 +328,7 @@ function evaluateWebSockets(
   const rate = `${percent.toFixed(2)} % of calls succeeded in the last 30 minutes`;
   // Without any price the node counts successes, but the chain counts missed votes.
   if (!hasPrices) return active(`${state}, and no pair has a price`);
-  return percent < maxRate ? active(`${state}, and ${rate}`) : clear(`${state}, but ${rate}`);
+  return percent < maxRate
+    ? active(`${state}, and ${rate}`)
+    : clear(`${state}, but the node's calls succeed`);
 }

@@ -49,18 +49,19 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     evaluate: ({ observation: { chain } }) => {
       if (chain.validator.state !== "up") return cannotSee("the validator set cannot be read");
       const { isInSet, size } = chain.validator.value;
-      if (isInSet) return clear("it is in the set");
+      if (isInSet) return clear("the validator is in the set");
       const { slashing } = chain;
       const rotatedTo = slashing?.state === "up" ? slashing.value.rotatedTo : undefined;
       const key =
         rotatedTo === undefined
           ? ""
           : `; the validator's consensus key was changed to ${rotatedTo}: correct consensus_address`;
-      return active(`the set has ${size} other validators${key}`);
+      return active(`the validator is not in the set, which has ${size} others${key}`);
     },
   }),
   condition({
     name: "not-signing",
+    echo: "minutes",
     severity: "critical",
     title: "Validator does not sign",
     when: "the validator is in the set, and its last signature is more than `max_blocks` old, or the latest commits lack it",
@@ -99,6 +100,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
   }),
   condition({
     name: "node-not-voting",
+    echo: "minutes",
     severity: "critical",
     title: "Node does not vote on prices",
     when: "the node has new blocks, but has made no oracle call for `stall_after`",
@@ -107,7 +109,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     impact: "Every block is a missed oracle vote.",
     action:
       "Check [oracle] enabled in app.toml, and the node's log for errors of extend_vote. Then restart the node.",
-    for: "1m",
+    for: "30s",
     resolveFor: "30s",
     thresholds: {
       stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
@@ -149,13 +151,14 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
   });
   // Several nodes can sign for one validator. Use the one that signed last.
   const lag = lags.length === 0 ? undefined : Math.min(...lags);
-  if (lag !== undefined && lag > maxBlocks) return active(`the last signature is ${lag} blocks old`, lag);
+  if (lag !== undefined && lag > maxBlocks)
+    return active(`the validator's last signature is ${lag} blocks old`, lag);
   if (chain.validator.state === "up" && chain.validator.value.signedLatest === false)
     return lag === undefined
-      ? active("the latest commit lacks its signature")
+      ? active("the latest commit lacks the validator's signature")
       : cannotSee("one commit lacks its signature");
   if (lag === undefined && chain.validator.state !== "up") return cannotSee("signatures cannot be read");
-  return clear("it signs");
+  return clear("the validator signs");
 }
 
 /** Says when the validator is jailed for it. */
@@ -189,6 +192,9 @@ function evaluateVoting(
   // Calls made while the watchdog could not see the node have no known time.
   const quietMs = atMs - Math.max(lastMs, history.seenSinceMs ?? atMs);
   if (quietMs > stallAfterMs)
-    return active(`no oracle call for ${secondsText(quietMs)}, while the node has new blocks`, quietMs);
+    return active(
+      `the node has new blocks, but has made no oracle call for ${secondsText(quietMs)}`,
+      quietMs,
+    );
   return lastMs === 0 ? cannotSee("no oracle call has been seen yet") : clear("the node calls its sidecar");
 }

@@ -12,6 +12,8 @@ import {
 } from "./condition.ts";
 import { VOTE_ALERTS } from "./consequences.ts";
 
+const TOMBSTONED = "the chain has tombstoned the validator's key, which can never sign again";
+
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
 /** Alerts of a validator that takes no part, since it is jailed. */
@@ -36,11 +38,10 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     past: WINDOWS_NOT_STORED,
     evaluate: (input) => {
       const { jail, windowNote = "" } = standing(input);
-      if (jail.state === "tombstoned")
-        return active("the chain has tombstoned its key: it can never be released");
+      if (jail.state === "tombstoned") return active(TOMBSTONED);
       return jail.state === "unknown" && windowNote !== ""
         ? cannotSee(windowNote)
-        : clear("it is not tombstoned");
+        : clear("the validator is not tombstoned");
     },
   }),
   condition({
@@ -52,7 +53,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "The chain removed the validator from the set, since it missed too many blocks of its signing window, or since its own stake is too small.",
     impact: "The validator earns nothing until it is released: the month's pay falls in proportion.",
     action:
-      "Repair node and signer first, and then send the unjail transaction of the reason: a validator that still does not sign is jailed and slashed again.",
+      "Repair node and signer, and only then send the named unjail transaction: a validator that still does not sign is jailed and slashed again.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {},
@@ -62,6 +63,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
   }),
   condition({
     name: "jail-near",
+    echo: "month",
     severity: "critical",
     title: "Jail is near",
     when: "the validator misses blocks, and at the present rate it is jailed within `jailed_within`, or `min_used` of the misses that the window allows are used",
@@ -95,6 +97,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
   }),
   condition({
     name: "jail-risk",
+    echo: "month",
     severity: "warning",
     title: "Signing window fills",
     when: "`min_used` of the misses that the signing window allows are used, or at the present rate the validator is jailed within `jailed_within`",
@@ -134,11 +137,11 @@ function evaluateJailed(input: ConditionInput): ConditionResult {
   const nowMs = head.state === "up" ? head.value.blockTimeMs : input.observation.atMs;
   switch (jail.state) {
     case "active":
-      return clear("it is not jailed");
+      return clear("the validator is not jailed");
     case "tombstoned":
-      return active("the chain has tombstoned its key: it can never be released");
+      return active(TOMBSTONED);
     case "jailed":
-      return active(releaseText(jail, nowMs));
+      return active(`the validator is jailed; ${releaseText(jail, nowMs)}`);
     case "unknown":
       return cannotSee(
         windowNote ?? "it is not in the set; without operator_address, nobody knows whether it is jailed",
@@ -188,6 +191,7 @@ function usedPercent({ missed, allowed }: WindowStanding): number {
 }
 
 function windowReason(window: WindowStanding): string {
-  if (window.atPresentRate.kind === "jail") return `jail ${presentText(window)}; ${windowText(window)}`;
+  if (window.atPresentRate.kind === "jail")
+    return `at the present rate, jail ${presentText(window)}; ${windowText(window)}`;
   return `${windowText(window)}; if every block were missed from now on, jail ${allMissedText(window)}`;
 }

@@ -62,7 +62,7 @@ function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number):
   // The plan that was seen last holds while the chain cannot be asked.
   if (upgrade === undefined)
     return seen.state === "up" ? clear("no upgrade is planned") : cannotSee("the plan cannot be read");
-  const text = countdownText(upgrade, observation.atMs);
+  const text = `upgrade ${countdownText(upgrade, observation.atMs)}`;
   if (upgrade.doneMs !== undefined || upgrade.remainingBlocks === 0n) return clear(text);
   if (upgrade.atMs === undefined) return cannotSee(text);
   return upgrade.atMs.middle - observation.atMs <= leadMs ? active(text) : clear(text);

@@ -82,7 +82,9 @@ function paidStatus(
       `${soFar}, with a warning: ${lowerFirst(worst.rule.condition.title)}`,
     );
   const [pending] = status.alerts.filter(
-    ({ state, rule }) => state?.phase === "pending" && rule.severity !== "info",
+    // What waits for the end of the grace is probably an echo of what has ended.
+    ({ state, rule }) =>
+      state?.phase === "pending" && state.heldUntilMs === undefined && rule.severity !== "info",
   );
   if (pending !== undefined)
     return warn(

@@ -1,4 +1,4 @@
-import { counted, formatDuration } from "../../platform/base/text.ts";
+import { counted, formatDuration, formatMinute } from "../../platform/base/text.ts";
 import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { html, type Html } from "../../platform/web/html.ts";
 import { timeText } from "../../platform/web/page-shell.ts";
@@ -220,7 +220,9 @@ function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: Ale
   return html`${escalated}${next}`;
 }
 
-function phaseBadge({ rule: { severity }, state: { phase } }: OpenAlert): Html {
+function phaseBadge({ rule: { severity }, state: { phase, heldUntilMs } }: OpenAlert): Html {
+  if (heldUntilMs !== undefined)
+    return badge("unknown", `held back until ${formatMinute(heldUntilMs).slice(11)} UTC`);
   if (phase === "resolved") return badge("good", "resolved");
   if (phase === "pending") return badge("warn", `pending, ${severity}`);
   return badge(severity === "critical" ? "bad" : severity === "warning" ? "warn" : "unknown", severity);
@@ -236,7 +238,7 @@ function nextText({ rule, state }: OpenAlert, { nowMs }: AlertContext): Html | s
     return html`Resolved at ${state.resolvedAtMs === undefined ? "–" : timeText(state.resolvedAtMs)}.`;
   if (state.phase === "firing")
     return `Firing; resolved when it is clear for ${formatDuration(rule.resolveForMs)}.`;
-  const atMs = state.sinceMs + rule.forMs;
+  const atMs = (state.heldUntilMs ?? state.sinceMs) + rule.forMs;
   return html`Fires at ${timeText(atMs)}, in ${formatDuration(atMs - nowMs)}, unless it ends before.`;
 }
 

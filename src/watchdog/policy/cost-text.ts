@@ -4,6 +4,8 @@ import { formatCents, formatCount } from "../../platform/base/text.ts";
 /** Missed blocks, and what they cost their month. The costs of a month's parts add up to that of the month, except for pay. */
 export interface Cost {
   readonly blocks: bigint;
+  /** Time of the first of them. Absent: not known, or there is none. */
+  readonly sinceMs?: number;
   /** Misses with which the month still ends with full pay. Absent: the block time is not known. */
   readonly allowed?: bigint;
   /** Forecast pay without them, less the forecast pay, in hundredths of the currency's unit. Absent: it is too early. */

@@ -25,7 +25,7 @@ export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind)
 
 /** "1,200 of 9,500 allowed misses are used, 8,300 left". */
 export function windowText({ missed, allowed, left, windowBlocks }: WindowStanding): string {
-  return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows, ${formatCount(left)} left`;
+  return `${formatCount(missed)} of the ${formatCount(allowed)} misses that a window of ${formatCount(windowBlocks)} blocks allows are used, ${formatCount(left)} left`;
 }
 
 /** "in 2 h 18 min (8,301 blocks)", or why there is no time. */

@@ -59,6 +59,8 @@ export function createBelievedClock(machine: Clock): BelievedClock {
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();
+  /** Offset of the present is not less: the newest block that was seen, in whichever poll. */
+  let boundMs = Number.NEGATIVE_INFINITY;
   let change: string | undefined;
   let changes = 0;
   const record = (text: string): void => {
@@ -103,7 +105,8 @@ export function createBelievedClock(machine: Clock): BelievedClock {
       .filter((one) => one.timeMs >= NEVER_SET_MS)
       .map((one) => one.timeMs - one.readMs);
     const chainMs = headMs === undefined ? undefined : headMs - readMs;
-    const leastMs = Math.max(chainMs ?? Number.NEGATIVE_INFINITY, floorMs - readMs);
+    boundMs = chainMs ?? boundMs;
+    const leastMs = Math.max(boundMs, floorMs - readMs);
     const standingOf = (one: number): Standing => {
       if (chainMs !== undefined && isNear(one, chainMs)) return "chain";
       if (chainMs !== undefined && one < chainMs) return "refuted";

@@ -285,8 +285,8 @@ function causedText({ title, state, quiet }: ActiveAlert): string {
 
 function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
   const items = pending.map(
-    ({ validator, title, sinceMs, reason }) =>
-      `${validator}: ${title} is pending since ${formatMinute(sinceMs)} UTC: ${reason}.`,
+    ({ validator, title, sinceMs, reason, quiet }) =>
+      `${validator}: ${title} is ${quiet?.startsWith("held back until") === true ? quiet : `pending since ${formatMinute(sinceMs)} UTC`}: ${reason}.`,
   );
   return { kind: "list", items };
 }

@@ -44,6 +44,7 @@ const alertEvent = z.strictObject({
   cost: z
     .object({
       blocks: digits,
+      sinceMs: z.number().exactOptional(),
       allowed: digits.exactOptional(),
       payCents: digits.exactOptional(),
       currency: z.string().exactOptional(),
@@ -76,6 +77,7 @@ const alertState = z
     // Older programs stored both.
     badBlocksBefore: digits.exactOptional(),
     mutedAtMs: z.number().exactOptional(),
+    heldUntilMs: z.number().exactOptional(),
     quietReason: z.string().exactOptional(),
     notified: z
       .strictObject({

@@ -10,7 +10,7 @@ import {
   migrateSchema,
   prepared,
 } from "../../platform/storage/sqlite-database.ts";
-import { isDamaged } from "../../platform/storage/sqlite-errors.ts";
+import { isDamaged, isDiskFull, MAKE_ROOM } from "../../platform/storage/sqlite-errors.ts";
 import { LEDGER_SOURCES, type LedgerView } from "../ledger/ledger-view.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import { readAlerting, writeAlerting, readPollHistories, writePollHistories } from "./alert-rows.ts";
@@ -108,12 +108,16 @@ function withFolderError<T>(folder: string, work: () => T): T {
   } catch (cause) {
     if (cause instanceof WatchdogError) throw cause;
     if (cause instanceof FolderInUseError) throw inUse(folder, cause);
-    const advice = isDamaged(cause)
-      ? `${STATE_FILE} is damaged: put a backup in its place, or move it away; without it counting begins again, and past months are gone`
-      : "check state_dir";
-    const text = `the state in ${folder} cannot be used: ${errorText(cause)}; ${advice}`;
+    const text = `the state in ${folder} cannot be used: ${errorText(cause)}; ${adviceOn(cause)}`;
     throw new WatchdogError({ code: "state-unusable", folder }, text, { cause });
   }
+}
+
+function adviceOn(cause: unknown): string {
+  if (isDiskFull(cause)) return MAKE_ROOM;
+  return isDamaged(cause)
+    ? `${STATE_FILE} is damaged: put a backup in its place, or move it away; without it counting begins again, and past months are gone`
+    : "check state_dir";
 }
 
 function inUse(folder: string, cause: FolderInUseError): WatchdogError {

@@ -11,6 +11,7 @@ const WORDS: Readonly<Record<string, string>> = {
   "major-pairs-missing": "Important prices were missing",
   "empty-prices-counted": "The price service had no prices",
   "stale-price-timestamp": "Prices were out of date",
+  "sidecar-too-slow": "The price service was too slow",
   "sidecar-slow": "The price service was too slow",
   "websocket-providers-failing": "Providers of prices failed",
   "grpc-closed": "The price service lost its connection",

@@ -16,7 +16,9 @@ beforeAll(async () => {
   lease = await leasePorts();
   home = mkdtempSync(join(tmpdir(), "relaywatch-rehearsals-"));
   vi.stubEnv("XDG_STATE_HOME", home);
-  end = await startParts(["local", "remote", "sidecar"], lease.offset);
+  end = await startParts(["local", "remote", "sidecar"], lease.offset, {
+    validators: { local: [10n, 2n], remote: [10n] },
+  });
   await vi.waitFor(async () => expect(await hasPrice()).toBe(true), { timeout: 15_000 });
 });
 
@@ -48,6 +50,11 @@ const PRINTED: Readonly<Record<string, readonly RegExp[]>> = {
   ],
   "client-expiry": [/07-tendermint-0 is Expired/, /is Active: 07-tendermint-1/, /it is Active/],
   upgrade: [/planned for height \d+/, /applied at height \d+/],
+  "jail-and-release": [
+    /is jailed, has lost [1-9]\d*untrn/,
+    /stays in jail for 600s/,
+    /is bonded, and signs with what it has left: [1-9]\d*untrn/,
+  ],
   "relayer-runs-dry": [/had \d{9,}untrn, and has \d{1,5}\. /, /has sent coins: 1000\d{6}untrn/],
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { sha256, toBase64, toHex, utf8 } from "../../../src/platform/base/bytes.ts";
-import { dataHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { dataHash } from "../../../src/cosmos/merkle/simple-tree.ts";
 import { JsonField } from "../../../src/platform/base/json.ts";
 import {
   decodeBlockResults,

@@ -10,11 +10,11 @@ import type {
 import { createCometReads } from "../../../src/cosmos/client/create-chain-client.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import { unreachable } from "../../../src/platform/base/errors.ts";
-import { dataHash, resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { resultsHash } from "../../../src/cosmos/comet/block-hashes.ts";
 import { createIavlTree } from "../../../src/cosmos/merkle/iavl/tree.ts";
 import type { IavlView } from "../../../src/cosmos/merkle/iavl/view.ts";
 import { simpleMapProof, simpleMapRoot } from "../../../src/cosmos/merkle/simple-map.ts";
-import { simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
+import { dataHash, simpleProofs } from "../../../src/cosmos/merkle/simple-tree.ts";
 import { encodeHeader, encodeValidators } from "./sim-header.ts";
 
 /** A simulated fault of the connection to a remote chain. */

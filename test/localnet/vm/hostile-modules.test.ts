@@ -4,6 +4,7 @@ import { reportedText, VmError } from "../../../src/localnet/vm/errors.ts";
 import { hostFunctionType } from "../../../src/localnet/vm/host-functions.ts";
 import { I32, OP } from "../../../src/localnet/vm/operators.ts";
 import type { HostFunctionName } from "../../../src/localnet/vm/static-checks.ts";
+import { GasRecorder } from "../../../src/workbench/profile/gas-recorder.ts";
 import { type CallOutcome, createVm } from "../../../src/localnet/vm/vm.ts";
 import { cpuMs } from "../../fuzz/campaign.ts";
 import { MemoryHost, runContract, type RunOptions } from "../../support/vm/memory-host.ts";
@@ -252,6 +253,19 @@ describe("calls that can be interrupted", () => {
     const other = runContract(code, { gasLimit, interrupt: never });
     expect(textOf(other)).toBe(textOf(plain));
     expect([other.gasUsed, other.gasUsedExternally]).toEqual([plain.gasUsed, plain.gasUsedExternally]);
+  });
+
+  it("pay for debug, which does not leave the module, what a host call costs", () => {
+    const count = [...get(3), ...i32(1), 0x6a, ...set(3), ...get(3), ...i32(1000), 0x48];
+    const body = [OP.loop, EMPTY, ...i32(-1), ...call(0), ...count, OP.brIf, 0, end];
+    const code = buildContract(body, { imports: [{ name: "debug", params: [I32] }], locals: [[1, I32]] });
+    const { gasUsed } = runContract(code);
+    const recorder = new GasRecorder("call");
+    expect(runContract(code, { recorder }).gasUsed).toBe(gasUsed);
+    for (const options of [{}, { interrupt: never }, { recorder }]) {
+      expect(textOf(runContract(code, { gasLimit: gasUsed, ...options }))).toBe('{"ok":""}');
+      expect(textOf(runContract(code, { gasLimit: gasUsed - 1n, ...options }))).toContain("gas");
+    }
   });
 
   it("get their gas to the unit, however it is divided", () => {

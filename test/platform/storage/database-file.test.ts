@@ -1,4 +1,12 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Database from "libsql";
@@ -8,7 +16,8 @@ import { openDatabase } from "../../../src/localnet/node/storage/open-database.t
 import { EXIT } from "../../../src/platform/base/errors.ts";
 import { toExit } from "../../../src/platform/cli/run-process.ts";
 import { createDatabaseFile, inTransaction } from "../../../src/platform/storage/sqlite-database.ts";
-import { isDamaged, isDiskProblem } from "../../../src/platform/storage/sqlite-errors.ts";
+import { isDamaged, isDiskFull, isDiskProblem } from "../../../src/platform/storage/sqlite-errors.ts";
+import { openTestStore } from "../../support/relayer-store.ts";
 import { openSqliteState } from "../../../src/watchdog/state/sqlite-state.ts";
 
 let folder: string;
@@ -68,6 +77,39 @@ describe("a transaction on a full disk", () => {
     const again = openDatabase(folder);
     expect(again.database.prepare("SELECT key FROM meta").pluck().all()).toEqual(["before"]);
     again.close();
+  });
+});
+
+describe("a start on a full disk", () => {
+  const STARTS: Readonly<Record<string, () => unknown>> = {
+    node: () => openDatabase(folder).close(),
+    relayer: async () => (await openTestStore(folder)).close(),
+    watchdog: () => openSqliteState(folder).close(),
+  };
+
+  it.each(Object.entries(STARTS))(
+    "of a %s says so, as something to try again, and takes no lock",
+    async (_, start) => {
+      const place = join(folder, "lock.pid");
+      symlinkSync("/dev/full", place);
+      const error = await Promise.resolve()
+        .then(start)
+        .catch((thrown: unknown) => thrown);
+      expect(toExit(error, true)).toEqual({
+        exitCode: EXIT.tryAgain,
+        message: expect.stringMatching(
+          /ENOSPC: no space left on device.*make room on its disk, and start again$/,
+        ),
+      });
+      rmSync(place);
+      await start();
+    },
+  );
+
+  it("is known by SQLite's error, too", () => {
+    const full = Object.assign(new Error("database or disk is full"), { code: "SQLITE_FULL" });
+    expect(isDiskFull(new Error("cannot be opened", { cause: full }))).toBe(true);
+    expect(isDiskFull(Object.assign(new Error("read-only"), { code: "SQLITE_READONLY" }))).toBe(false);
   });
 });
 

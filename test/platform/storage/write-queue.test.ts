@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { errorText } from "../../../src/platform/base/errors.ts";
 import type { SqlDatabase, SqlSession } from "../../../src/platform/storage/sql-database.ts";
 import { createWriteQueue } from "../../../src/platform/storage/write-queue.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
@@ -7,7 +8,7 @@ const SIGNAL = new AbortController().signal;
 const NO_SESSION: SqlSession = { run: async () => [] };
 
 /** A database that records the writes of each committed transaction; `failures` transactions fail first. */
-function openQueue(failures = 0) {
+function openQueue(failures = 0, failure = "disk full") {
   const clock = createManualClock(0);
   const committed: string[][] = [];
   const errors: (string | undefined)[] = [];
@@ -16,7 +17,7 @@ function openQueue(failures = 0) {
   const transaction: SqlDatabase["transaction"] = async (work) => {
     current = [];
     const result = await work(NO_SESSION);
-    if (left-- > 0) throw new Error("disk full");
+    if (left-- > 0) throw new Error(failure);
     committed.push(current);
     return result;
   };
@@ -24,6 +25,7 @@ function openQueue(failures = 0) {
     database: { transaction },
     clock,
     random: () => 1,
+    isFinal: (error) => errorText(error) === failure && failure === "lease lost",
     onError: (error) => errors.push(error),
   });
   const write = (name: string) => async () => void current.push(name);
@@ -94,6 +96,20 @@ describe("the write queue", () => {
     await queue.flushed(SIGNAL);
     expect(committed.flat()).toEqual(["a", "b"]);
     expect(queue.status()).toEqual({ pending: 0, dropped: 1, error: undefined });
+  });
+
+  it("discards all writes when this process must not write any more, and lets nobody take them for durable", async () => {
+    const { queue, committed, write } = openQueue(1, "lease lost");
+    queue.push(write("a"));
+    const waiting = queue.flushed(SIGNAL);
+    queue.push(write("b"));
+    await expect(waiting).rejects.toThrow("the store did not accept a write: lease lost");
+    await expect(queue.flushed(SIGNAL)).rejects.toThrow("did not accept");
+    queue.push(write("c"));
+    await queue.flushed(SIGNAL);
+    expect(committed).toEqual([["c"]]);
+    queue.discard();
+    await expect(queue.flushed(SIGNAL)).rejects.toThrow("it was discarded");
   });
 
   it("stops retrying when it is closed", async () => {

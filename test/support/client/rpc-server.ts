@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { text } from "node:stream/consumers";
-import { dataHash } from "../../../src/cosmos/comet/block-hashes.ts";
+import { dataHash } from "../../../src/cosmos/merkle/simple-tree.ts";
 import { toBase64, toHex } from "../../../src/platform/base/bytes.ts";
 
 /** A received request and the means to respond. */

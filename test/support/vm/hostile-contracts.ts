@@ -62,8 +62,11 @@ export const ATTACK_NAMES: readonly Attack[] = [
   "pointer",
 ];
 
-/** Returns a contract that can be instantiated, and attacks in `execute`, `query` and `sudo`. Its `debug` has no valid pointer. */
-export function buildHostileContract(attack: Attack): Uint8Array {
+/**
+ * Returns a contract that can be instantiated, and attacks in `execute`, `query` and `sudo`. Its `debug` has no valid pointer. `result` is
+ * what its instantiation returns.
+ */
+export function buildHostileContract(attack: Attack, result = '{"ok":{}}'): Uint8Array {
   const locals = [[1, I32]] as const;
   const entry = (params: number, body: readonly number[]) => ({
     params: Array.from({ length: params }, () => I32),
@@ -72,7 +75,7 @@ export function buildHostileContract(attack: Attack): Uint8Array {
     body: [...body, ...i32(RESULT_POINTER)],
   });
   return buildContract(ATTACKS[attack], {
-    result: '{"ok":{}}',
+    result,
     locals,
     imports: IMPORTS.map((name) => ({ name, ...hostFunctionType(name) })),
     functions: [

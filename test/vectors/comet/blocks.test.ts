@@ -1,3 +1,4 @@
+import { dataHash } from "../../../src/cosmos/merkle/simple-tree.ts";
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { fromBase64, toHex } from "../../../src/platform/base/bytes.ts";
@@ -5,7 +6,6 @@ import { isRecord } from "../../../src/platform/base/json.ts";
 import {
   consensusHash,
   type DeterministicTxResult,
-  dataHash,
   evidenceHash,
   partSetHeader,
   resultsHash,

@@ -37,7 +37,12 @@ const CHANNEL: ChannelSettings = {
 };
 
 const OPTIONS: AlertingOptions = {
-  rules: [ruleOf("sidecar-down"), ruleOf("sidecar-slow"), ruleOf("cannot-see-prices")],
+  rules: [
+    ruleOf("sidecar-down"),
+    ruleOf("sidecar-slow"),
+    ruleOf("cannot-see-prices"),
+    ruleOf("full-reward-slow-burn"),
+  ],
   channels: [CHANNEL],
   graceMs: GRACE_MS,
   maintenance: [],
@@ -69,7 +74,7 @@ function play(minutes: readonly Minute[], playOptions: PlayOptions = {}) {
   for (const [index, one] of minutes.entries()) {
     const nowMs = (startMinute + index) * MINUTE;
     const results = new Map<string, ConditionResult>(
-      OPTIONS.rules.map(({ condition: { name } }) => [
+      (options?.rules ?? OPTIONS.rules).map(({ condition: { name } }) => [
         name,
         name in one ? active(`bad at ${startMinute + index}`, one[name]) : clear("good"),
       ]),
@@ -99,6 +104,8 @@ const times = (count: number, minute: Minute): readonly Minute[] =>
   Array.from({ length: count }, () => minute);
 const DOWN: Minute = { "sidecar-down": undefined };
 const SLOW: Minute = { "sidecar-slow": undefined };
+/** An echo of what is over. */
+const BURN: Minute = { "full-reward-slow-burn": undefined };
 const NOTHING: Minute = {};
 
 const silence = (changes: Partial<Silence> = {}): Silence => ({
@@ -222,30 +229,78 @@ describe("reminders", () => {
 
 describe("causes", () => {
   it("mute their consequences until five minutes after they are over", () => {
-    const both = { ...DOWN, ...SLOW };
-    const { sent } = play([...times(10, both), ...times(10, SLOW)]);
-    expect(sent).toEqual(["0 sidecar-down firing", "10 sidecar-down resolved", "15 sidecar-slow firing"]);
+    const both = { ...DOWN, ...BURN };
+    const { sent } = play([...times(10, both), ...times(10, BURN)]);
+    expect(sent).toEqual([
+      "0 sidecar-down firing",
+      "10 sidecar-down resolved",
+      "15 full-reward-slow-burn firing",
+    ]);
   });
 
   it("say nothing of a consequence that ends with them", () => {
-    const both = { ...DOWN, ...SLOW };
-    expect(play([...times(10, both), ...times(3, SLOW), ...times(10, NOTHING)]).sent).toEqual([
+    const both = { ...DOWN, ...BURN };
+    expect(play([...times(10, both), ...times(3, BURN), ...times(10, NOTHING)]).sent).toEqual([
       "0 sidecar-down firing",
       "10 sidecar-down resolved",
     ]);
   });
 
   it("end their consequences as soon as they are clear, before they are resolved", () => {
-    const rules = [{ ...ruleOf("sidecar-down"), resolveForMs: 3 * MINUTE }, ruleOf("sidecar-slow")];
+    const rules = [{ ...ruleOf("sidecar-down"), resolveForMs: 3 * MINUTE }, ruleOf("full-reward-slow-burn")];
     const firingAfter = (...minutes: readonly Minute[]) =>
       play(minutes, { options: { rules } })
         .state.alerts.filter(({ phase }) => phase === "firing")
         .map(({ alert }) => alert);
+    const both = { ...DOWN, ...BURN };
+    expect(firingAfter(both)).toEqual(["sidecar-down", "full-reward-slow-burn"]);
+    expect(firingAfter(both, BURN)).toEqual(["sidecar-down"]);
+    expect(firingAfter(both, BURN, both, both)).toEqual(["sidecar-down", "full-reward-slow-burn"]);
+    expect(firingAfter(both, ...times(9, BURN))).toEqual(["full-reward-slow-burn"]);
+  });
+
+  it("say until when they hold an echo back, and hold back nothing that is measured now", () => {
+    const both = { ...DOWN, ...SLOW, ...BURN };
+    const { sent, state } = play([...times(10, both), ...times(3, { ...SLOW, ...BURN })]);
+    expect(sent).toEqual(["0 sidecar-down firing", "10 sidecar-down resolved", "10 sidecar-slow firing"]);
+    expect(state.alerts.find(({ alert }) => alert === "full-reward-slow-burn")).toMatchObject({
+      phase: "pending",
+      heldUntilMs: 15 * MINUTE,
+      quietReason: "held back until 00:15 UTC, since sidecar-down has just ended",
+    });
+    const after = play([...times(3, { ...SLOW, ...BURN })], { from: state, startMinute: 13 });
+    expect(after.state.alerts.find(({ alert }) => alert === "full-reward-slow-burn")?.heldUntilMs).toBe(
+      undefined,
+    );
+  });
+
+  it("end a consequence that is not measured any more while they are over", () => {
+    const rules = [{ ...ruleOf("sidecar-down") }, { ...ruleOf("sidecar-slow"), resolveForMs: 5 * MINUTE }];
+    const { sent } = play([...times(5, { ...DOWN, ...SLOW }), NOTHING, NOTHING], { options: { rules } });
+    expect(sent).toEqual(["0 sidecar-down firing", "5 sidecar-down resolved"]);
+  });
+
+  it("notify before their time instead of a consequence that is about to, and of two causes the first", () => {
+    const down = { ...ruleOf("sidecar-down"), forMs: 10 * MINUTE };
+    const rules = [down, ruleOf("sidecar-slow"), ruleOf("full-reward-slow-burn")];
     const both = { ...DOWN, ...SLOW };
-    expect(firingAfter(both)).toEqual(["sidecar-down", "sidecar-slow"]);
-    expect(firingAfter(both, SLOW)).toEqual(["sidecar-down"]);
-    expect(firingAfter(both, SLOW, both, both)).toEqual(["sidecar-down", "sidecar-slow"]);
-    expect(firingAfter(both, ...times(9, SLOW))).toEqual(["sidecar-slow"]);
+    expect(play(times(3, both), { options: { rules } }).sent).toEqual(["0 sidecar-down firing"]);
+    expect(play([DOWN, both, both], { options: { rules } }).sent).toEqual(["1 sidecar-down firing"]);
+    // A loss of hours hastens nothing.
+    expect(play(times(3, { ...DOWN, ...BURN }), { options: { rules } }).sent).toEqual([
+      "0 full-reward-slow-burn firing",
+    ]);
+  });
+
+  it("of several that are pending, the one that explains the others notifies", () => {
+    const later = (name: string): AlertRule => ({ ...ruleOf(name), forMs: 10 * MINUTE });
+    const rules = [later("network-votes-missing"), later("sidecar-down"), ruleOf("oracle-calls-failing")];
+    const all = {
+      "network-votes-missing": undefined,
+      "sidecar-down": undefined,
+      "oracle-calls-failing": undefined,
+    };
+    expect(play(times(3, all), { options: { rules } }).sent).toEqual(["0 network-votes-missing firing"]);
   });
 
   it("leave an alert alone that was notified before", () => {

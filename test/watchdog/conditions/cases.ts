@@ -62,6 +62,11 @@ const noChain = withChain(() => ({
   revenue: notConfigured,
 }));
 const failingCalls = withFailingCalls(BAD_FROM_MS);
+/** Nine of ten calls fail. */
+const mostlyFailingCalls: Change = (frame) => {
+  const failed = (blocksSince(frame) * 9n) / 10n;
+  return withPage(({ success }) => ({ success: success - failed, failure: failed }))(frame);
+};
 const noAssessment: Change = (frame) => ({ ...frame, assessment: undefined });
 
 const recent =
@@ -300,12 +305,28 @@ export const CASES: Readonly<Record<string, Cases>> = {
     },
   },
   "oracle-calls-failing": {
-    fires: all(withFailingCalls(BAD_FROM_MS), recent("5m", 30n, 270n)),
+    fires: all(failingCalls, recent("5m", 30n, 270n)),
+    alsoFires: {
+      "none has succeeded for a minute and a half": all(failingCalls, recent("5m", 200n, 90n)),
+    },
     quiet: {
-      "89 % of failed calls": all(withFailingCalls(BAD_FROM_MS), recent("5m", 33n, 267n)),
+      "89 % of failed calls": all(mostlyFailingCalls, recent("5m", 33n, 267n)),
+      "a single failed call after a long time without any": all(failingCalls, recent("5m", 200n, 9n)),
       "calls that succeed again": recent("5m", 0n, 300n),
     },
     missing: { blocks: recent("5m", 0n, 0n), "enough blocks": recent("5m", 0n, 29n) },
+  },
+  "sidecar-too-slow": {
+    fires: all(withPriceDuration(2001), failingCalls),
+    quiet: {
+      "as long as the node waits": all(withPriceDuration(2000), failingCalls),
+      "calls that succeed": withPriceDuration(3000),
+      "a slow query of derived prices": all(derivedPrices, withPriceDuration(3000), failingCalls),
+    },
+    missing: {
+      prices: all(blindPrices, failingCalls),
+      "the node's page": all(withPriceDuration(3000), blindNode),
+    },
   },
   "sidecar-slow": {
     fires: withPriceDuration(501),

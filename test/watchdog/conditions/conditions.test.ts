@@ -209,8 +209,10 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
     const consequence = muted.state.alerts.find(({ alert }) => alert === name);
     expect([consequence?.phase, consequence?.quietReason]).toEqual(["firing", `muted by ${cause}`]);
     const atEnd = run(1, BAD_FROM_MS + polls * POLL_MS, false, muted.state);
-    expect(atEnd.state.alerts.find(({ alert }) => alert === name)?.phase).toBe("resolved");
-    // The cause is clear until it is resolved, then comes the grace, then the consequence's own time.
+    const isEcho = rule.condition.echo !== undefined;
+    const ended = atEnd.state.alerts.find(({ alert }) => alert === name);
+    expect([ended?.phase, ended?.quietReason]).toEqual([isEcho ? "resolved" : "firing", `muted by ${cause}`]);
+    // The cause is clear until it is resolved. An echo is held back for the grace, and then comes its own time.
     const after = run(
       (ruleOf(cause).resolveForMs + 400_000 + forMs) / POLL_MS,
       BAD_FROM_MS + polls * POLL_MS,
@@ -218,6 +220,18 @@ describe.each(Object.entries(CASES))("%s", (name, { fires, alsoFires = {}, quiet
       muted.state,
     );
     expect(after.kinds.filter((kind) => kind.startsWith(`${name} `))).toEqual([`${name} firing`]);
+    const soon = run(
+      ruleOf(cause).resolveForMs / POLL_MS + 3,
+      BAD_FROM_MS + polls * POLL_MS,
+      false,
+      muted.state,
+    );
+    const held = soon.state.alerts.find(({ alert }) => alert === name);
+    expect([held?.phase, held?.heldUntilMs === undefined]).toEqual([isEcho ? "pending" : "firing", !isEcho]);
+    if (isEcho)
+      expect(held?.quietReason).toMatch(
+        new RegExp(`^held back until \\d\\d:\\d\\d UTC, since ${cause} has just ended$`),
+      );
   });
 
   it("is muted by a silence and by maintenance", () => {

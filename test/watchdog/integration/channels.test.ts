@@ -9,6 +9,7 @@ import type { ChannelMove } from "../../../src/watchdog/alerts/outbox.ts";
 import type { Channel } from "../../../src/watchdog/notify/channels/channel.ts";
 import { postJson, sendSmtp } from "../../../src/watchdog/notify/channels/transport.ts";
 import { createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
+import { eventText, sinceLine } from "../../../src/watchdog/notify/channels/message.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
 import { testChannels } from "../../../src/watchdog/notify/notifier.ts";
 import { alertEvent } from "../../support/watchdog/alert-event.ts";
@@ -84,6 +85,37 @@ const send = (channel: Channel, ...events: readonly AlertEvent[]) => channel.sen
 const FIRING = alertEvent();
 const RESOLVED = alertEvent({ kind: "resolved", reason: "the sidecar answers", atMs: FIRING.atMs + 600_000 });
 
+/** The lines of {@link FIRING} below its title, in every channel. */
+const FOUR_LINES = [
+  'Refused <!channel> & @everyone "quoted".',
+  "Since 12:00 UTC; lost by 12:01: 61 blocks, 2 % of what full pay allows this month (2,651); the month's pay lower by 12.50.",
+  "Do first: Start it.",
+  "Runbook: https://runbooks.example/sidecar-down.md",
+].join("\n");
+
+describe("the lines of an event", () => {
+  it("begin with the first lost block, which can be older than the alert, and have all links in one line", () => {
+    const event = alertEvent({
+      cost: { blocks: 109n, allowed: 2_651n, sinceMs: Date.UTC(2026, 10, 21, 11, 55, 30) },
+      page: "https://watchdog.example/#sidecar-down",
+      dashboard: "https://grafana.example/d/x",
+    });
+    expect(eventText(event).split("\n").slice(1)).toEqual([
+      "Since 11:55 UTC; lost by 12:01: 109 blocks, 4 % of what full pay allows this month (2,651); too early for pay.",
+      "Do first: Start it.",
+      "Page: https://watchdog.example/#sidecar-down · Runbook: https://runbooks.example/sidecar-down.md · Dashboard: https://grafana.example/d/x",
+    ]);
+  });
+
+  it("name the day of an earlier begin, no block, and nothing for an alert that is not about votes", () => {
+    const { cost: _, ...other } = alertEvent({ sinceMs: Date.UTC(2026, 10, 20, 12), atMs: FIRING.atMs });
+    expect(sinceLine(other)).toBe("Since 2026-11-20 12:00 UTC.");
+    expect(sinceLine({ ...FIRING, cost: { blocks: 0n } })).toBe(
+      "Since 12:00 UTC; no lost block is counted yet.",
+    );
+  });
+});
+
 describe("Slack", () => {
   it("gets a subject, one coloured attachment for each event, and no control sequence of another host", async () => {
     const receiver = await startReceiver();
@@ -93,10 +125,14 @@ describe("Slack", () => {
     expect(request?.body).toMatchObject({
       text: "[FIRING 1, RESOLVED 1] test-1 default: Sidecar down",
       attachments: [
-        { color: "#b00020", text: expect.stringContaining("refused &lt;!channel&gt; &amp; @everyone") },
+        { color: "#b00020", text: expect.stringContaining("Refused &lt;!channel&gt; &amp; @everyone") },
         {
           color: "#1e7b34",
-          text: expect.stringContaining("[RESOLVED] Sidecar down, after 11 min. Now: the sidecar answers."),
+          text: [
+            "[RESOLVED] Now: the sidecar answers.",
+            "From 12:00 to 12:11 UTC (11 min); lost: 61 blocks, 2 % of what full pay allows this month (2,651); the month's pay lower by 12.50.",
+            "Runbook: https://runbooks.example/sidecar-down.md",
+          ].join("\n"),
         },
       ],
     });
@@ -109,13 +145,11 @@ describe("Discord", () => {
     const receiver = await startReceiver();
     await send(channelOf("discord", { url: secret(`${receiver.url}/${SECRET}`) }), FIRING);
     expect(receiver.received[0]?.body).toEqual({
-      content: "[FIRING] test-1 default: Sidecar down",
+      content: "[FIRING, critical] test-1 default: Sidecar down",
       embeds: [
         {
           color: 0xb00020,
-          description: expect.stringContaining(
-            "Cost: 61 blocks, 2 % of what full pay allows this month (2,651)",
-          ),
+          description: FOUR_LINES,
           timestamp: "2026-11-21T12:01:05.000Z",
         },
       ],
@@ -187,11 +221,7 @@ describe("PagerDuty", () => {
           severity: "critical",
           source: "test-1/default",
           timestamp: "2026-11-21T12:01:05.000Z",
-          custom_details: {
-            text: expect.stringContaining(
-              "61 blocks, 2 % of what full pay allows this month (2,651); the month's pay lower by 12.50",
-            ),
-          },
+          custom_details: { text: FOUR_LINES },
         },
         links: [{ href: "https://runbooks.example/sidecar-down.md", text: "Runbook" }],
       },
@@ -222,7 +252,7 @@ describe("a generic webhook", () => {
           },
           { id: RESOLVED.id, kind: "resolved" },
         ],
-        content: expect.stringContaining("Action: Start it."),
+        content: expect.stringContaining(FOUR_LINES.slice(1)),
       },
     });
   });
@@ -250,6 +280,9 @@ describe("Alertmanager", () => {
           },
           annotations: {
             summary: "Sidecar down.",
+            description: expect.stringMatching(
+              /^Now: the sidecar answers\. From 12:00 to 12:11 UTC \(11 min\); lost: 61 blocks/,
+            ),
             runbook_url: FIRING.runbook,
             cost: expect.stringContaining("61 blocks, 2 % of"),
           },
@@ -296,8 +329,8 @@ describe("e-mail", () => {
       Array.from({ length: 3 }, () => ["a@validator.example", "b@validator.example"]),
     );
     expect(header("Subject")).toEqual([
-      "[FIRING] test-1 default: Sidecar down",
-      "[FIRING] test-1 default: Sidecar down",
+      "[FIRING, critical] test-1 default: Sidecar down",
+      "[FIRING, critical] test-1 default: Sidecar down",
       "[RESOLVED] test-1 default: Sidecar down",
     ]);
     const [first, repeated, resolved] = header("Message-ID");
@@ -306,7 +339,7 @@ describe("e-mail", () => {
     expect(resolved).not.toBe(first);
     expect(new Set(header("References")).size).toBe(1);
     expect(server.commands.some((line) => line.startsWith("AUTH PLAIN"))).toBe(true);
-    expect(server.mails[0]?.text).toContain("Action: Start it.");
+    expect(server.mails[0]?.text.replaceAll(/=\r?\n/g, "")).toContain("Do first: Start it.");
   });
 
   it("distinguishes refused content from other failures, without the password", async () => {
@@ -341,7 +374,7 @@ describe("e-mail", () => {
           "the mail server refused b@validator.example (452 4.2.2 mailbox full); the other recipients have it",
       });
     expect(got()).toEqual([
-      ["a@validator.example", "[FIRING] test-1 default: Sidecar down"],
+      ["a@validator.example", "[FIRING, critical] test-1 default: Sidecar down"],
       ["a@validator.example", "[RESOLVED] test-1 default: Sidecar down"],
     ]);
     server.refusedRecipients.set("b@validator.example", "550 5.1.1 user unknown");

@@ -1,3 +1,5 @@
+import { alertJson } from "../../../src/watchdog/alerts/alert-status.ts";
+import { alertsSchema } from "../../../src/watchdog/conditions/alerts-config.ts";
 import { alertEvent } from "../../support/watchdog/alert-event.ts";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import { describe, expect, it } from "vitest";
@@ -273,6 +275,25 @@ describe("the watchdog's page", () => {
     expect(order).toEqual(["sidecar-down", "oracle-calls-failing", "full-reward-at-risk", "grpc-closed"]);
     expect(shown(TROUBLED)).toContain('<a href="/runbooks/sidecar-down.md">Runbook</a>');
     expect(shown(HEALTHY)).toContain(`None of ${CONDITIONS.length} conditions held at the last poll.`);
+  });
+
+  it("says until when an echo is held back, and is green then", () => {
+    const quietReason = "held back until 12:07 UTC, since sidecar-down has just ended";
+    const heldUntilMs = Date.UTC(2026, 10, 21, 12, 7);
+    const held = alertState("oracle-calls-failing", "pending", { heldUntilMs, quietReason });
+    const text = shown({ ...HEALTHY, alerts: [held] });
+    expect(text).toContain("held back until 12:07 UTC</span> <strong>Oracle calls fail</strong>");
+    expect(text).toContain(`Not notified: ${quietReason}.`);
+    expect(text).toContain('Fires at <time datetime="2026-11-21T12:07:00.000Z">');
+    expect(text).not.toContain("not firing yet");
+    const { rules } = alertsSchema.parse({});
+    const rule =
+      rules.find(({ condition }) => condition.name === held.alert) ?? expect.unreachable("no rule");
+    expect(alertJson({ validator: "default", rule, state: held })).toMatchObject({
+      held_until: "2026-11-21T12:07:00.000Z",
+      fires_at: "2026-11-21T12:07:00.000Z",
+      quiet: quietReason,
+    });
   });
 
   it("has the allowance in blocks and time, its share, and what the rest needs", () => {

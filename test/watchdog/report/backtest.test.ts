@@ -121,12 +121,12 @@ describe("a backtest", () => {
     expect([muted > 0, outside > 0]).toEqual([true, true]);
   });
 
-  it("lets no consequence begin within five minutes after its cause", () => {
+  it("lets no echo begin within five minutes after its cause", () => {
     const [healthy = expect.unreachable("no validator")] = sampleValidators(1, 2, NOVEMBER);
     const rules = OPTIONS.rules.map((rule) =>
       rule.condition.name === "chain-halted"
         ? { ...rule, condition: { ...rule.condition, inhibits: ["cannot-see-node"] } }
-        : rule,
+        : { ...rule, condition: { ...rule.condition, echo: "minutes" as const } },
     );
     const mutedBy = (gapFrom: number, gapTo: number) => {
       const events = () => [event("halt", 0, 10), event("gap", gapFrom, gapTo)];

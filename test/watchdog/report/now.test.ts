@@ -72,6 +72,13 @@ describe("why", () => {
     expect(text).toContain("LEAF is pending since");
   });
 
+  it("says until when an echo is held back", () => {
+    const quiet = "held back until 11:36 UTC, since root has just ended";
+    const text = why(alert("leaf", { state: "pending", quiet }));
+    expect(text).toContain(`LEAF is ${quiet}: `);
+    expect(text).not.toContain("pending since");
+  });
+
   it("says that nothing fires only while nothing is pending", () => {
     expect(why()).toContain("Nothing fires.");
     expect(why(alert("leaf", { state: "pending" }))).toContain("Nothing fires yet.");

@@ -79,7 +79,7 @@ describe("the reason of not-signing", () => {
 
   it("says who else misses, and when the validator is jailed", () => {
     expect(reasonOf("not-signing", all(silent, withCommits(6)))).toBe(
-      "the last signature is 21 blocks old; jail in 2 h 38 min (9,489 blocks) if it goes on; not alone: 6 of the 19 other validators miss commits too, with 31 % of their power",
+      "the validator's last signature is 21 blocks old; jail in 2 h 38 min (9,489 blocks) if it goes on; not alone: 6 of the 19 other validators miss commits too, with 31 % of their power",
     );
     expect(reasonOf("not-signing", all(silent, withCommits(0)))).toContain(
       " if it goes on; alone: none of the 19 other validators misses commits",
@@ -88,7 +88,9 @@ describe("the reason of not-signing", () => {
 
   it("has neither without a chain", () => {
     const none = withChain(() => ({ slashing: failed(), validator: failed() }));
-    expect(reasonOf("not-signing", all(silent, none))).toBe("the last signature is 21 blocks old");
+    expect(reasonOf("not-signing", all(silent, none))).toBe(
+      "the validator's last signature is 21 blocks old",
+    );
   });
 });
 
@@ -148,8 +150,8 @@ it("a validator that is not in the set names the key that the chain has for its 
       ? { slashing: up({ ...slashing.value, rotatedTo: "neutronvalcons1new" }) }
       : expect.unreachable(),
   );
-  expect(reasonOf("not-in-validator-set", out)).toBe("the set has 20 other validators");
+  expect(reasonOf("not-in-validator-set", out)).toBe("the validator is not in the set, which has 20 others");
   expect(reasonOf("not-in-validator-set", all(out, rotated))).toBe(
-    "the set has 20 other validators; the validator's consensus key was changed to neutronvalcons1new: correct consensus_address",
+    "the validator is not in the set, which has 20 others; the validator's consensus key was changed to neutronvalcons1new: correct consensus_address",
   );
 });

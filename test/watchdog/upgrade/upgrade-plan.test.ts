@@ -177,7 +177,7 @@ describe("a halt at the height of a planned upgrade", () => {
   it("is explained as the upgrade: of the chain, and of a node that did not come back", () => {
     const halted = reasonOf("chain-halted", stopped + 1n, all(nodeStops, chainStops));
     expect(halted).toMatch(
-      /^no block for 180 s, at height 3620; this is the height of the planned upgrade v10 \(3621\): the chain waits for validators with the new version$/,
+      /^the chain has had no block for 180 s, at height 3620; this is the height of the planned upgrade v10 \(3621\): the chain waits for validators with the new version$/,
     );
     expect(reasonOf("node-halted", stopped + 1n, nodeStops)).toMatch(
       /at height 3620; this is the height of the planned upgrade v10 \(3621\): the node has not come back after it and needs the new version$/,
@@ -190,7 +190,7 @@ describe("a halt at the height of a planned upgrade", () => {
 
   it("has no such reason at another height", () => {
     expect(reasonOf("chain-halted", stopped + 2n, all(nodeStops, chainStops))).toBe(
-      "no block for 180 s, at height 3620",
+      "the chain has had no block for 180 s, at height 3620",
     );
     expect(reasonOf("node-halted", stopped - 1n, nodeStops)).not.toMatch(/upgrade/);
   });

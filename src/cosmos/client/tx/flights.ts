@@ -6,9 +6,8 @@ import { decodeTxResult } from "../../comet/rpc-blocks.ts";
 import type { PooledChainClient } from "../create-chain-client.ts";
 import type { EndpointPool } from "../endpoint-pool.ts";
 import { answerOf, isRequestTooLarge, lacksHeight, mayHaveArrived, readAnswer } from "../answers.ts";
-import { decodeTxsOfBlock } from "../chain-reads.ts";
 import { ClientError } from "../errors.ts";
-import { resultField, wrongResponse } from "../rpc-response.ts";
+import { decodeTxsOfBlock, resultField, wrongResponse } from "../rpc-response.ts";
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
 

@@ -138,9 +138,13 @@ export interface Application {
   readonly simulate: (tx: Uint8Array, interrupt?: Interrupt) => TxResult;
   /**
    * Runs a block's transactions again, the last one within `around`, which is not called if no gas of the block is left for it.
-   * Undefined when the state before the block is not stored. Changes nothing.
+   * Undefined when the state before the block is not stored. Changes nothing. Throws what `interrupt` throws.
    */
-  readonly rerun: (block: FinalizeBlockRequest, around: RunAround) => readonly TxResult[] | undefined;
+  readonly rerun: (
+    block: FinalizeBlockRequest,
+    around: RunAround,
+    interrupt?: Interrupt,
+  ) => readonly TxResult[] | undefined;
   /** Exports the committed state as a genesis `app_state`. */
   readonly exportState: () => JsonObject;
   /** gRPC paths of all queries, for routing and reflection. */

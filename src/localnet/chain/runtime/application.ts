@@ -152,7 +152,7 @@ export function createApplication(options: ApplicationOptions, storage?: StateSt
       pendingUpgrades = openUpgrades();
     },
     query,
-    rerun: (request, around) => rerunBlock(request, machine, rules, around),
+    rerun: (request, around, interrupt) => rerunBlock(request, machine, rules, { around, interrupt }),
     exportState: () => {
       const view = machine.committed();
       const context = queryContext(machine, view);
@@ -252,13 +252,13 @@ function rerunBlock(
   request: FinalizeBlockRequest,
   machine: Machine,
   rules: BlockRules,
-  around: RunAround,
+  { around, interrupt }: { readonly around: RunAround; readonly interrupt: Interrupt | undefined },
 ): readonly TxResult[] | undefined {
   const view = committedView(machine, request.height - 1n);
   // The genesis state is stored with the first block's.
   if (view === undefined || readBlockRecord(view.store(BLOCK_RECORD_STORE)) === undefined) return undefined;
   const run: BlockRules["run"] = (tx, txRules, scope, index) => {
-    const again = (): TxResult => runTx(tx, txRules, scope);
+    const again = (): TxResult => runTx(tx, txRules, { ...scope, interrupt });
     return index < request.txs.length - 1 ? again() : around(again);
   };
   const { chainId } = machine.lastBlock();

@@ -41,7 +41,7 @@ export interface TxScope {
   readonly environment: TxEnvironment;
   /** The writes of a delivered transaction go to it. */
   readonly branch: Branch;
-  /** Of a simulation. */
+  /** Of a simulation, or of a transaction that runs again. */
   readonly interrupt?: Interrupt | undefined;
 }
 

@@ -1,8 +1,8 @@
+import { dataHash } from "../../../cosmos/merkle/simple-tree.ts";
 import {
   commitHash,
   commitSignBytes,
   consensusHash,
-  dataHash,
   evidenceHash,
   headerHash,
   partSetHeader,

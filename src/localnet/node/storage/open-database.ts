@@ -4,7 +4,7 @@ import Database from "libsql";
 import { errorText } from "../../../platform/base/errors.ts";
 import { FolderInUseError, lockFolder } from "../../../platform/process/folder-lock.ts";
 import { createDatabaseFile, inTransaction } from "../../../platform/storage/sqlite-database.ts";
-import { isDamaged, isDiskProblem } from "../../../platform/storage/sqlite-errors.ts";
+import { isDamaged, isDiskFull, isDiskProblem, MAKE_ROOM } from "../../../platform/storage/sqlite-errors.ts";
 import { NodeError } from "../base/errors.ts";
 import { decodeResults } from "./block-codec.ts";
 import { createEventIndex } from "./event-index.ts";
@@ -107,12 +107,15 @@ function storing(database: Database.Database, path: string): OpenDatabase["trans
 }
 
 function unusable(home: string, cause: unknown): NodeError {
-  const advice = isDamaged(cause)
-    ? `its ${DATABASE_FILE} is damaged: put a backup in its place, or choose another --home`
-    : "choose another --home";
+  const advice = (): string => {
+    if (isDiskFull(cause)) return MAKE_ROOM;
+    if (isDamaged(cause))
+      return `its ${DATABASE_FILE} is damaged: put a backup in its place, or choose another --home`;
+    return "choose another --home";
+  };
   return new NodeError(
     { code: "home-unusable", home },
-    `the home directory ${home} cannot be used as a node's home: ${errorText(cause)}; ${advice}`,
+    `the home directory ${home} cannot be used as a node's home: ${errorText(cause)}; ${advice()}`,
     { cause },
   );
 }

@@ -4,8 +4,9 @@ import { durationField, httpUrlField, secretField } from "../../../platform/conf
 import { alertName } from "../../conditions/condition.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
-import type { CurrentAlert } from "../../alerts/alert-event.ts";
+import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";
 import { costText } from "../../policy/cost-text.ts";
+import { sinceLine, stateLine } from "./message.ts";
 
 type AlertmanagerConfig = ChannelSettings & {
   readonly kind: "alertmanager";
@@ -80,9 +81,11 @@ function requests({ urls, authorization }: AlertmanagerConfig, body: readonly un
 
 /** Encodes an alert. Labels identify it, so they contain nothing that changes while it fires. */
 function alertJson(
-  { event, resolvedAtMs, acknowledged }: CurrentAlert,
+  { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,
 ): Readonly<Record<string, unknown>> {
+  const event: AlertEvent =
+    resolvedAtMs === undefined ? latest : { ...latest, kind: "resolved", atMs: resolvedAtMs };
   const { alert, severity, chainId, validator, runbook } = event;
   return {
     labels: {
@@ -94,14 +97,14 @@ function alertJson(
     },
     annotations: {
       summary: `${event.title}.`,
-      description: `${event.reason}. ${event.description}`,
+      description: `${stateLine(event)} ${sinceLine(event)}`,
       impact: event.impact,
       action: event.action,
       runbook_url: runbook,
       ...(acknowledged === undefined ? {} : { acknowledged }),
       ...(event.dashboard === undefined ? {} : { dashboard_url: event.dashboard }),
       ...(event.page === undefined ? {} : { page_url: event.page }),
-      ...(resolvedAtMs === undefined ? {} : { resolved_summary: `Now: ${event.reason}.` }),
+      ...(resolvedAtMs === undefined ? {} : { resolved_summary: stateLine(event) }),
       ...(event.cost === undefined ? {} : { cost: costText(event.cost) }),
     },
     // Alertmanager refuses an alert that ends before it begins.

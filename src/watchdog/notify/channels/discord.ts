@@ -3,7 +3,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, secretUrlField, toSettings } from "./channel.ts";
-import { alertMessage, clip, eventText, reportBlock } from "./message.ts";
+import { alertMessage, clip, reportBlock } from "./message.ts";
 
 type DiscordConfig = ChannelSettings & {
   readonly kind: "discord";
@@ -45,11 +45,12 @@ export const discord = defineChannel({
 
 /** Encodes events as the body of a webhook: the subject, and one coloured embed for each event. */
 function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
+  const { subject, paragraphs } = alertMessage(events);
   return {
-    content: clip(alertMessage(events).subject, CONTENT_LIMIT),
-    embeds: events.map((event) => ({
+    content: clip(subject, CONTENT_LIMIT),
+    embeds: events.map((event, index) => ({
       color: COLORS[event.kind === "resolved" ? "resolved" : event.severity],
-      description: clip(eventText(event), EMBED_LIMIT),
+      description: clip(paragraphs[index] ?? "", EMBED_LIMIT),
       timestamp: new Date(event.atMs).toISOString(),
     })),
     allowed_mentions: NO_MENTIONS,

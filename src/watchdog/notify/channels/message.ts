@@ -1,4 +1,4 @@
-import { counted, cutText, formatFlooredDuration } from "../../../platform/base/text.ts";
+import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../platform/base/text.ts";
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
@@ -12,15 +12,19 @@ const KIND_WORDS = {
 
 /** A message for people about some events of one validator. */
 export interface AlertMessage {
-  /** One line: "[FIRING] neutron-1 val-a: Sidecar down". */
+  /** One line, the only one with the titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
   readonly subject: string;
-  /** One paragraph for each event, plain text. */
+  /** The lines of each event, plain text. */
   readonly paragraphs: readonly string[];
 }
 
 /** Formats events of one validator, oldest first, as a message. `events` is not empty. */
 export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
-  return { subject: subjectOf(events), paragraphs: events.map(eventText) };
+  const kindOf = (event: AlertEvent): string => (events.length === 1 ? "" : `[${kindText(event)}] `);
+  return {
+    subject: subjectOf(events),
+    paragraphs: events.map((event) => `${kindOf(event)}${eventText(event)}`),
+  };
 }
 
 /** Formats the message as text of at most `limit` characters. Paragraphs that do not fit are counted, not cut. */
@@ -39,39 +43,44 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats one event as one paragraph: what, since when, what it cost, what to do. */
+/** Formats one event, below its title: what is wrong, since when and what it cost, what to do first, the links. */
 export function eventText(event: AlertEvent): string {
-  const { title, kind, severity, reason, atMs, sinceMs } = event;
-  const duration = formatFlooredDuration(atMs - sinceMs);
-  if (kind === "resolved")
-    return [
-      `[${KIND_WORDS[kind]}] ${title}, after ${duration}. Now: ${reason}.${costLine(event)}`,
-      ...linkTexts(event),
-    ].join("\n");
-  const head = `[${KIND_WORDS[kind]}, ${severity}] ${title} for ${duration}: ${reason}.`;
-  return [
-    head,
-    event.description,
-    `Impact: ${event.impact}${costLine(event)}`,
-    `Action: ${event.action}`,
-    ...linkTexts(event),
-  ].join("\n");
+  const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
+  return [stateLine(event), sinceLine(event), ...actionLines(event), links.join(" · ")].join("\n");
 }
 
-function costLine({ cost }: AlertEvent): string {
-  return cost === undefined ? "" : ` Cost: ${costText(cost)}.`;
+/** What is wrong, or what is well again, with the measured values. A name at its beginning, such as that of a node, stays as it is. */
+export function stateLine({ kind, reason }: AlertEvent): string {
+  if (kind === "resolved") return `Now: ${reason}.`;
+  return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-function linkTexts(event: AlertEvent): readonly string[] {
-  return linksOf(event).map(({ text, href }) => `${text}: ${href}`);
+/** Since when, and for an alert about missed votes the blocks that were lost since: the first of them can be older than the alert. */
+export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
+  const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
+  const to = formatMinute(atMs).slice(11);
+  const isToday = formatMinute(fromMs).slice(0, 10) === formatMinute(atMs).slice(0, 10);
+  const from = formatMinute(fromMs).slice(isToday ? 11 : 0);
+  const isOver = kind === "resolved";
+  const times = isOver
+    ? `From ${from} to ${to} UTC (${formatFlooredDuration(atMs - fromMs)})`
+    : `Since ${from} UTC`;
+  if (cost === undefined) return `${times}.`;
+  // A node that is gone, or that counts votes without prices as good, shows the lost blocks later or never.
+  if (cost.blocks === 0n) return `${times}; no lost block is counted${isOver ? "" : " yet"}.`;
+  return `${times}; lost${isOver ? "" : ` by ${to}`}: ${costText(cost)}.`;
+}
+
+function actionLines({ kind, action }: AlertEvent): readonly string[] {
+  return kind === "resolved" ? [] : [`Do first: ${action}`];
 }
 
 /** Links of an event that are known. The runbook's can be the name of a file. */
 export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly EventLink[] {
   return [
+    ...(page === undefined ? [] : [{ text: "Page", href: page }]),
     { text: "Runbook", href: runbook },
     ...(dashboard === undefined ? [] : [{ text: "Dashboard", href: dashboard }]),
-    ...(page === undefined ? [] : [{ text: "Watchdog", href: page }]),
   ];
 }
 
@@ -86,11 +95,15 @@ export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }
 
+function kindText({ kind, severity }: AlertEvent): string {
+  return kind === "resolved" ? KIND_WORDS[kind] : `${KIND_WORDS[kind]}, ${severity}`;
+}
+
 function subjectOf(events: readonly AlertEvent[]): string {
   const [first] = events;
   if (first === undefined) return "";
   const where = `${first.chainId} ${first.validator}`;
-  if (events.length === 1) return `[${KIND_WORDS[first.kind]}] ${where}: ${first.title}`;
+  if (events.length === 1) return `[${kindText(first)}] ${where}: ${first.title}`;
   const firing = events.filter(({ kind }) => kind !== "resolved").length;
   const words = [
     ...(firing > 0 ? [`FIRING ${firing}`] : []),

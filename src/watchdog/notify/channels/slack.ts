@@ -3,7 +3,7 @@ import type { Secret } from "../../../platform/base/secret.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, secretUrlField, toSettings } from "./channel.ts";
-import { alertMessage, clip, eventText, reportBlock } from "./message.ts";
+import { alertMessage, clip, reportBlock } from "./message.ts";
 
 type SlackConfig = ChannelSettings & {
   readonly kind: "slack";
@@ -41,12 +41,13 @@ export const slack = defineChannel({
 
 /** Encodes events as the body of an incoming webhook: the subject, and one coloured attachment for each event. */
 function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
+  const { subject, paragraphs } = alertMessage(events);
   return {
-    text: escapeSlack(alertMessage(events).subject),
-    attachments: events.map((event) => ({
+    text: escapeSlack(subject),
+    attachments: events.map((event, index) => ({
       color: COLORS[event.kind === "resolved" ? "resolved" : event.severity],
-      text: escapeSlack(clip(eventText(event), TEXT_LIMIT)),
-      fallback: escapeSlack(clip(eventText(event), 200)),
+      text: escapeSlack(clip(paragraphs[index] ?? "", TEXT_LIMIT)),
+      fallback: escapeSlack(clip(paragraphs[index] ?? "", 200)),
       ts: Math.floor(event.atMs / 1000),
       mrkdwn_in: [],
     })),

@@ -245,7 +245,7 @@ describe("several endpoints", () => {
     expect(client.pool.health().map(({ state }) => state)).toEqual(["down", "good", "wrong-chain", "good"]);
     expect(client.pool.health().map(({ lacks }) => lacks?.get("abci_query"))).toEqual([
       undefined,
-      "node-1: abci_query.response is not an object",
+      "node-1: abci_query.response is not an object; add an endpoint that can",
       undefined,
       undefined,
     ]);

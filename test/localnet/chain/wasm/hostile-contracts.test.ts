@@ -174,6 +174,18 @@ describe.each(ATTACK_NAMES)("a contract with the attack %s", (attack) => {
     expectLiving();
   });
 
+  it("by a transaction that runs again for a profile ends when it is interrupted", () => {
+    const request = chain.nextRequest(signed(execution(), GAS));
+    sequence += 1n;
+    chain.app.finalizeBlock(request);
+    chain.app.commit();
+    const again = (questions: number) => () =>
+      chain.app.rerun(request, (run) => run(), interruptAfter(questions));
+    if (attack === "pointer") expect(again(10 * QUESTIONS)()?.[0]?.log).toContain(POINTER);
+    else expect(again(QUESTIONS)).toThrow(INTERRUPTED);
+    expectLiving();
+  });
+
   it.each([
     ["transaction", execution],
     ["callback of the relayer", submission],

@@ -1,7 +1,12 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createDeferred } from "../../../../src/platform/process/deferred.ts";
-import { HttpRequestError, textReply } from "../../../../src/platform/http/http-route.ts";
+import {
+  type HttpReply,
+  type HttpRequest,
+  HttpRequestError,
+  textReply,
+} from "../../../../src/platform/http/http-route.ts";
 import {
   type HttpLimits,
   type HttpServerOptions,
@@ -214,6 +219,30 @@ describe("a server at its limit of connections", () => {
     await expect.poll(() => order).toEqual([0, 1, 2, 3, 4, 5, 6]);
     waiting.resolve();
     await expect.poll(slow.text).toContain("?1.");
+  });
+
+  it("lets half a request make room before a client that has just connected", async () => {
+    let heads = 0;
+    const handle = async (request: HttpRequest): Promise<HttpReply> => {
+      heads += 1;
+      await request.readBody();
+      return textReply(200, request.url.search);
+    };
+    const { port } = await start(
+      { ...limits, headersTimeoutMs: 600_000, requestTimeoutMs: 600_000 },
+      { handle },
+    );
+    const half = async (): Promise<void> => {
+      const before = heads;
+      (await open(port)).socket.write("POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 9\r\n\r\nh");
+      await expect.poll(() => heads).toBe(before + 1);
+    };
+    for (let index = 0; index < 20; index++) await half();
+    const fresh = await open(port);
+    // As many as still have an older one to replace.
+    for (let index = 0; index < 19; index++) await half();
+    fresh.socket.write(get("/?fresh."));
+    await expect.poll(fresh.text).toContain("?fresh.");
   });
 
   it.each([

@@ -1,0 +1,40 @@
+import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
+import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
+import { minInt } from "../../platform/base/integers.ts";
+
+/** An endpoint of a chain, as far as it explains why results are late. */
+export interface EndpointFacts
+  extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
+  readonly chainId: string;
+}
+
+/** Failures in a row that are more than an interruption. */
+const REFUSALS = 3;
+/** Methods that have no substitute: without a transaction index, blocks are scanned. */
+const NEEDED = ["abci_query", "commit", "validators", "block_results", "block", "response size"];
+
+/**
+ * Returns why no endpoint of a chain does what is asked of it, although its status can be read: a limit of requests, results that none
+ * keeps, or a choice between an endpoint that is behind and one that is distrusted. Undefined: one does.
+ */
+export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: string): string | undefined {
+  const own = endpoints.filter((endpoint) => endpoint.chainId === chainId);
+  if (own.length === 0) return undefined;
+  const each = own.length === 1 ? `the endpoint of ${chainId}` : `each endpoint of ${chainId}`;
+  const missing = NEEDED.find((method) => own.every(({ lacks }) => lacks?.has(method) === true));
+  if (missing !== undefined) return `${each} cannot do ${missing}: ${own[0]?.lacks?.get(missing)}`;
+  if (own.every(({ failures }) => failures >= REFUSALS))
+    return `${each} fails: ${own[0]?.lastError}; add another endpoint`;
+  return doubtText(own);
+}
+
+/** An endpoint that is distrusted is asked after one that is behind, and then nothing new can be proven. */
+function doubtText(own: readonly EndpointFacts[]): string | undefined {
+  const doubted = own.find(({ distrusted }) => distrusted !== undefined);
+  const [trusted, ...others] = own.filter(({ distrusted }) => distrusted === undefined);
+  if (doubted === undefined || trusted === undefined) return undefined;
+  const blocks = others.map(({ lagBlocks = 0n }) => lagBlocks).reduce(minInt, trusted.lagBlocks ?? 0n);
+  return blocks <= MAX_LAG
+    ? undefined
+    : `${trusted.name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; mend one of the nodes, or add an endpoint`;
+}

@@ -1,0 +1,86 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { CHAINS } from "../../../../src/localnet/accounts/chains.ts";
+import {
+  createHostileRequests,
+  FREE_QUERIES,
+  type HostileRequests,
+  REGISTRATION,
+} from "../../../support/localnet/hostile-requests.ts";
+import { type RelayedLocalnet, startRelayedLocalnet } from "../../../support/relayed-localnet.ts";
+import { ATTACK_NAMES, buildHostileContract } from "../../../support/vm/hostile-contracts.ts";
+
+/** Gas of a transaction: enough for a call, and a quarter of a second of an attack. */
+const GAS = "700000";
+const QUERY_TIME_MS = 60;
+const POINTER = "The Wasm memory address 4294967295 provided by the contract could not be dereferenced";
+
+const profiles = {
+  ...CHAINS,
+  local: {
+    ...CHAINS.local,
+    queryTimeMs: QUERY_TIME_MS,
+    settings: { ...CHAINS.local.settings, modules: FREE_QUERIES },
+  },
+};
+
+let net: RelayedLocalnet;
+let requests: HostileRequests;
+/** Addresses by attack. */
+const contracts = new Map<string, string>();
+
+beforeAll(async () => {
+  net = await startRelayedLocalnet({
+    profiles,
+    blockTimeMs: 100,
+    contracts: ATTACK_NAMES.map((label) => ({
+      code: buildHostileContract(label, REGISTRATION),
+      init: {},
+      label,
+      admin: "operator",
+    })),
+    onContract: ({ label, address }) => void contracts.set(label, address),
+  });
+  requests = createHostileRequests(net.urls.local, GAS);
+});
+afterAll(async () => {
+  requests.close();
+  await net.stop();
+});
+
+/** What ends an attack that no block bounds. Some of them write, or use up the gas of a block before the time. */
+const ENDED = new RegExp(`after ${QUERY_TIME_MS} ms of processor time|out of gas in location`);
+
+const status = () =>
+  net.running.chains.local?.view.status() ?? expect.unreachable("a localnet without its local chain");
+
+async function expectNextBlock(): Promise<void> {
+  const { latestHeight } = status();
+  await expect.poll(() => status().latestHeight, { timeout: 10_000 }).toBeGreaterThan(latestHeight);
+}
+
+describe.each(ATTACK_NAMES)("a contract with the attack %s, over the network", (attack) => {
+  const contract = (): string => contracts.get(attack) ?? expect.unreachable("a contract without an address");
+
+  it.each(["query", "simulation", "gas auto"] as const)("by a %s ends with its reason", async (name) => {
+    const told = await requests[name](contract());
+    if (attack === "pointer") expect(told).toContain(POINTER);
+    else if (name === "query" && ["small keys", "iterators between writes"].includes(attack))
+      expect(told).toContain("Must not call a writing");
+    else expect(told).toMatch(ENDED);
+    await expectNextBlock();
+  });
+
+  it.each(["transaction", "hook"] as const)("by a %s ends with its gas", async (name) => {
+    expect(await requests[name](contract())).toContain(attack === "pointer" ? POINTER : "out of gas");
+    await expectNextBlock();
+  });
+
+  it("by a callback of the relayer is the problem of its own query only", async () => {
+    const own = () => net.relayer.status().queries.find(({ owner }) => owner === contract());
+    await expect.poll(() => own()?.failures, { timeout: 20_000 }).toBeGreaterThan(0);
+    expect(own()?.error?.reason).toMatch(attack === "pointer" ? POINTER : ENDED);
+    const first = () => net.relayer.status().queries.find(({ id }) => id === 1n)?.results ?? 0;
+    const before = first();
+    await expect.poll(first, { timeout: 20_000 }).toBeGreaterThan(before);
+  });
+});
