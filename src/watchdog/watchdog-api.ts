@@ -185,6 +185,7 @@ const alert = z.strictObject({
   state: alertState,
   since: timeOrNull,
   fires_at: timeOrNull,
+  held_until: timeOrNull,
   resolved_at: timeOrNull,
   reason: wordsOrNull,
   quiet: wordsOrNull,
