@@ -85,8 +85,8 @@ export interface TxSearcher {
   readonly txSearch: (params: TxSearchParams) => Promise<SearchPage>;
 }
 
-/** CosmJS' client, with readers of blocks and transactions that tolerate what they do not need. It has no signals. */
-export type CometReads = Omit<Comet38Client, "block" | "blockResults" | "txSearch"> &
+/** Reads of CosmJS' client, and readers of blocks and transactions that tolerate what they do not need. They have no signals. */
+export type CometReads = Pick<Comet38Client, "commit" | "blockSearch"> &
   TxSearcher & {
     readonly blockResults: (height: number) => Promise<BlockResults & Pick<SearchPage, "endpoint">>;
     readonly block: (

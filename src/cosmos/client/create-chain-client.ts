@@ -1,4 +1,4 @@
-import { Comet38Client } from "@cosmjs/tendermint-rpc";
+import type { Comet38Client } from "@cosmjs/tendermint-rpc";
 import { minInt } from "../../platform/base/integers.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import type { BackoffOptions } from "../../platform/base/waits.ts";
@@ -154,11 +154,19 @@ export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, sign
       });
       return pool.read({ method, params: { height: height.toString() }, decode: read }, signal);
     };
-  return Object.assign(Comet38Client.create(createCosmjsRpcClient(pool, signal)), {
+  let opened: Promise<Comet38Client> | undefined;
+  // Loading it takes longer than a query, and most commands read no block.
+  const cosmjs = (): Promise<Comet38Client> =>
+    (opened ??= import("@cosmjs/tendermint-rpc").then((module) =>
+      module.Comet38Client.create(createCosmjsRpcClient(pool, signal)),
+    ));
+  return {
+    commit: async (height) => (await cosmjs()).commit(height),
+    blockSearch: async (params) => (await cosmjs()).blockSearch(params),
     ...createSearcher(pool, signal),
     blockResults: atHeight("block_results", decodeBlockResults),
     block: atHeight("block", (root, endpoint) => ({ block: { txs: decodeTxsOfBlock(root, endpoint) } })),
-  });
+  };
 }
 
 function createSearcher(

@@ -4,6 +4,7 @@ import { ClientError } from "../../cosmos/client/errors.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { systemClock } from "../../platform/base/clock.ts";
 import { EXIT } from "../../platform/base/errors.ts";
+import { silentLogger } from "../../platform/base/logger.ts";
 import { portsAt } from "../../platform/base/localnet-defaults.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
@@ -21,7 +22,8 @@ export async function withChain<T>(
     {
       clock: systemClock,
       random: Math.random,
-      logger: await context.logger("error"),
+      // It logs nothing that ends a command, and the logger's library takes long to load.
+      logger: silentLogger,
       observer: silentObserver,
     },
   );

@@ -95,5 +95,5 @@ export const CHAIN_API = {
 
 export const LOCALNET_METRICS_ROUTE = getText(
   "/metrics",
-  "[metrics](metrics.md#localnet) of the IBC relayer and the traffic",
+  "[metrics](metrics.md#ibc-relayer-and-traffic-of-a-localnet) of the IBC relayer and the traffic",
 );

@@ -53,6 +53,22 @@ module.exports = require("node-gyp-build")(fileURLToPath(new URL(".", PROGRAM_UR
       : undefined,
 };
 
+const UNDICI_INDEX = /node_modules\/undici\/index\.js$/;
+
+/**
+ * Leaves out of undici what its index loads and no program uses: the API of browsers, mocks, caches and interceptors. They are
+ * almost half of its code, which every command that reads a chain would load.
+ */
+const undiciWithoutWeb = {
+  name: "undici-without-web",
+  resolveId: (source, importer) =>
+    UNDICI_INDEX.test(importer?.replaceAll("\\", "/") ?? "") &&
+    /^\.\/lib\/(?:web|mock|cache|interceptor)\//.test(source)
+      ? "\0undici-unused.cjs"
+      : undefined,
+  load: (id) => (id === "\0undici-unused.cjs" ? "exports.CacheStorage = class {};" : undefined),
+};
+
 /** Folders of the packages in node_modules from which modules come, as the lock file names them. */
 function packagesOf(modules) {
   const folders = modules.flatMap((id) => {
@@ -92,7 +108,7 @@ async function writePrograms(folder) {
     input: { ...programs, ...libraries },
     platform: "node",
     external: ["libsql", "pg-native"],
-    plugins: [bundledLevelDb],
+    plugins: [bundledLevelDb, undiciWithoutWeb],
     transform: { define: { PROGRAM_URL: "import.meta.url" } },
   });
   // Replaced as a whole: a program that starts now finds the files of one build.

@@ -330,7 +330,7 @@ export const NODE_KINDS: readonly NodeKind[] = [
         "has a commit that is not for its header",
       ],
       [
-        "a signature that is none",
+        "an invalid signature",
         "commit",
         /"signature":"..../,
         '"signature":"AAAA',
