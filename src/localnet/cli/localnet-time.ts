@@ -51,7 +51,7 @@ export function timeCommand(context: CliContext): Command {
     .addHelpText(
       "after",
       `
-Headers, light clients, vesting, unbonding, timeouts and the sidecar's prices follow. The second block from now is the first
+Headers, light clients, unbonding, timeouts and the sidecar's prices follow. The second block from now is the first
 one with a new time. Time never goes back.
 A daemon of the same localnet follows with its option --chain-clock.
 With "rate 86400" each second is a day, and the clients stay alive, since the relayers update them.`,

@@ -3,7 +3,7 @@ import { DAY_MS, isoTime } from "../../platform/base/time.ts";
 import { NodeError } from "../node/base/errors.ts";
 
 /**
- * The time of both chains: headers, light clients, vesting, unbonding, expiry and the sidecar's prices have no other. It begins as the
+ * The time of both chains: headers, light clients, unbonding, expiry and the sidecar's prices have no other. It begins as the
  * machine's time, and can be moved ahead and made faster. Waits and durations are those of the machine.
  */
 export interface ChainClock extends Clock {

@@ -1,6 +1,8 @@
 import type { ByteWriter } from "./byte-writer.ts";
+import { vmError } from "./errors.ts";
 import { type HookPlaces, writeHookCall } from "./hooks.ts";
-import type { ByteRange, WasmModule } from "./module.ts";
+import { ENTRY_POINTS } from "./host.ts";
+import { type ByteRange, functionType, type WasmModule } from "./module.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
 import { EMPTY_BLOCK, F32, F64, I32, I64, OP } from "./operators.ts";
 
@@ -194,4 +196,26 @@ export function segmentsOf(table: Int32Array): ByteRange[] {
     else segments.push({ start: at, end: at + 1 });
   }
   return segments;
+}
+
+/**
+ * Returns the index of the import `debug`, which does nothing: a call of JavaScript would take twenty times as long as its gas pays.
+ * Undefined if it has another type, with which no instance is made.
+ */
+export function indexOfDebug(module: WasmModule): number | undefined {
+  const index = module.imports
+    .filter(({ kind }) => kind === "func")
+    .findIndex(({ name }) => name === "debug");
+  const { params = [], results = [] } = functionType(module, index) ?? {};
+  return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
+}
+
+/** Returns whether the virtual machine calls a function of this name. Other exports would only make an instance slower. */
+export function isCallable(name: string): boolean {
+  return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
+}
+
+export function resultBlock(results: readonly number[]): number {
+  if (results.length > 1) throw vmError("compile", "a function has more than 1 results");
+  return results[0] ?? EMPTY_BLOCK;
 }

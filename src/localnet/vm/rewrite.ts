@@ -2,11 +2,9 @@ import { Buffer } from "node:buffer";
 import { ByteReader } from "./byte-reader.ts";
 import { ByteWriter } from "./byte-writer.ts";
 import { HOOK_TABLE, HOOK_TYPES, type HookPlaces, type Variant, writeEnter, writeHookCall } from "./hooks.ts";
-import { vmError } from "./errors.ts";
-import { ENTRY_POINTS } from "./host.ts";
 import { ACCOUNTING_COST, GAS_COSTS, isAccounting, OPERATOR_COST } from "./gas.ts";
 import { type ByteRange, functionType, SECTION, type WasmModule } from "./module.ts";
-import { EMPTY_BLOCK, I32, I64, newOperator, OP, readOperator } from "./operators.ts";
+import { I32, I64, newOperator, OP, readOperator } from "./operators.ts";
 import {
   CHARGE,
   floatHelper,
@@ -15,16 +13,19 @@ import {
   GROW,
   type Helper,
   helperOf,
+  indexOfDebug,
+  isCallable,
   OP_I32_ADD,
   OP_I32_SUB,
   OP_I64_SUB,
   restoredGlobals,
+  resultBlock,
   segmentsOf,
   trapWithoutGas,
   trapWithoutStack,
 } from "./rewrite-helpers.ts";
 import { MAX_MEMORY_PAGES } from "./static-checks.ts";
-import type { FunctionShape } from "./validate-function.ts";
+import { frameSize, type FunctionShape } from "./validate-function.ts";
 
 /** Changes when the rewriter's output changes, so that compiled modules of an older one are not used. */
 export const REWRITER_VERSION = 5;
@@ -49,9 +50,6 @@ const LARGE_BODY = 64 * 1024;
 /** A function without calls and with a smaller frame is not counted: it ends a recursion. */
 const UNCOUNTED_FRAME = 2048;
 
-/** V8's bytes per frame besides locals and operands: return address, frame pointer, marker, instance, feedback (measured: 48). */
-const FRAME_OVERHEAD = 48;
-
 export interface RewriteOptions {
   readonly variant?: Variant;
   /** VM gas of a host call. */
@@ -69,14 +67,6 @@ export function rewriteModule(
   { variant = "plain", hostCall = GAS_COSTS.hostCall }: RewriteOptions = {},
 ): Uint8Array {
   return new Rewriter(module, variant, hostCall).run(shapes);
-}
-
-/**
- * Bytes of native stack that a frame of a function takes at most: V8 gives each local and operand 8 bytes or less, and passes
- * about the first four arguments in registers.
- */
-function frameSize(shape: FunctionShape): number {
-  return FRAME_OVERHEAD + 8 * (shape.locals + shape.height + Math.max(0, shape.arguments - 4));
 }
 
 class Rewriter {
@@ -404,26 +394,4 @@ class Rewriter {
     this.callHelper(writer, helper.name);
     return end;
   }
-}
-
-/**
- * Returns the index of the import `debug`, which does nothing: a call of JavaScript would take twenty times as long as its gas pays.
- * Undefined if it has another type, with which no instance is made.
- */
-function indexOfDebug(module: WasmModule): number | undefined {
-  const index = module.imports
-    .filter(({ kind }) => kind === "func")
-    .findIndex(({ name }) => name === "debug");
-  const { params = [], results = [] } = functionType(module, index) ?? {};
-  return params.length === 1 && params[0] === I32 && results.length === 0 ? index : undefined;
-}
-
-/** Returns whether the virtual machine calls a function of this name. Other exports would only make an instance slower. */
-function isCallable(name: string): boolean {
-  return name === "allocate" || name === "deallocate" || Object.hasOwn(ENTRY_POINTS, name);
-}
-
-function resultBlock(results: readonly number[]): number {
-  if (results.length > 1) throw vmError("compile", "a function has more than 1 results");
-  return results[0] ?? EMPTY_BLOCK;
 }

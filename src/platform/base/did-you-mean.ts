@@ -13,12 +13,13 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
       ({ name, changes, common }) => changes <= allowed || common > word.length / 2 || sharesWord(word, name),
     )
     .toSorted((one, other) => other.common - one.common || one.changes - other.changes);
-  return found.length === 0
-    ? ""
-    : `; did you mean ${found
-        .slice(0, 3)
-        .map(({ name }) => name)
-        .join(" or ")}?`;
+  const [last, ...others] = found
+    .slice(0, 3)
+    .map(({ name }) => name)
+    .toReversed();
+  if (last === undefined) return "";
+  const before = others.length === 0 ? "" : `${others.toReversed().join(", ")} or `;
+  return `; did you mean ${before}${last}?`;
 }
 
 /** Longer names are compared by their beginning. */

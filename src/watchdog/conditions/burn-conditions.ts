@@ -61,7 +61,6 @@ function burnConditions(texts: BoundaryTexts): readonly Condition[] {
       thresholds: {
         three_days_factor: { unit: "number", initial: 1, description: "burn rate of the last three days" },
       },
-      inhibits: [],
       past: "counts",
       raw: {
         expr: () => `${burns("3d", 1)} and ${burns("6h", 1)}`,

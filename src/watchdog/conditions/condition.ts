@@ -106,9 +106,12 @@ export interface Condition<Key extends string = string> {
   readonly evaluate: (input: ConditionInput, limit: (key: Key) => number) => ConditionResult;
 }
 
-/** Returns the entry, with its threshold keys checked by the compiler. */
-export function condition<Key extends string>(entry: Condition<Key>): Condition {
-  return entry;
+type Entry<Key extends string> = Partial<Condition<Key>> &
+  Omit<Condition<Key>, "resolveFor" | "thresholds" | "inhibits">;
+
+/** Returns the entry, with its threshold keys checked by the compiler. Absent: resolved after 30 s, no threshold, causes no other. */
+export function condition<Key extends string = never>(entry: Entry<Key>): Condition {
+  return { resolveFor: "30s", thresholds: {}, inhibits: [], ...entry };
 }
 
 /** A result that the condition holds. */

@@ -52,7 +52,6 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     for: "5m",
     resolveFor: "1m",
     thresholds,
-    inhibits: [],
     past: PRICES_NOT_STORED,
     evaluate: (input, limit) => {
       const { prices } = input.observation.chain;
@@ -76,7 +75,6 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     for: "5m",
     resolveFor: "1m",
     thresholds,
-    inhibits: [],
     past: PRICES_NOT_STORED,
     evaluate: (input, limit) =>
       evaluateDeviation(

@@ -29,9 +29,6 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action:
       "Set [grpc] enable = true in the node's app.toml, check the address and the firewall, and restart the node.",
     for: "2m",
-    resolveFor: "30s",
-    thresholds: {},
-    inhibits: [],
     past: PROBES_NOT_STORED,
     evaluate: (input) => evaluateNodes(input, ({ node }) => evaluateGrpc(node)),
   }),
@@ -47,7 +44,6 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     action: "Check DNS, firewall and routing for outbound ports 443 and 8443.",
     for: "2m",
     resolveFor: "1m",
-    thresholds: {},
     // Not the graver alerts about prices: a ticket must not keep a page from going out.
     inhibits: ["empty-prices-counted"],
     past: PROBES_NOT_STORED,
@@ -68,7 +64,6 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     thresholds: {
       max_skew: { unit: "duration", initial: 2000, description: "difference of the clocks" },
     },
-    inhibits: [],
     past: { notStored: "clocks" },
     evaluate: (input, limit) =>
       evaluateNodes(input, ({ node }) => evaluateClock(node.metrics, limit("max_skew"))),
@@ -84,7 +79,6 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
       "Log in to the node's machine. If the node runs, check the network between it and the watchdog, or the setting that the alert names.",
     for: "90s",
     resolveFor: "1m",
-    thresholds: {},
     inhibits: [
       "cannot-see-node",
       "cannot-see-prices",
@@ -152,8 +146,6 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     action,
     for: "5m",
     resolveFor: "1m",
-    thresholds: {},
-    inhibits: [],
     past: source === "node" ? "gaps" : { notStored: "failures of single sources" },
     evaluate: ({ observation, history }) => {
       const result = evaluate(observation, history);

@@ -20,7 +20,6 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     action:
       "Ask in the validators' channel before you change anything. Restart your own sidecar only if others say that it helps.",
     for: "20s",
-    resolveFor: "30s",
     thresholds: {
       min_others: {
         unit: "percent",

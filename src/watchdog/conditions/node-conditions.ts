@@ -35,7 +35,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     action:
       "Search for an announcement of an upgrade or a halt. If other validators make blocks, restart this node.",
     for: "1m",
-    resolveFor: "30s",
     thresholds: {
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
     },
@@ -57,7 +56,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     impact: "The validator neither signs nor votes: it misses every block, for both rates.",
     action: "Read the node's log, check its disk and its peers, and restart it.",
     for: "30s",
-    resolveFor: "30s",
     thresholds: {
       halt_after: { unit: "duration", initial: 60_000, description: "time without a block" },
     },
@@ -88,7 +86,6 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     impact: "The validator misses every block until the node has caught up, for both rates.",
     action: "Check peers, disk and CPU of the node. After a long downtime, use state sync.",
     for: "1m",
-    resolveFor: "30s",
     thresholds: {
       max_blocks: { unit: "number", initial: 10, description: "blocks behind" },
     },

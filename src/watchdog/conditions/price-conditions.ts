@@ -32,8 +32,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     impact: NO_PRICES_IMPACT,
     action: RESTART,
     for: "5m",
-    resolveFor: "30s",
-    thresholds: {},
     inhibits: ["empty-prices-counted", "major-pairs-missing", "websocket-providers-failing"],
     past: PRICES_NOT_STORED,
     others: "votes",
@@ -51,8 +49,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     action: RESTART,
     for: "5m",
     resolveFor: "1m",
-    thresholds: {},
-    inhibits: [],
     past: PRICES_NOT_STORED,
     raw: {
       expr: (times) =>
@@ -80,9 +76,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     action:
       "Check the sidecar's market map: the node's gRPC server must be on, and --market-map-endpoint must name it without http://. Then restart the sidecar.",
     for: "5m",
-    resolveFor: "30s",
-    thresholds: {},
-    inhibits: [],
     past: PRICES_NOT_STORED,
     others: "votes",
     raw: {
@@ -103,7 +96,6 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     impact: "No block is lost while there are prices, but the validator votes for old ones.",
     action: "Restart the price sidecar.",
     for: "30s",
-    resolveFor: "30s",
     thresholds: {
       max_age: { unit: "duration", initial: 10_000, description: "age of the timestamp" },
     },

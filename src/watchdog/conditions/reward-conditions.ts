@@ -81,8 +81,6 @@ export const REWARD_CONDITIONS: readonly Condition[] = [
       "Avoid further missed blocks this month, and explain the earlier months to the DAO before it decides.",
     for: "10m",
     resolveFor: "1h",
-    thresholds: {},
-    inhibits: [],
     past: "counts",
     evaluate: ({ assessment }) => evaluateRotation(assessment),
   }),
@@ -106,7 +104,6 @@ function boundaryConditions(texts: BoundaryTexts): readonly Condition[] {
       action: "Prepare the next month, and check the rotation risk. Nothing can restore this month's pay.",
       for: "10m",
       resolveFor: "1h",
-      thresholds: {},
       inhibits: [
         own("rate-low"),
         own("headroom-low"),

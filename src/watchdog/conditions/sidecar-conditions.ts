@@ -44,8 +44,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "Start the sidecar's service and read its journal. Once it responds, the node reconnects within seconds, or within two minutes after a long outage.",
     for: "1m",
-    resolveFor: "30s",
-    thresholds: {},
     inhibits: [
       "oracle-calls-failing",
       "sidecar-too-slow",
@@ -84,7 +82,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     action:
       "On the sidecar's machine, find what takes its time: processor, disk, or the network to the node. Then restart the sidecar.",
     for: "1m",
-    resolveFor: "30s",
     thresholds: {
       client_timeout: {
         unit: "duration",
@@ -141,7 +138,6 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     thresholds: {
       slow_after: { unit: "duration", initial: 500, description: "duration of one price response" },
     },
-    inhibits: [],
     past: SIDECAR_NOT_STORED,
     raw: {
       expr: (times) =>

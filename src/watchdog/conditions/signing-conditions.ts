@@ -38,7 +38,6 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     action: "Query the validator's status. If it is jailed, fix the cause and send an unjail transaction.",
     for: "1m",
     resolveFor: "1m",
-    thresholds: {},
     inhibits: ["node-not-voting", "not-signing", ...VOTE_ALERTS],
     past: SET_NOT_STORED,
     raw: {
@@ -70,7 +69,6 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
       "A block without the signature has no oracle vote either: the validator misses it for both rates.",
     action: "Check the signer and its connection to the node. Never start a second signer with the same key.",
     for: "30s",
-    resolveFor: "30s",
     thresholds: {
       max_blocks: { unit: "number", initial: 5, description: "blocks without a signature" },
     },
@@ -110,7 +108,6 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     action:
       "Check [oracle] enabled in app.toml, and the node's log for errors of extend_vote. Then restart the node.",
     for: "30s",
-    resolveFor: "30s",
     thresholds: {
       stall_after: { unit: "duration", initial: 60_000, description: "time without an oracle call" },
     },

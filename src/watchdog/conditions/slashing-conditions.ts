@@ -33,7 +33,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "Stop every process that has the key before anything else. Then find the second signer, and ask the DAO about a validator with a new key.",
     for: "0s",
     resolveFor: "1m",
-    thresholds: {},
     inhibits: ["validator-jailed", ...OUT_ALERTS],
     past: WINDOWS_NOT_STORED,
     evaluate: (input) => {
@@ -56,7 +55,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "Repair node and signer, and only then send the named unjail transaction: a validator that still does not sign is jailed and slashed again.",
     for: "0s",
     resolveFor: "1m",
-    thresholds: {},
     inhibits: OUT_ALERTS,
     past: WINDOWS_NOT_STORED,
     evaluate: (input) => evaluateJailed(input),
@@ -116,7 +114,6 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       },
       min_used: { unit: "percent", initial: 50, description: "used share of the allowed misses" },
     },
-    inhibits: [],
     past: WINDOWS_NOT_STORED,
     evaluate: (input, limit) =>
       evaluateWindow(input, {

@@ -31,7 +31,6 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     thresholds: {
       lead: { unit: "duration", initial: 86_400_000, description: "expected time until the upgrade" },
     },
-    inhibits: [],
     past: PLANS_NOT_STORED,
     evaluate: (input, limit) => evaluatePlan(input, limit("lead")),
   }),

@@ -55,8 +55,6 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       "Synchronise the clock of the watchdog's machine: start its time service, and let it step the clock.",
     for: "10m",
     resolveFor: "1m",
-    thresholds: {},
-    inhibits: [],
     past: { notStored: "comparisons of clocks" },
     evaluate: ({ observation: { clock } }) => {
       if (clock === undefined) return cannotSee("the clock was not compared");
@@ -76,9 +74,6 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     action:
       "Correct the channel as the receiver's words say, run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for what is no longer of use.",
     for: "0s",
-    resolveFor: "30s",
-    thresholds: {},
-    inhibits: [],
     past: { notStored: "notifications" },
     evaluate: ({ lost = [] }) => {
       if (lost.length === 0) return clear("all notifications of the last day were delivered");

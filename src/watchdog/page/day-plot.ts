@@ -98,6 +98,9 @@ ${hourLabels(fromMs)}
 </svg></figure>`;
 }
 
+/** Of "18:00", and its distance from the tick. */
+const LABEL_WIDTH = 40;
+
 /** Every sixth hour of the day. */
 function hourLabels(fromMs: number): readonly Html[] {
   const every = 6 * HOUR_MS;
@@ -106,7 +109,7 @@ function hourLabels(fromMs: number): readonly Html[] {
     const atMs = firstMs + index * every;
     const x = ((atMs - fromMs) / DAY_MS) * WIDTH;
     const text = `${String((atMs % DAY_MS) / HOUR_MS).padStart(2, "0")}:00`;
-    const isAtEnd = x > WIDTH - 30;
+    const isAtEnd = x > WIDTH - LABEL_WIDTH;
     return html`<path class="l-axis" d="M${short(x)} ${BASE}v4"/><text x="${short(isAtEnd ? WIDTH - 2 : x + 2)}" y="${HEIGHT - 4}"${isAtEnd && html` text-anchor="end"`}>${text}</text>`;
   });
 }

@@ -38,7 +38,7 @@ export function createPeersReader(
     return {
       atMs: clock.nowMs(),
       comparisons: results.filter((result) => typeof result !== "string"),
-      notes: results.filter((result) => typeof result === "string"),
+      notes: [...new Set(results.filter((result) => typeof result === "string"))],
     };
   };
   return async (set, signal) => {
@@ -179,6 +179,6 @@ function comparisonOf(
   const others = [...shares].filter(([other]) => other !== address).map(([, share]) => share);
   const compared = comparePeers(own, others);
   return compared === undefined
-    ? `the set has no other validator to compare ${MEASURE_NAMES[measure]} with`
+    ? "the set has no other validator to compare this one with"
     : { measure, since, ...compared };
 }

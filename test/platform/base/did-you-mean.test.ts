@@ -17,6 +17,6 @@ describe("a wrong name", () => {
   });
 
   it("has at most three", () => {
-    expect(didYouMean("abc", ["abd", "abe", "abf", "abg"])).toBe("; did you mean abd or abe or abf?");
+    expect(didYouMean("abc", ["abd", "abe", "abf", "abg"])).toBe("; did you mean abd, abe or abf?");
   });
 });

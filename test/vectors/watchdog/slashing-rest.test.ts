@@ -104,7 +104,7 @@ describe("the recorded slashing module", () => {
     expect(await read(new Set([SIGNER]), signal)).toEqual({
       atMs: 5000,
       comparisons: [],
-      notes: ["the set has no other validator to compare signed blocks with"],
+      notes: ["the set has no other validator to compare this one with"],
     });
     // Of the validator that left, no block is counted: it is not compared.
     const both = createPeersReader(target, chain, createRest(chain, recorded("test-1")), clock);

@@ -64,8 +64,8 @@ const noChain = withChain(() => ({
 const failingCalls = withFailingCalls(BAD_FROM_MS);
 /** Nine of ten calls fail. */
 const mostlyFailingCalls: Change = (frame) => {
-  const failed = (blocksSince(frame) * 9n) / 10n;
-  return withPage(({ success }) => ({ success: success - failed, failure: failed }))(frame);
+  const failure = (blocksSince(frame) * 9n) / 10n;
+  return withPage(({ success }) => ({ success: success - failure, failure }))(frame);
 };
 const noAssessment: Change = (frame) => ({ ...frame, assessment: undefined });
 
