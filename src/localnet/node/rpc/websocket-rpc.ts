@@ -185,16 +185,22 @@ function serveClient(
   });
 }
 
+/** A block may take as long as a pong may. The pong has arrived then, but the timer is before it. */
+const LATE_MS = 500;
+
 /** Sends pings, and cuts the connection when nothing arrives. `extend` restarts the timeout. */
 function watchLiveness(
   client: WebSocket,
   options: WebSocketOptions,
 ): { readonly extend: () => void; readonly stop: () => void } {
   const cut = (): void => client.terminate();
-  let deadline = setTimeout(cut, options.readTimeoutMs);
+  const expire = (): void => {
+    deadline = setTimeout(cut, LATE_MS);
+  };
+  let deadline = setTimeout(expire, options.readTimeoutMs);
   const extend = (): void => {
     clearTimeout(deadline);
-    deadline = setTimeout(cut, options.readTimeoutMs);
+    deadline = setTimeout(expire, options.readTimeoutMs);
   };
   let ping = setTimeout(sendPing, options.pingIntervalMs);
   function sendPing(): void {

@@ -5,7 +5,7 @@ import { toBase64, utf8 } from "../../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../../src/platform/base/json.ts";
 import { shapeDifferences, shapeOf } from "../../../support/json-shape.ts";
 import { testValidatorSeed } from "../../../../src/localnet/node/consensus/validators.ts";
-import { DEFAULT_WEBSOCKET } from "../../../../src/localnet/node/rpc/websocket-rpc.ts";
+import { DEFAULT_WEBSOCKET, type WebSocketOptions } from "../../../../src/localnet/node/rpc/websocket-rpc.ts";
 import { startTestNode, type TestNode } from "../../../support/test-node.ts";
 
 interface Frame {
@@ -272,18 +272,34 @@ describe("the WebSocket", () => {
     await small.stop();
   });
 
+  const SMALL: WebSocketOptions = {
+    maxMessageBytes: 1000,
+    maxConnections: 1,
+    maxBufferedBytes: 1000,
+    maxPendingRequests: 10,
+    maxPendingInTotal: 100,
+    pingIntervalMs: 60_000,
+    readTimeoutMs: 300,
+  };
+
+  it("stays open for a client whose pong arrived while a block took longer than the time for it", async () => {
+    const small = await startTestNode({ websocket: { ...SMALL, pingIntervalMs: 200 } });
+    const client = await connect(small.rpcUrl);
+    let pings = 0;
+    client.socket.on("ping", () => (pings += 1));
+    for (let block = 1; block <= 3; block += 1) {
+      await expect.poll(() => pings, { interval: 5 }).toBeGreaterThanOrEqual(block);
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 400);
+    }
+    const before = pings;
+    await expect.poll(() => pings).toBeGreaterThan(before);
+    expect(client.isClosed()).toBe(false);
+    client.socket.close();
+    await small.stop();
+  });
+
   it("cuts a client that sends too large a message, and one that is silent", async () => {
-    const small = await startTestNode({
-      websocket: {
-        maxMessageBytes: 1000,
-        maxConnections: 1,
-        maxBufferedBytes: 1000,
-        maxPendingRequests: 10,
-        maxPendingInTotal: 100,
-        pingIntervalMs: 60_000,
-        readTimeoutMs: 300,
-      },
-    });
+    const small = await startTestNode({ websocket: SMALL });
     const first = await connect(small.rpcUrl);
     await expect(connect(small.rpcUrl)).rejects.toThrow("503");
     first.socket.send("x".repeat(2000));
