@@ -179,7 +179,9 @@ const SCENARIOS = {
         ({ alert }) => alert === "rotation-risk",
       );
       expect(others).toEqual([]);
-      expect(risk.reason).toBe("the validator was below the lower boundary in 2026-10, and this month will be too");
+      expect(risk.reason).toBe(
+        "the validator was below the lower boundary in 2026-10, and this month will be too",
+      );
       expect(risk.firedAtMs).toBeLessThan(Date.UTC(2026, 10, 2));
       expect(risk.resolvedAtMs).toBeUndefined();
       expect(result.received.filter(({ alert }) => alert === "rotation-risk")[0]?.kind).toBe("firing");
