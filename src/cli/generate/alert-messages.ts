@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MINUTE_MS } from "../../platform/base/time.ts";
-import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
+import type { AlertSpec } from "../../platform/monitoring/alerts/alert-spec.ts";
+import { runbookPath, withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
 import type { AlertEvent } from "../../watchdog/alerts/alert-event.ts";
 import { isSymptom } from "../../watchdog/alerts/miss-causes.ts";
 import { EMPTY_ALERTING, planAlerts } from "../../watchdog/alerts/plan-alerts.ts";
@@ -9,7 +10,7 @@ import { active, type AlertRule, clear, type ConditionResult } from "../../watch
 import { alertsSchema } from "../../watchdog/conditions/alerts-config.ts";
 import { alertMessage, messageText } from "../../watchdog/notify/channels/message.ts";
 import type { Cost } from "../../watchdog/policy/cost-text.ts";
-import { runbookPathOf } from "./runbook-files.ts";
+import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
 
 /** What the examples say is measured at the end of each alert. */
 const ENDS: Readonly<Record<string, string>> = {
@@ -131,7 +132,7 @@ function exampleCost(alert: string, nowMs: number): Cost | undefined {
   return { ...month, sinceMs, blocks: BigInt(Math.floor((nowMs - sinceMs) / 1_000)) };
 }
 
-/** The page with the messages of every alert of the watchdog, and the head of its runbook. `root`: the repository. */
+/** The page with the messages of every alert, and the head of its runbook. `root`: the repository. */
 export function alertMessagesPage(root: string): string {
   const entries = RULES.map((rule) => {
     const { condition, severity } = rule;
@@ -140,19 +141,47 @@ export function alertMessagesPage(root: string): string {
       (event) => `\`\`\`text\n${messageText(alertMessage([event]), 4_000)}\n\`\`\``,
     );
     return [
-      `## ${title}`,
+      `### ${title}`,
       `\`${name}\`, ${severity}, after ${condition.for}. [Runbook](../alerts/${runbookPath(name)}).`,
       ...messages,
       `*Meaning.* ${description}`,
       `*Impact.* ${impact}`,
     ].join("\n\n");
   });
-  return `${HEAD}\n${entries.join("\n\n")}\n`;
+  const own = new Set(RULES.map(({ condition }) => condition.name));
+  const others = [...ALERTS_BY_RUNBOOK].filter(([name]) => !own.has(name)).flatMap(([, alerts]) => alerts);
+  return `${HEAD}\n${entries.join("\n\n")}\n\n${OTHERS_HEAD}\n${others.map(ofPrometheus).join("\n\n")}\n`;
 }
 
-const HEAD = `# Messages of the watchdog's alerts
+function ofPrometheus({
+  name,
+  alert,
+  severity,
+  for: lasting,
+  summary,
+  description,
+  impact,
+}: AlertSpec): string {
+  return [
+    `### ${summary.slice(0, -1)}`,
+    `\`${alert}\`, ${severity}, after ${lasting}. [Runbook](../alerts/${runbookPath(name)}).`,
+    `\`\`\`text\n${withoutTemplates(description).replaceAll("`", "")}\n\`\`\``,
+    `*Impact.* ${impact}`,
+  ].join("\n\n");
+}
 
-What people read when an alert of the watchdog fires and when it ends, as e-mail, Telegram and the generic webhook get it, and the beginning
-of its runbook. The figures are examples. Every channel has the same lines: the title, what is wrong, since when and what it cost, what to do
-first, and the links. This file is written by \`npm run generate\`.
+const HEAD = `# Messages of the alerts
+
+What people read when an alert fires and when it ends, and the beginning of its runbook. The figures are examples. This file is written by
+\`npm run generate\`.
+
+## Alerts of the watchdog
+
+As e-mail, Telegram and the generic webhook get them. Every channel has the same lines: the title, what is wrong, since when and what it cost,
+what to do first, and the links.
+`;
+
+const OTHERS_HEAD = `## Alerts of Prometheus
+
+The annotation \`description\` of the rules about relayer, targets and programs. A name or a value stands for a template.
 `;

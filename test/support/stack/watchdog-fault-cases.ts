@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { CliHome } from "../e2e/cli-process.ts";
 import type { TestWallet } from "../e2e/test-wallet.ts";
@@ -34,7 +35,11 @@ function sidecarCases({ sidecarHome }: WatchdogFaultScene): readonly WatchdogFau
   const of = (faults: readonly string[], expected: Omit<ExpectedAlerts, "fault">): WatchdogFaultCase => ({
     expected: { sidecar: { fault: faults.join(" and "), ...expected } },
     begin: async () => {
-      for (const fault of faults) await order(fault);
+      for (const fault of faults) {
+        await order(fault);
+        // The sidecar updates four times a second: it must not hang before it has the fault before.
+        await sleep(500);
+      }
     },
     end: () => order("--off"),
   });
@@ -62,8 +67,8 @@ function sidecarCases({ sidecarHome }: WatchdogFaultScene): readonly WatchdogFau
       end: () => order("http-500", "--off"),
     },
     of(["slow"], {
-      alerts: ["oracle-calls-failing"],
-      muted: ["sidecar-slow", "websocket-providers-failing"],
+      alerts: ["sidecar-too-slow"],
+      muted: ["oracle-calls-failing", "sidecar-slow", "websocket-providers-failing"],
     }),
     of(["sidecar-killed"], { alerts: ["sidecar-down"], muted: ["cannot-see-prices"] }),
     of(["all-prices-missing"], { alerts: ["all-prices-missing"], muted: ["empty-prices-counted"] }),

@@ -132,7 +132,7 @@ const SCENARIOS = {
   },
   "sidecar slow": {
     ends: "the rate falls; its recovery resolves the alert",
-    play: () => rateFalls("slow", "oracle-calls-failing"),
+    play: () => rateFalls("slow", "sidecar-too-slow"),
   },
   "price loop hung": {
     ends: "stale price timestamp, while the node counts successes",
