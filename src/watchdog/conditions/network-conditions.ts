@@ -196,10 +196,9 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   );
   if (unseen !== undefined) return active(unseen);
   if (chain.validator.state === "up") return clear("the validator's place on the chain can be read");
-  const texts = nodes.flatMap(({ metrics }) => (metrics.state === "error" ? [metrics.failure.text] : []));
-  return active(
-    `nothing shows whether the validator votes: the node's page cannot be read, ${texts.join("; ")}`,
-  );
+  const texts = nodes.map(votesSeen).flatMap((seen) => (seen.state === "error" ? [seen.failure.text] : []));
+  const reason = "nothing shows whether the validator votes: the node's page cannot be read";
+  return active(texts.length === 0 ? reason : `${reason}, ${texts.join("; ")}`);
 }
 
 /** Evaluates one source of all nodes: active when it fails at any node, since the node's votes depend on its own sidecar. */
