@@ -115,7 +115,7 @@ describe("a test at the start", () => {
     const { notify } = rigConfig();
     const rig = await start({ notify: { ...notify, testsAtStart: true } });
     expect(sentOf("test")).toEqual(["firing", "resolved"]);
-    expect(receiver.alerts[0]).toMatchObject({ reason: "the oracle watchdog started" });
+    expect(receiver.alerts[0]).toMatchObject({ reason: "this is a test: the oracle watchdog started" });
     await clock.advance(MINUTE);
     expect(sentOf("test")).toHaveLength(2);
     expect(rig.log.join("\n")).not.toContain("test at the start");

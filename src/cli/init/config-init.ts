@@ -112,7 +112,7 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
     const channels = notify.channels.map((one) => createChannel(one, { post: postJson, mail: sendSmtp }));
     const test = {
       clock: systemClock,
-      reason: "relaywatch config init",
+      reason: "relaywatch config init tries the channel",
       links: { runbooks: notify.runbooks },
     };
     const [result] = await testChannels(channels, test, context.signal);

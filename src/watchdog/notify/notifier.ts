@@ -194,10 +194,10 @@ function testEvents(nowMs: number, { reason, links: roots }: TestOptions): reado
     title: "Test notification",
     sinceMs: nowMs,
     atMs: nowMs,
-    reason,
+    reason: `this is a test: ${reason}`,
     ...links,
-    description: "This is a test. No alert fires.",
-    action: "Nothing.",
+    description: "No alert fires.",
+    action: "Nothing: that you read this shows that the channel works.",
     impact: "None.",
   };
   return [firing, { ...firing, id: `test/${nowMs}/resolved`, kind: "resolved", reason: "the test is over" }];

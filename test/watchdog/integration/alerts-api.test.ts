@@ -354,7 +354,7 @@ describe("POST /api/alerts/test", () => {
       json: { channels: [{ channel: "webhook", kind: "webhook", error: null }] },
     });
     expect(receiver.alerts.map(({ alert, kind, reason }) => [alert, kind, reason])).toEqual([
-      ["test", "firing", "somebody tests the channels of the oracle watchdog"],
+      ["test", "firing", "this is a test: somebody tests the channels of the oracle watchdog"],
       ["test", "resolved", "the test is over"],
     ]);
     receiver.status = 503;
