@@ -48,6 +48,7 @@ export const NATIVE_MODULES = {
  */
 const FIRST = [
   SIMULATION,
+  "test/stack/first-page",
   "test/stack/relayer-alerts",
   "test/stack/watchdog-alerts",
   "test/stack/monitoring",

@@ -13,13 +13,14 @@ import { type GoJson, parseGoJson } from "../../platform/base/go-json.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { decodeByDescriptor } from "./wire-fields.ts";
 import {
+  extensionOf,
   ProtoError,
   findMessageByTypeUrl,
   requireMessage,
   CANONICAL_CHAIN_NAME,
   typeNameOf,
 } from "./registry.ts";
-import { extensionOf, formatOf, numberToJson, timestampToText } from "./field-formats.ts";
+import { formatOf, numberToJson, timestampToText } from "./field-formats.ts";
 
 /** Recursion limit, since every Any starts a decoding of its own. */
 const MAX_DEPTH = 100;

@@ -1,10 +1,4 @@
-import {
-  type DescEnumValue,
-  type DescExtension,
-  type DescField,
-  type DescMessage,
-  getOption,
-} from "@bufbuild/protobuf";
+import { type DescEnumValue, type DescField, type DescMessage, getOption } from "@bufbuild/protobuf";
 import {
   formatDec18,
   formatPrecDec,
@@ -13,8 +7,7 @@ import {
   parseWirePrecDec,
 } from "../../platform/base/decimal.ts";
 import { parseGoBigInt, parseInt256 } from "../../platform/base/integers.ts";
-import { unreachable } from "../../platform/base/errors.ts";
-import { protoRegistry } from "./registry.ts";
+import { extensionOf } from "./registry.ts";
 
 /** The part of a field's JSON format that its wire type does not determine. */
 export interface FieldFormat {
@@ -101,11 +94,6 @@ function readAmino(field: DescField): AminoFormat {
     encoding: typeof encoding === "string" && encoding !== "" ? encoding : undefined,
     always: getOption(field, extensionOf("amino.dont_omitempty")) === true,
   };
-}
-
-/** Returns an option of the definitions by its name, e.g. `amino.name`. */
-export function extensionOf(name: string): DescExtension {
-  return protoRegistry().getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
 }
 
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */

@@ -1,15 +1,18 @@
 import {
   createFileRegistry,
+  type DescExtension,
   type DescFile,
   type DescMessage,
   type DescService,
   type FileRegistry,
   fromBinary,
+  getOption,
   toBinary,
 } from "@bufbuild/protobuf";
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { fromBase64 } from "../../platform/base/bytes.ts";
-import { CodedError } from "../../platform/base/errors.ts";
+import { CodedError, unreachable } from "../../platform/base/errors.ts";
 import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
@@ -154,13 +157,43 @@ export function protoRegistry(): FileRegistry {
   return shared;
 }
 
+/**
+ * Returns the registry of all definitions if it is built, else one of the file that declares a message, extension or service, and of the
+ * file's imports: a command needs few of them. Undefined for an unknown name.
+ */
+function registryOf(symbol: string): FileRegistry | undefined {
+  if (shared !== undefined) return shared;
+  const path = pathOf(symbol);
+  return path === undefined ? undefined : registryAt(path);
+}
+
 /** Returns the descriptor of a message by canonical full name. Throws ProtoError `unknown-message`. */
 export function requireMessage(typeName: string): DescMessage {
-  const found = protoRegistry().getMessage(typeName);
+  const found = findMessage(typeName);
   if (found === undefined) {
     throw new ProtoError({ code: "unknown-message", typeName }, `unknown message type ${typeName}`);
   }
   return found;
+}
+
+function findMessage(typeName: string): DescMessage | undefined {
+  return registryOf(typeName)?.getMessage(typeName);
+}
+
+/** Returns an option of the definitions by its name, e.g. `amino.name`. */
+export function extensionOf(name: string): DescExtension {
+  return registryOf(name)?.getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
+}
+
+/** Returns a service's descriptor by canonical full name. */
+export function requireService(name: string): DescService {
+  return registryOf(name)?.getService(name) ?? unreachable(`no service ${name}`);
+}
+
+/** Returns the fields with a message's signers, from its option `cosmos.msg.v1.signer`. Empty for a message without signers. */
+export function signerFields(message: DescMessage): readonly string[] {
+  const names = getOption(message, extensionOf("cosmos.msg.v1.signer"));
+  return Array.isArray(names) ? names.map(String) : [];
 }
 
 /** Returns the descriptor for a type URL as written on a chain called `chainName`, or undefined if the chain has no such type. */
@@ -169,12 +202,12 @@ export function findMessageByTypeUrl(
   chainName: string = CANONICAL_CHAIN_NAME,
 ): DescMessage | undefined {
   const name = toCanonicalTypeUrl(typeNameOf(typeUrl), chainName);
-  return name === undefined ? undefined : protoRegistry().getMessage(name);
+  return name === undefined ? undefined : findMessage(name);
 }
 
 /** Returns a service by canonical full name, or undefined. */
 export function findService(name: string): ServiceInfo | undefined {
-  const found = protoRegistry().getService(name);
+  const found = registryOf(name)?.getService(name);
   return found === undefined ? undefined : serviceInfo(found);
 }
 
@@ -220,4 +253,107 @@ function fileInfo(file: DescFile): FileInfo {
     imports: [...file.proto.dependency],
     bytes: toBinary(FileDescriptorProtoSchema, file.proto),
   };
+}
+
+const built = new Map<string, FileRegistry>();
+
+function registryAt(path: string): FileRegistry {
+  const known = built.get(path);
+  if (known !== undefined) return known;
+  const proto = fromBinary(FileDescriptorProtoSchema, fileBytes(path));
+  const registry = createFileRegistry(proto, (imported) => registryAt(imported).getFile(imported));
+  built.set(path, registry);
+  return registry;
+}
+
+let encoded: ReadonlyMap<string, Uint8Array> | undefined;
+
+/** The encoded files by path. A FileDescriptorSet is a list of files, and a file begins with its path. */
+function files(): ReadonlyMap<string, Uint8Array> {
+  if (encoded !== undefined) return encoded;
+  const found = new Map<string, Uint8Array>();
+  for (const [, file] of lengthDelimited(fromBase64(DESCRIPTOR_SET_BASE64))) found.set(nameIn(file), file);
+  return (encoded = found);
+}
+
+function fileBytes(path: string): Uint8Array {
+  return files().get(path) ?? unreachable(`no file ${path}`);
+}
+
+let packages: ReadonlyMap<string, readonly string[]> | undefined;
+
+/** Paths of the files by their package. */
+function pathsByPackage(): ReadonlyMap<string, readonly string[]> {
+  if (packages !== undefined) return packages;
+  const found = new Map<string, string[]>();
+  for (const [path, file] of files()) {
+    const scope = packageOf(file);
+    found.set(scope, [...(found.get(scope) ?? []), path]);
+  }
+  return (packages = found);
+}
+
+/** Field numbers of `google.protobuf.FileDescriptorProto`. */
+const FILE = { package: 2, message: 4, service: 6, extension: 7 } as const;
+
+function packageOf(file: Uint8Array): string {
+  const [, name] = lengthDelimited(file).find(([number]) => number === FILE.package) ?? [];
+  return new TextDecoder().decode(name);
+}
+
+/** Returns the path of the file that declares a message, a service or an extension; undefined: none does. */
+function pathOf(symbol: string): string | undefined {
+  for (let scope = symbol; scope.includes("."); ) {
+    scope = scope.slice(0, scope.lastIndexOf("."));
+    const path = pathsByPackage()
+      .get(scope)
+      ?.find((one) => symbolsIn(one).has(symbol));
+    if (path !== undefined) return path;
+  }
+  return undefined;
+}
+
+const declared = new Map<string, ReadonlySet<string>>();
+
+/** The messages, services and extensions of a file. The names inside a message begin with that of the message. */
+function symbolsIn(path: string): ReadonlySet<string> {
+  const known = declared.get(path);
+  if (known !== undefined) return known;
+  const file = fileBytes(path);
+  const scope = packageOf(file);
+  const found = new Set<string>();
+  for (const [number, content] of lengthDelimited(file)) {
+    if (number === FILE.message) addMessages(found, scope, content);
+    else if (number === FILE.service || number === FILE.extension) found.add(`${scope}.${nameIn(content)}`);
+  }
+  declared.set(path, found);
+  return found;
+}
+
+/** Field number of `google.protobuf.DescriptorProto.nested_type`. */
+const NESTED_TYPE = 3;
+
+function addMessages(found: Set<string>, scope: string, message: Uint8Array): void {
+  const name = `${scope}.${nameIn(message)}`;
+  found.add(name);
+  for (const [number, content] of lengthDelimited(message))
+    if (number === NESTED_TYPE) addMessages(found, name, content);
+}
+
+/** The name of a descriptor: field 1 of each. */
+function nameIn(descriptor: Uint8Array): string {
+  const [, name] = lengthDelimited(descriptor).find(([number]) => number === 1) ?? [];
+  return new TextDecoder().decode(name);
+}
+
+/** The length-delimited fields of an encoded message, with their numbers. */
+function lengthDelimited(message: Uint8Array): readonly (readonly [number, Uint8Array])[] {
+  const found: (readonly [number, Uint8Array])[] = [];
+  const reader = new BinaryReader(message);
+  while (reader.pos < message.length) {
+    const [number, wireType] = reader.tag();
+    if (wireType === WireType.LengthDelimited) found.push([number, reader.bytes()]);
+    else reader.skip(wireType, number);
+  }
+  return found;
 }

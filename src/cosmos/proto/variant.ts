@@ -96,8 +96,8 @@ function changeField(message: DescriptorProto, { field: name, ...change }: Field
 interface Direction {
   /** By full name of the message: the new number of a field by its old one. */
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** Messages that are renumbered or contain one that is. */
-  readonly affected: ReadonlySet<string>;
+  /** Whether a message is renumbered or contains one that is. */
+  readonly isAffected: (message: DescMessage) => boolean;
   /** True: the old numbers are the variant's, not the descriptor's. */
   readonly isDecoding: boolean;
 }
@@ -116,25 +116,27 @@ function readNumbers(changes: readonly FieldChange[]): Numbers {
     encode.set(message, (encode.get(message) ?? new Map<number, number>()).set(own, number));
     decode.set(message, (decode.get(message) ?? new Map<number, number>()).set(number, own));
   }
-  const affected = containers(new Set(encode.keys()));
+  const isAffected = containing(new Set(encode.keys()));
   return {
-    encode: { renumbered: encode, affected, isDecoding: false },
-    decode: { renumbered: decode, affected, isDecoding: true },
+    encode: { renumbered: encode, isAffected, isDecoding: false },
+    decode: { renumbered: decode, isAffected, isDecoding: true },
   };
 }
 
-/** Adds the messages that contain one of the set, directly or further inside. */
-function containers(names: Set<string>): ReadonlySet<string> {
-  const messages = [...protoRegistry()].filter((desc) => desc.kind === "message");
-  for (;;) {
-    const added = messages.filter(
-      ({ typeName, fields }) =>
-        !names.has(typeName) &&
-        fields.some(({ message }) => message !== undefined && names.has(message.typeName)),
-    );
-    if (added.length === 0) return names;
-    for (const { typeName } of added) names.add(typeName);
-  }
+/** Returns a test of whether a message is one of these, or contains one, directly or further inside. */
+function containing(names: ReadonlySet<string>): (message: DescMessage) => boolean {
+  const known = new Map<string, boolean>();
+  const reaches = ({ typeName, fields }: DescMessage, seen: Set<string>): boolean => {
+    if (names.has(typeName)) return true;
+    if (seen.has(typeName)) return false;
+    seen.add(typeName);
+    return fields.some(({ message }) => message !== undefined && reaches(message, seen));
+  };
+  return (message) => {
+    const found = known.get(message.typeName) ?? reaches(message, new Set());
+    known.set(message.typeName, found);
+    return found;
+  };
 }
 
 interface EncodedField {
@@ -144,7 +146,7 @@ interface EncodedField {
 
 /** Returns undefined for bytes that are not a sequence of fields. Fields come in the order of their new numbers, as Go writes them. */
 function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): Uint8Array | undefined {
-  if (!direction.affected.has(desc.typeName)) return bytes;
+  if (!direction.isAffected(desc)) return bytes;
   const numbers = direction.renumbered.get(desc.typeName);
   const fields: EncodedField[] = [];
   for (let at = 0; at < bytes.length; ) {
@@ -176,7 +178,7 @@ function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): U
 const LENGTH_DELIMITED = 2;
 
 function hasOwnNumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): boolean {
-  if (!direction.affected.has(desc.typeName)) return false;
+  if (!direction.isAffected(desc)) return false;
   const numbers = direction.renumbered.get(desc.typeName);
   for (let at = 0; at < bytes.length; ) {
     const tag = readTag(bytes, at);

@@ -1,7 +1,7 @@
 import type { DescMessage } from "@bufbuild/protobuf";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { PageRequest } from "../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { requireService } from "../../cosmos/proto/service-descriptor.ts";
+import { requireService } from "../../cosmos/proto/registry.ts";
 import { fromBase64, toBase64 } from "../../platform/base/bytes.ts";
 import { EXIT, unreachable } from "../../platform/base/errors.ts";
 import type { JsonObject } from "../../platform/base/json.ts";

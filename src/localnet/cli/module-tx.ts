@@ -1,7 +1,7 @@
 import { Command } from "commander";
 import { messageFromJson } from "../../cosmos/proto/json.ts";
 import { toChainTypeUrl, TYPE_URL } from "../../cosmos/proto/registry.ts";
-import { requireService, signerFields } from "../../cosmos/proto/service-descriptor.ts";
+import { requireService, signerFields } from "../../cosmos/proto/registry.ts";
 import { decodeBech32, encodeBech32 } from "../../platform/base/bytes.ts";
 import { unreachable } from "../../platform/base/errors.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";

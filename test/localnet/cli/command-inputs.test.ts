@@ -1,6 +1,6 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
-import { requireService } from "../../../src/cosmos/proto/service-descriptor.ts";
+import { requireService } from "../../../src/cosmos/proto/registry.ts";
 import { addInputs, type Fields, type Inputs, nestFields } from "../../../src/localnet/cli/command-inputs.ts";
 
 /** Parses words for a message of a service. */
