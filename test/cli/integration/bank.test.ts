@@ -3,7 +3,9 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { accountNamed, CHAINS } from "../../../src/localnet/accounts/chains.ts";
 import { encodeBech32, fromHex } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
+import { startFaultProxy } from "../../support/fault-proxy.ts";
 import { fixtureFile } from "../../support/fixture-file.ts";
+import type { ProxiedCall } from "../../support/json-rpc-bodies.ts";
 import { type CliChain, type CliResult, startCliChain } from "../../support/cli-chain.ts";
 
 const ALICE = accountNamed(CHAINS.local, "alice").address;
@@ -164,6 +166,20 @@ describe("relaywatch query", () => {
     expect(await owners("--page-reverse")).toEqual(all.toReversed());
     const counted = await json(query("bank", "total", "--page-limit", "1", "--page-count-total", "--json"));
     expect(counted).toMatchObject({ pagination: { total: "1" } });
+  });
+
+  it("prints coins without their display units, where a gateway does not let their metadata through", async () => {
+    const proxy = await startFaultProxy(chain.url.replace("tcp:", "http:"));
+    try {
+      const only = ({ params }: ProxiedCall): boolean =>
+        params["path"] === "/cosmos.bank.v1beta1.Query/DenomMetadata";
+      proxy.set({ kind: "error", data: "this path is forbidden", only });
+      const { exitCode, out } = await chain.run("query", "bank", "balances", ALICE, "--node", proxy.url);
+      expect([exitCode, proxy.hits() > 0]).toEqual([0, true]);
+      expect(out).toMatch(/^DENOM +AMOUNT\n/);
+    } finally {
+      await proxy.close();
+    }
   });
 
   it("prints coins in display units too, where the chain has their metadata", async () => {
