@@ -4,13 +4,12 @@ import { z } from "zod";
 import { systemClock } from "../../src/platform/base/clock.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import { createWakeSignal } from "../../src/platform/base/waits.ts";
-import { textReply } from "../../src/platform/http/http-route.ts";
-import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { type AlertState, currentAlerts } from "../../src/watchdog/alerts/alert-state.ts";
 import { createNotifier } from "../../src/watchdog/notify/notifier.ts";
 import { notifySchema } from "../../src/watchdog/notify/notify-config.ts";
 import { type AlertmanagerServer, startAlertmanager } from "../support/stack/alertmanager-server.ts";
 import { alertEvent } from "../support/watchdog/alert-event.ts";
+import { startHook } from "../support/stack/webhook-receiver.ts";
 
 const message = z.object({
   status: z.string(),
@@ -32,26 +31,9 @@ const stop: (() => Promise<unknown>)[] = [];
 let alertmanager: AlertmanagerServer;
 
 beforeAll(async () => {
-  const receiver = await openRouteServer(
-    {
-      name: "receiver",
-      listen: { host: "127.0.0.1", port: 0 },
-      portOption: "none",
-      routes: [
-        {
-          method: "POST",
-          path: "/hook",
-          handle: ({ body }) => {
-            messages.push(message.parse(JSON.parse(new TextDecoder().decode(body))));
-            return textReply(200, "ok");
-          },
-        },
-      ],
-    },
-    { logger: silentLogger },
-  );
+  const receiver = await startHook((body) => messages.push(message.parse(body)));
   stop.push(receiver.close);
-  alertmanager = await startAlertmanager(`http://127.0.0.1:${receiver.address.port}/hook`);
+  alertmanager = await startAlertmanager(receiver.url);
   stop.push(alertmanager.close);
 });
 afterAll(async () => {

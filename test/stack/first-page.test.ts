@@ -3,12 +3,10 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { portsAt } from "../../src/platform/base/localnet-defaults.ts";
-import { silentLogger } from "../../src/platform/base/logger.ts";
-import { textReply } from "../../src/platform/http/http-route.ts";
-import { openRouteServer } from "../../src/platform/http/route-server.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";
 import { sectionKey } from "../../src/watchdog/conditions/alerts-config.ts";
 import { type CliProcess, getJson, openCliHome, until } from "../support/e2e/cli-process.ts";
+import { startHook } from "../support/stack/webhook-receiver.ts";
 import { freePort } from "../support/stack/free-port.ts";
 
 /** The longest time from the first lost block of a total loss to its page. */
@@ -39,27 +37,11 @@ let localnet: CliProcess;
 let watchdog: string;
 
 beforeAll(async () => {
-  const receiver = await openRouteServer(
-    {
-      name: "receiver",
-      listen: { host: "127.0.0.1", port: 0 },
-      portOption: "none",
-      routes: [
-        {
-          method: "POST",
-          path: "/hook",
-          handle: ({ body: sent }) => {
-            const { alerts, content } = body.parse(JSON.parse(new TextDecoder().decode(sent)));
-            for (const one of alerts)
-              if (!pages.some(({ id }) => id === one.id))
-                pages.push({ ...one, content, atMs: performance.now() });
-            return textReply(200, "ok");
-          },
-        },
-      ],
-    },
-    { logger: silentLogger },
-  );
+  const receiver = await startHook((sent) => {
+    const { alerts, content } = body.parse(sent);
+    for (const one of alerts)
+      if (!pages.some(({ id }) => id === one.id)) pages.push({ ...one, content, atMs: performance.now() });
+  });
   closing.push(receiver.close);
   localnet = home.start("localnet", "start", "--block-time", "1000", "$PORTS");
   await localnet.printed(/sidecar metrics/);
@@ -67,7 +49,7 @@ beforeAll(async () => {
   const port = await freePort();
   watchdog = `http://127.0.0.1:${port}`;
   const secret = join(home.directory, "hook");
-  writeFileSync(secret, `http://127.0.0.1:${receiver.address.port}/hook`);
+  writeFileSync(secret, receiver.url);
   const file = join(home.directory, "watchdog.yaml");
   // YAML contains JSON. All times are the defaults, without a second endpoint of the chain.
   writeFileSync(

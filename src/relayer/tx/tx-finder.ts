@@ -243,9 +243,9 @@ async function scanBlock(
     code === 0 && matches(conditions, { height: at, hash: "", events });
   if (counts.get(at) === results.length && !results.some(isCandidate)) return [];
   const { block, endpoint } = await raceAbort(comet.block(height), signal);
-  // The header vouches for the block, and nothing for the number and for the results.
+  // The header proves the block's transactions. Number and results are the word of their endpoints.
   counts.set(at, block.txs.length);
-  // Without this, a transaction whose result a node leaves out would count as searched, and be lost.
+  // The search would never come back to a transaction whose result is missing here.
   if (block.txs.length !== results.length) {
     const error = badBlock(at, `${results.length} results of ${block.txs.length} transactions`);
     if (sender !== undefined) distrust(sender, error.message);

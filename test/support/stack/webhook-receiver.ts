@@ -33,9 +33,10 @@ export function labelText(labels: Labels): string {
     .join(",");
 }
 
-/** Starts a receiver on a free port. */
-export async function startReceiver(): Promise<Receiver> {
-  const received = new Map<string, { readonly status: string; readonly labels: Labels }>();
+/** Starts a server on a free port that passes on the JSON of each POST. */
+export async function startHook(
+  onBody: (body: unknown) => void,
+): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
   const server = await openRouteServer(
     {
       name: "receiver",
@@ -46,9 +47,7 @@ export async function startReceiver(): Promise<Receiver> {
           method: "POST",
           path: "/hook",
           handle: ({ body }) => {
-            const { status, alerts } = message.parse(JSON.parse(new TextDecoder().decode(body)));
-            for (const { labels, startsAt } of alerts)
-              received.set(`${startsAt} ${status} ${labelText(labels)}`, { status, labels });
+            onBody(JSON.parse(new TextDecoder().decode(body)));
             return textReply(200, "ok");
           },
         },
@@ -56,15 +55,26 @@ export async function startReceiver(): Promise<Receiver> {
     },
     { logger: silentLogger },
   );
+  return { url: `http://127.0.0.1:${server.address.port}/hook`, close: server.close };
+}
+
+/** Starts a receiver on a free port. */
+export async function startReceiver(): Promise<Receiver> {
+  const received = new Map<string, { readonly status: string; readonly labels: Labels }>();
+  const { url, close } = await startHook((body) => {
+    const { status, alerts } = message.parse(body);
+    for (const { labels, startsAt } of alerts)
+      received.set(`${startsAt} ${status} ${labelText(labels)}`, { status, labels });
+  });
   const counts: Receiver["counts"] = (matches) => {
     const found = [...received.values()].filter(({ labels }) => matches(labels));
     const firing = found.filter(({ status }) => status === "firing").length;
     return { firing, resolved: found.length - firing };
   };
   return {
-    url: `http://127.0.0.1:${server.address.port}/hook`,
+    url,
     count: (key, status) => counts((labels) => labelText(labels) === key)[status],
     counts,
-    close: server.close,
+    close,
   };
 }
