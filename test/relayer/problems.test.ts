@@ -84,6 +84,9 @@ describe("findProblems", () => {
     ]);
     expect([refusals(behind), refusals(endpoint, behind, doubted), refusals(doubted)]).toEqual([[], [], []]);
     expect(refusals({ ...behind, lagBlocks: 5n }, doubted)).toEqual([]);
+    expect(refusals(behind, { ...endpoint, name: "c", lagBlocks: 9n }, doubted)).toEqual([
+      expect.stringContaining("c is 9 blocks behind, and b"),
+    ]);
   });
 
   it("never takes the unknown for healthy", () => {

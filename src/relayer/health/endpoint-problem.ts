@@ -1,6 +1,5 @@
 import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
-import { minInt } from "../../platform/base/integers.ts";
 
 /** An endpoint of a chain, as far as it explains why results are late. */
 export interface EndpointFacts
@@ -31,10 +30,11 @@ export function endpointProblem(endpoints: readonly EndpointFacts[], chainId: st
 /** An endpoint that is distrusted is asked after one that is behind, and then nothing new can be proven. */
 function doubtText(own: readonly EndpointFacts[]): string | undefined {
   const doubted = own.find(({ distrusted }) => distrusted !== undefined);
-  const [trusted, ...others] = own.filter(({ distrusted }) => distrusted === undefined);
-  if (doubted === undefined || trusted === undefined) return undefined;
-  const blocks = others.map(({ lagBlocks = 0n }) => lagBlocks).reduce(minInt, trusted.lagBlocks ?? 0n);
+  const trusted = own.filter(({ distrusted }) => distrusted === undefined);
+  const [best] = trusted.toSorted((a, b) => Number((a.lagBlocks ?? 0n) - (b.lagBlocks ?? 0n)));
+  if (doubted === undefined || best === undefined) return undefined;
+  const { name, lagBlocks: blocks = 0n } = best;
   return blocks <= MAX_LAG
     ? undefined
-    : `${trusted.name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; mend one of the nodes, or add an endpoint`;
+    : `${name} is ${blocks} blocks behind, and ${doubted.name}, which is not, returned a wrong response: ${doubted.distrusted}; mend one of the nodes, or add an endpoint`;
 }

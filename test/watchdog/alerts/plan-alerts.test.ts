@@ -274,6 +274,12 @@ describe("causes", () => {
     );
   });
 
+  it("let the time of an echo begin when its wait is over", () => {
+    const rules = [ruleOf("sidecar-down"), { ...ruleOf("full-reward-slow-burn"), forMs: 3 * MINUTE }];
+    const { sent } = play([...times(10, { ...DOWN, ...BURN }), ...times(15, BURN)], { options: { rules } });
+    expect(sent.slice(2)).toEqual(["18 full-reward-slow-burn firing"]);
+  });
+
   it("end a consequence that is not measured any more while they are over", () => {
     const rules = [{ ...ruleOf("sidecar-down") }, { ...ruleOf("sidecar-slow"), resolveForMs: 5 * MINUTE }];
     const { sent } = play([...times(5, { ...DOWN, ...SLOW }), NOTHING, NOTHING], { options: { rules } });
@@ -300,7 +306,9 @@ describe("causes", () => {
       "sidecar-down": undefined,
       "oracle-calls-failing": undefined,
     };
-    expect(play(times(3, all), { options: { rules } }).sent).toEqual(["0 network-votes-missing firing"]);
+    const { sent, state } = play(times(3, all), { options: { rules } });
+    expect(sent).toEqual(["0 network-votes-missing firing"]);
+    expect(state.alerts.find(({ alert }) => alert === "sidecar-down")?.phase).toBe("pending");
   });
 
   it("leave an alert alone that was notified before", () => {

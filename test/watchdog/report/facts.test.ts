@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { CONDITIONS } from "../../../src/watchdog/conditions/conditions.ts";
 import type { Report } from "../../../src/platform/report/document.ts";
-import { incidentsOf } from "../../../src/watchdog/alerts/incidents.ts";
+import { alertCost, incidentsOf } from "../../../src/watchdog/alerts/incidents.ts";
 import { isSymptom } from "../../../src/watchdog/alerts/miss-causes.ts";
 import { addCounts, NO_BLOCKS, sumCounts } from "../../../src/watchdog/ledger/block-counts.ts";
 import type { LedgerEvent } from "../../../src/watchdog/ledger/ledger-view.ts";
@@ -12,6 +12,7 @@ import { monthFacts, tierChanges } from "../../../src/watchdog/report/month-fact
 import { monthCloseReport, monthReport } from "../../../src/watchdog/report/month-report.ts";
 import type { AlertEpisode, ValidatorData } from "../../../src/watchdog/report/validator-data.ts";
 import { assess } from "../../../src/watchdog/policy/assess.ts";
+import { closedMonth } from "../../../src/watchdog/policy/cost.ts";
 import { SPECIFIED_POLICY } from "../../../src/watchdog/policy/assessment.ts";
 import {
   type LedgerContents,
@@ -108,6 +109,23 @@ describe("incidents", () => {
       { bad: 72n, month: "2026-10", cause: "no known cause", end: "good blocks", hours: [5, 6] },
       { bad: 71n, month: "2026-10", cause: "scattered", hours: [3, 4] },
     ]);
+  });
+
+  it("begin the time of a message with their first lost block, which is before the alert", () => {
+    const down = alert("sidecar-down", 0.5, 1);
+    const source = {
+      ledger: ledgerViewOf({ hours: [hour(0, 30n)], misses: [missRange(1770, 0n, 30n)] }),
+      alerts: [down],
+      policy: SPECIFIED_POLICY,
+    };
+    const month = closedMonth(SPECIFIED_POLICY, NO_BLOCKS);
+    expect(alertCost(source, month, down, START + HOUR)).toMatchObject({
+      blocks: 30n,
+      sinceMs: START + 1_770_000,
+    });
+    expect(
+      alertCost({ ...source, ledger: ledgerViewOf({ hours: [hour(0, 0n)] }) }, month, down, START + HOUR),
+    ).not.toHaveProperty("sinceMs");
   });
 
   it("are those of each minute in the hours whose minutes are known", () => {
