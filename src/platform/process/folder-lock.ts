@@ -41,8 +41,6 @@ export function lockFolder(folder: string): FolderLock {
     const holder = `${process.pid}\n${hostname()}\n`;
     writeFileSync(join(folder, PROCESS_FILE), holder, { mode: PRIVATE_FILE_MODE });
   } catch (cause) {
-    // On a full disk, the lock may be taken already.
-    if (database.inTransaction) database.exec("ROLLBACK");
     database.close();
     throw isBusy(cause) ? inUse(folder, cause) : cause;
   }

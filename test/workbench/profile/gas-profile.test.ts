@@ -80,6 +80,10 @@ class Profiling {
     app.commit();
     expect(txResults[0]?.code).toBe(0);
     expect(profileProblem({ app, profiler }, request, txResults)).toBeUndefined();
+    const isOver = (): never => {
+      throw new Error("its time is over");
+    };
+    expect(() => profileLastTx(request, { app, profiler }, isOver)).toThrow("its time is over");
     const profiled = profileLastTx(request, { app, profiler });
     const result = profiled?.result.at(-1);
     if (profiled === undefined || result === undefined) throw new Error("no profile");
