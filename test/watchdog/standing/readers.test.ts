@@ -257,6 +257,13 @@ describe("createPeersReader", () => {
     });
   });
 
+  it("says once of a validator that is alone that there is no other", async () => {
+    const { peers } = createChain({ ...pages(), [REVENUE]: { stats: [stats(OPERATOR, 99, 70)] } });
+    expect((await peers(new Set([OWN]), signal)).notes).toEqual([
+      "the set has no other validator to compare this one with",
+    ]);
+  });
+
   it("reads every ten minutes", async () => {
     const { peers, requests, clock } = createChain(pages());
     const views = [];
