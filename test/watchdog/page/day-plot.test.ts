@@ -70,6 +70,18 @@ describe("the last 24 hours", () => {
     expect(dayPlot(dayOf([], [])).text).not.toMatch(/NaN|Infinity|undefined/);
   });
 
+  it("have no label that the edge cuts, whatever the time", () => {
+    for (let quarter = 0; quarter < 96; quarter++) {
+      const fromMs = FIRST_MS + quarter * 15 * MINUTE_MS;
+      const plot = dayPlot({ fromMs, slots: [], counts: NO_BLOCKS }).text;
+      const labels = [...plot.matchAll(/<text x="([\d.]+)"[^>]*?( text-anchor="end")?>\d\d:00</g)];
+      expect(labels).toHaveLength(4);
+      // A digit has six of the 360 units, and half as much is for the colon.
+      for (const [, x, end] of labels)
+        expect(Number(x) + (end === undefined ? 33 : 0)).toBeLessThanOrEqual(360);
+    }
+  });
+
   it("are said in words, with every sixth hour on the axis", () => {
     const hours = hoursUntil(Date.UTC(2026, 10, 21, 1));
     const { text } = dayPlot(dayOf([...hours, rollup(Date.UTC(2026, 10, 21, 11), { bad: 7n })], []));
