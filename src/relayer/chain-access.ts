@@ -1,5 +1,5 @@
 import { createChainClient, type PooledChainClient } from "../cosmos/client/create-chain-client.ts";
-import type { Endpoint } from "../cosmos/client/endpoint.ts";
+import type { Endpoint } from "../platform/http/remote.ts";
 import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../cosmos/client/errors.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";

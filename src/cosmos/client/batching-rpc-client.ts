@@ -1,9 +1,9 @@
 import { Buffer } from "node:buffer";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { Agent, ProxyAgent } from "undici";
 import { abortReason } from "../../platform/base/abort.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
-import { followRedirect, type ParsedEndpoint, proxyAuthorization } from "./endpoint.ts";
+import { createRemoteConnections, followRedirect } from "../../platform/http/remote.ts";
+import type { ParsedEndpoint } from "./endpoint.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
   type BatchDeps,
@@ -98,27 +98,16 @@ const MAX_REDIRECTS = 3;
 
 /** Creates a transport over a pool of keep-alive connections. It follows redirects to the same host. */
 export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTransportOptions): HttpTransport {
-  const trust = endpoint.ca === undefined ? {} : { ca: [...endpoint.ca] };
   const settings = {
     connections: options.connections,
     pipelining: 1,
     // The caller's signal is the only deadline. With undici's own timeouts the error would depend on which fires first.
     headersTimeout: 0,
     bodyTimeout: 0,
-    connect: { timeout: options.connectTimeoutMs, ...trust },
+    connect: { timeout: options.connectTimeoutMs },
   };
-  const { proxy } = endpoint;
-  const token = proxy === undefined ? undefined : proxyAuthorization(proxy);
-  const dispatcher =
-    proxy === undefined
-      ? new Agent(settings)
-      : new ProxyAgent({
-          ...settings,
-          uri: proxy.origin,
-          requestTls: trust,
-          proxyTls: trust,
-          ...(token === undefined ? {} : { token }),
-        });
+  const connections = createRemoteConnections(settings, endpoint.network);
+  const dispatcher = connections.to(new URL(endpoint.origin));
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };
   let address = new URL(endpoint.path, endpoint.origin);
   const post = async (body: string, signal: AbortSignal): Promise<HttpResponse> => {
@@ -145,7 +134,7 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
     }
   };
   const close = (): void => {
-    dispatcher.destroy().catch(() => {});
+    connections.close().catch(() => {});
   };
   return { post, close };
 }

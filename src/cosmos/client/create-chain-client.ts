@@ -16,7 +16,8 @@ import type {
   TxSearcher,
 } from "./chain-client.ts";
 import { createCosmjsRpcClient, type RpcObserver, type RpcRead, type RpcWork } from "./rpc-caller.ts";
-import { type Endpoint, type NetworkOptions, type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
+import type { Endpoint, NetworkOptions } from "../../platform/http/remote.ts";
+import { type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError, closedError } from "./errors.ts";

@@ -1,4 +1,4 @@
-import type { Endpoint } from "../../cosmos/client/endpoint.ts";
+import type { Endpoint } from "../../platform/http/remote.ts";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";

@@ -1,11 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Secret } from "../../../src/platform/base/secret.ts";
-import {
-  type Endpoint,
-  type ParsedEndpoint,
-  parseEndpoints,
-  followRedirect,
-} from "../../../src/cosmos/client/endpoint.ts";
+import type { Endpoint } from "../../../src/platform/http/remote.ts";
+import { type ParsedEndpoint, parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 
 function parseEndpoint(endpoint: Endpoint): ParsedEndpoint {
@@ -73,37 +69,5 @@ describe("parseEndpoints", () => {
       "x-api-key": "k3y",
       authorization: "Basic abc",
     });
-  });
-
-  it.each([
-    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128" }, "http://proxy:3128/"],
-    ["https://rpc.example", { https_proxy: "proxy:3128" }, "http://proxy:3128/"],
-    ["http://rpc.example", { HTTPS_PROXY: "http://proxy:3128" }, undefined],
-    ["http://rpc.example", { HTTP_PROXY: "http://proxy:3128" }, "http://proxy:3128/"],
-    ["http://127.0.0.1:26657", { HTTP_PROXY: "http://proxy:3128" }, undefined],
-    ["http://localhost:26657", { HTTP_PROXY: "http://proxy:3128" }, undefined],
-    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "a.b, .example" }, undefined],
-    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "rpc.example:443" }, undefined],
-    [
-      "https://rpc.example",
-      { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "rpc.example:80" },
-      "http://proxy:3128/",
-    ],
-    ["https://notexample", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "example" }, "http://proxy:3128/"],
-    ["https://rpc.example", { HTTPS_PROXY: "http://proxy:3128", NO_PROXY: "*" }, undefined],
-  ])("goes to %s with %j through %s", (url, environment, proxy) => {
-    const [parsed] = parseEndpoints([{ url }], { environment });
-    expect(parsed?.proxy?.href).toBe(proxy);
-  });
-
-  it.each([
-    ["https://rpc.example/a", "/b?c", "https://rpc.example/b?c"],
-    ["http://rpc.example/a", "https://rpc.example/a", "https://rpc.example/a"],
-    ["ws://rpc.example/a", "wss://rpc.example/a", "wss://rpc.example/a"],
-    ["https://rpc.example/a", "https://evil.example/key", "refused: https://evil.example"],
-    ["https://rpc.example/a", "http://rpc.example/key", "refused: http://rpc.example"],
-  ])("a redirect from %s to %s leads to %s", (from, location, expected) => {
-    const next = followRedirect(new URL(from), location);
-    expect(typeof next === "string" ? `refused: ${next}` : next.href).toBe(expected);
   });
 });

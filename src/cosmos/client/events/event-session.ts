@@ -5,7 +5,13 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { isRecord, type JsonObject } from "../../../platform/base/json.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { ClientError, closedError, wrongChain } from "../errors.ts";
-import { followRedirect, type ParsedEndpoint, tunnelThrough } from "../endpoint.ts";
+import {
+  followRedirect,
+  proxyOf,
+  trustedCertificates,
+  tunnelThrough,
+} from "../../../platform/http/remote.ts";
+import type { ParsedEndpoint } from "../endpoint.ts";
 import { decodeStatus } from "../rpc-response.ts";
 import { decodeEventFrame, type EventFrame } from "./event-frame.ts";
 import type { ChainNotice } from "./subscription.ts";
@@ -110,6 +116,8 @@ export function createEventSocketOpener(
   endpoint: ParsedEndpoint,
   options: { readonly connectTimeoutMs: number; readonly maxFrameBytes: number },
 ): OpenEventSocket {
+  const proxy = proxyOf(new URL(endpoint.origin), endpoint.network);
+  const ca = trustedCertificates(endpoint.network);
   return (listener, signal) =>
     new Promise((resolve, reject) => {
       if (signal.aborted) {
@@ -123,15 +131,10 @@ export function createEventSocketOpener(
         perMessageDeflate: false,
         followRedirects: true,
         maxRedirects: 3,
-        ...(endpoint.ca === undefined ? {} : { ca: [...endpoint.ca] }),
-        ...(endpoint.proxy === undefined
+        ...(ca === undefined ? {} : { ca: [...ca] }),
+        ...(proxy === undefined
           ? {}
-          : {
-              createConnection: tunnelThrough(endpoint.proxy, {
-                ca: endpoint.ca,
-                timeoutMs: options.connectTimeoutMs,
-              }),
-            }),
+          : { createConnection: tunnelThrough(proxy, { ca, timeoutMs: options.connectTimeoutMs }) }),
       });
       let reason = "closed by the node";
       let redirect: string | undefined;

@@ -3,7 +3,8 @@ import type { Clock } from "../../../platform/base/clock.ts";
 import { errorText } from "../../../platform/base/errors.ts";
 import type { Logger } from "../../../platform/base/logger.ts";
 import { backoffMs, type BackoffOptions } from "../../../platform/base/waits.ts";
-import { type Endpoint, type NetworkOptions, parseEndpoints } from "../endpoint.ts";
+import type { Endpoint, NetworkOptions } from "../../../platform/http/remote.ts";
+import { parseEndpoints } from "../endpoint.ts";
 import {
   createEventSocketOpener,
   type EventSessionOptions,

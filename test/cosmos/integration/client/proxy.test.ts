@@ -6,11 +6,8 @@ import { Secret } from "../../../../src/platform/base/secret.ts";
 import { systemClock } from "../../../../src/platform/base/clock.ts";
 import { silentLogger } from "../../../../src/platform/base/logger.ts";
 import { createChainClient } from "../../../../src/cosmos/client/create-chain-client.ts";
-import {
-  type Endpoint,
-  type NetworkOptions,
-  parseEndpoints,
-} from "../../../../src/cosmos/client/endpoint.ts";
+import { parseEndpoints } from "../../../../src/cosmos/client/endpoint.ts";
+import type { Endpoint, NetworkOptions } from "../../../../src/platform/http/remote.ts";
 import { createEventSocketOpener } from "../../../../src/cosmos/client/events/event-session.ts";
 import { silentObserver } from "../../../../src/cosmos/client/rpc-caller.ts";
 import { type ConnectProxy, startConnectProxy } from "../../../support/client/connect-proxy.ts";

@@ -1,0 +1,162 @@
+import { Buffer } from "node:buffer";
+import type http from "node:http";
+import { Duplex } from "node:stream";
+import tls from "node:tls";
+import { Agent, Client, type Dispatcher, ProxyAgent } from "undici";
+import type { Secret } from "../base/secret.ts";
+
+/** An address that an operator names, of a server on any machine. */
+export interface Endpoint {
+  /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
+  readonly url: string;
+  /** Further headers of each request, by name. */
+  readonly headers?: Readonly<Record<string, Secret>> | undefined;
+  /** Name in messages and metrics. Default: the URL's host and port, with a number where several endpoints share them. */
+  readonly name?: string | undefined;
+}
+
+/** How other machines are reached. */
+export interface NetworkOptions {
+  /** Certificates of private authorities (PEM), trusted beside the public ones. */
+  readonly ca?: string | undefined;
+  /** Has HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+/** Returns distinct names of endpoints. Paths may be keys, so a number tells endpoints of one host apart. */
+export function endpointNames(endpoints: readonly Endpoint[]): readonly string[] {
+  const own = endpoints.map(({ url, name }) => name ?? (URL.canParse(url) ? new URL(url).host : ""));
+  return own.map((name, index) => {
+    const same = own.flatMap((other, at) => (other === name ? [at] : []));
+    return same.length === 1 ? name : `${name}#${same.indexOf(index) + 1}`;
+  });
+}
+
+/** Returns the headers of an endpoint's requests: its own, and one for the credentials of its URL. */
+export function endpointHeaders({ url, headers = {} }: Endpoint): Readonly<Record<string, string>> {
+  const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
+  return { ...authorization(new URL(url)), ...Object.fromEntries(own) };
+}
+
+function authorization(url: URL): Readonly<Record<string, string>> {
+  if (url.username === "") return {};
+  const credentials = `${decodeURIComponent(url.username)}:${decodeURIComponent(url.password)}`;
+  return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
+}
+
+/** Returns the certificates to trust; undefined: the public ones. */
+export function trustedCertificates({ ca }: NetworkOptions): readonly string[] | undefined {
+  return ca === undefined ? undefined : [...tls.rootCertificates, ca];
+}
+
+/** Connections to any number of servers, each through the proxy that the environment has for it. */
+export interface RemoteConnections {
+  /** What sends the requests to the origin of a URL. */
+  readonly to: (url: URL) => Dispatcher;
+  /** Closes all connections, also those in use. */
+  readonly close: () => Promise<void>;
+}
+
+/** Creates connections. `settings` are those to each origin. */
+export function createRemoteConnections(
+  settings: Agent.Options & { readonly connect?: object },
+  network: NetworkOptions = {},
+): RemoteConnections {
+  const ca = trustedCertificates(network);
+  const trust = ca === undefined ? {} : { ca: [...ca] };
+  const direct = new Agent({ ...settings, connect: { ...settings.connect, ...trust } });
+  const proxies = new Map<string, ProxyAgent>();
+  const through = (proxy: URL): ProxyAgent => {
+    const token = proxyAuthorization(proxy);
+    return new ProxyAgent({
+      ...settings,
+      uri: proxy.origin,
+      requestTls: trust,
+      proxyTls: trust,
+      ...(token === undefined ? {} : { token }),
+    });
+  };
+  return {
+    to: (url) => {
+      const proxy = proxyOf(url, network);
+      if (proxy === undefined) return direct;
+      const known = proxies.get(proxy.href) ?? through(proxy);
+      proxies.set(proxy.href, known);
+      return known;
+    },
+    close: async () =>
+      void (await Promise.all([direct, ...proxies.values()].map((agent) => agent.destroy()))),
+  };
+}
+
+/** The proxy that the environment has for a URL, by the rules of Go: never for this machine, nor for the hosts of NO_PROXY. */
+export function proxyOf(
+  { protocol, hostname, port }: URL,
+  { environment = process.env }: NetworkOptions,
+): URL | undefined {
+  const variable = (name: string): string => environment[name] ?? environment[name.toLowerCase()] ?? "";
+  const proxy = variable(protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
+  if (proxy === "" || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return undefined;
+  const isExempt = variable("NO_PROXY")
+    .split(/[,\s]+/)
+    .filter((entry) => entry !== "")
+    .some((entry) => {
+      const [, host = "", only] = /^(.*?)(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
+      const domain = host.replace(/^\*?\./, "");
+      if (only !== undefined && only !== (port || (protocol === "https:" ? "443" : "80"))) return false;
+      return host === "*" || hostname === domain || hostname.endsWith(`.${domain}`);
+    });
+  return isExempt ? undefined : new URL(proxy.includes("://") ? proxy : `http://${proxy}`);
+}
+
+/** Returns the header that a proxy with `user:password@` in its URL wants. */
+function proxyAuthorization(proxy: URL): string | undefined {
+  return authorization(proxy)["authorization"];
+}
+
+/**
+ * Returns where a redirect of `from` leads when it may be followed: to the same host, and not from TLS to plain text.
+ * Otherwise returns the name of its target, without path and query, which may contain a secret.
+ */
+export function followRedirect(from: URL, location: string): URL | string {
+  if (!URL.canParse(location, from.href)) return "an invalid address";
+  const to = new URL(location, from);
+  const isSafe = to.protocol === from.protocol || !["https:", "wss:"].includes(from.protocol);
+  return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
+}
+
+/** Returns the URL of a path below a base, which may have a path and a query of its own: "https://host/chain?key=k". */
+export function urlBelow(base: string, path: string): URL {
+  const url = new URL(base);
+  const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];
+  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${below}`;
+  url.search = [url.search.slice(1), query].filter((part) => part !== "").join("&");
+  return url;
+}
+
+/** Creates the option `createConnection` of a WebSocket's request that goes through `proxy` by CONNECT. */
+export function tunnelThrough(
+  proxy: URL,
+  { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },
+): NonNullable<http.ClientRequestArgs["createConnection"]> {
+  const trust = ca === undefined ? {} : { ca: [...ca] };
+  const credentials = proxyAuthorization(proxy);
+  const headers = credentials === undefined ? {} : { "proxy-authorization": credentials };
+  return ({ host, port, defaultPort }, done) => {
+    const client = new Client(proxy.origin, {
+      connect: { timeout: timeoutMs, ...trust },
+      headersTimeout: timeoutMs,
+    });
+    const servername = host ?? "";
+    client.connect({ path: `${servername}:${port ?? defaultPort}`, headers }, (error, data) => {
+      if (error !== null) return done(error, new Duplex());
+      const { socket, statusCode } = data;
+      // The library gives no protocol here.
+      if (statusCode === 200)
+        return done(null, defaultPort === 443 ? tls.connect({ socket, servername, ...trust }) : socket);
+      socket.destroy();
+      return done(new Error(`Unexpected server response: ${statusCode}`), new Duplex());
+    });
+    return undefined;
+  };
+}
