@@ -11,7 +11,7 @@ import { type Generation, type Reloader, runReloadable } from "../../src/platfor
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
-import { postJson, sendSmtp } from "../../src/watchdog/notify/channels/transport.ts";
+import { createPostJson, createSendMail } from "../../src/watchdog/notify/channels/transport.ts";
 import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";
@@ -67,8 +67,8 @@ export async function runOracleWatchdog<Config extends WatchdogConfig>(
     );
     const schedule = createReportService(next.reports, next.notify.channels, {
       ...context,
-      post: postJson,
-      mail: sendSmtp,
+      post: createPostJson(next.network),
+      mail: createSendMail(next.network),
       validators: reports.validators,
     });
     const worked = Promise.all([ready, publicReady, watchdog.polled]);

@@ -117,7 +117,7 @@ export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Wat
   );
   if (deps.reloader !== undefined)
     registerReloadMetrics(deps.registry, "oracle_watchdog", deps.reloader.status);
-  const reader = deps.reader ?? createHttpPageReader();
+  const reader = deps.reader ?? createHttpPageReader(config.network);
   const reach = deps.reach ?? reachTcp;
   const prometheus = createPrometheusReaders(config, deps);
   const ledger: Watchdog["ledger"] = (validator) => {
@@ -325,7 +325,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): Prom
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
   const end = new AbortController();
-  const read = deps.readSamples ?? createSampleReader(prometheus.connection);
+  const read = deps.readSamples ?? createSampleReader(prometheus.connection, config.network);
   const validators = config.validators.map(({ target }) => target);
   const fleet = { validators, intervalMs, staleMs: prometheus.staleMs };
   const stored = createFleet(fleet, { read, clock: deps.clock, signal: end.signal });

@@ -54,6 +54,33 @@ describe("config show", () => {
     expect(plain.out).not.toContain("twelve");
   });
 
+  it("cuts from endpoints what may be a key, in each of their forms", async () => {
+    vi.stubEnv("RELAYWATCH_WATCHDOG_CHAIN_REST", "https://rest.example/KEY1?k=KEY2");
+    vi.stubEnv(
+      "RELAYWATCH_WATCHDOG_CHAIN_FALLBACKS",
+      '[{url: "https://b.example/KEY3", name: b}, "https://c.example"]',
+    );
+    vi.stubEnv("RELAYWATCH_WATCHDOG_SOURCES_NODE", "http://10.0.0.1:26660/metrics?k=KEY4");
+    vi.stubEnv(
+      "RELAYWATCH_WATCHDOG_SOURCES_SIDECAR_METRICS",
+      '{url: "http://10.0.0.1:8002/metrics", headers: {x-key: {env: RELAYWATCH_TEST_KEY5}}}',
+    );
+    vi.stubEnv("RELAYWATCH_TEST_KEY5", "k");
+    const { out } = await run("config", "show", "--kind", "oracle-watchdog", "--origin", "-o", "json");
+    expect(out).not.toContain("KEY");
+    expect(JSON.parse(out).values).toMatchObject({
+      chain: {
+        rest: "https://rest.example/[redacted]",
+        fallbacks: [{ url: "https://b.example/[redacted]", name: "b" }, "https://c.example"],
+      },
+      sources: {
+        node: "http://10.0.0.1:26660/metrics?[redacted]",
+        prices: "http://127.0.0.1:8080/",
+        sidecar_metrics: { url: "http://10.0.0.1:8002/metrics", headers: { "x-key": "[redacted]" } },
+      },
+    });
+  });
+
   it("shows a daemon without a file, and wants to know which one", async () => {
     expect((await run("config", "show", "--kind", "oracle-watchdog")).out).toContain(
       "listen: 127.0.0.1:9998",

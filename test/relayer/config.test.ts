@@ -163,8 +163,8 @@ spending: { budget: "${budget}" }`;
     expect(full.store?.url).toEqual({ ...address, host: "::1", port: 6_000, sslMode: "verify-full" });
     expect(JSON.stringify(full.store?.password)).toBe('"[redacted]"');
     for (const [wrong, text] of [
-      ["postgres://icq:hunter2@db/state", /store\.url: has a password \(.*by reference in store\.password/],
-      ["mysql://icq@db/state", /store\.url: is not a URL of PostgreSQL/],
+      ["postgres://icq:hunter2@db/state", /store: has a password \(.*by reference in store\.password/],
+      ["mysql://icq@db/state", /store: is not a URL of PostgreSQL/],
       ["postgres://db/state", /lacks user, host or database/],
       ["postgres://icq@db/state?sslmode=prefer", /has the sslmode prefer \(.*verify-full/],
       ["postgres://icq@db/state?timeout=3", /unknown parameter timeout/],

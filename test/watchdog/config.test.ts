@@ -269,14 +269,14 @@ describe("watchdog configuration", () => {
     const text =
       "sources: {node: 'http://a/m', fallbacks: {node: ['http://b/m', 'http://c/m'], prices: ['http://p/']}}";
     expect(parse(text).validators[0]?.target.nodes[0]?.fallbacks).toEqual([
-      ["http://a/m", "http://b/m", "http://c/m"],
-      ["http://127.0.0.1:8080/", "http://p/"],
+      [{ url: "http://a/m" }, { url: "http://b/m" }, { url: "http://c/m" }],
+      [{ url: "http://127.0.0.1:8080/" }, { url: "http://p/" }],
     ]);
     expect(
       parse("chain: {rest: 'http://r', fallbacks: ['http://s']}").validators[0]?.target.chain,
     ).toMatchObject({
       rest: "http://r/",
-      fallbacks: ["http://s/"],
+      fallbacks: [{ url: "http://r/" }, { url: "http://s/" }],
     });
     expect(() => parse("sources: {fallbacks: {node: ['b']}}")).toThrow(
       "sources.fallbacks.node.0: is not a usable URL",
@@ -501,7 +501,7 @@ describe("watchdog configuration", () => {
     expect(() => parse(text)).toThrow(
       [
         'w.yaml:1:11: interval: is a number (expected a duration such as "30s")',
-        "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment)",
+        "w.yaml:3:9: sources.node: is not a usable URL (expected http:// or https://, without user name, password or fragment; credentials go into headers)",
         'w.yaml:6:10: alerts.all_prices_missing.for: is not a usable duration (expected a duration such as "30s", at least 0ms)',
         "w.yaml:11:7: notify.channels.0.url: does not hold a usable URL (expected http:// or https://)",
         `w.yaml:12:13: notify.channels.1.kind: is not a kind of channel (expected ${kinds.slice(0, -1).join(", ")} or ${kinds.at(-1)})`,

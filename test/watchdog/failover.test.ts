@@ -21,8 +21,8 @@ function network(deadlineMs = 1000, clock = createManualClock(0)) {
   const requests: string[] = [];
   const reader = createFailoverReader(
     [
-      [A, B],
-      ["http://rest-a/", "http://rest-b:1317/"],
+      [{ url: A }, { url: B }],
+      [{ url: "http://rest-a/" }, { url: "http://rest-b:1317/" }, { url: "http://rest-b:1317/chain?key=k" }],
     ],
     {
       clock,
@@ -92,6 +92,9 @@ describe("a source with several URLs", () => {
     for (const [status, expected] of [
       [503, 200],
       [429, 200],
+      // The key is no longer valid there.
+      [401, 200],
+      [403, 200],
       [404, 404],
       [500, 500],
     ] as const) {
@@ -100,6 +103,23 @@ describe("a source with several URLs", () => {
       await clock.advance(30_000);
     }
     expect(requests.slice(0, 2)).toEqual(["http://rest-a/x?y=1", "http://rest-b:1317/x?y=1"]);
+  });
+
+  it("asks the next one for the same path below its own, and tells two of one host apart", async () => {
+    const { reader, down, requests } = network();
+    down.add("rest-a");
+    down.add("rest-b:1317");
+    await expect(reader.read("http://rest-a/x?y=1", signal)).rejects.toThrow();
+    expect(requests).toEqual([
+      "http://rest-a/x?y=1",
+      "http://rest-b:1317/x?y=1",
+      "http://rest-b:1317/chain/x?key=k&y=1",
+    ]);
+    expect(reader.endpointsOf("http://rest-a/").map(({ host }) => host)).toEqual([
+      "rest-a",
+      "rest-b:1317#1",
+      "rest-b:1317#2",
+    ]);
   });
 
   it("ends with its signal, without a further attempt", async () => {
@@ -117,7 +137,7 @@ describe("the counts of a node that is read by two URLs", () => {
   const target = { ...rigConfig().validators[0]?.target.nodes[0], name: "node", node: A };
   const validators = rigConfig().validators.map((one) => ({
     ...one,
-    target: { ...one.target, nodes: [{ ...target, fallbacks: [[A, B]] }] },
+    target: { ...one.target, nodes: [{ ...target, fallbacks: [[{ url: A }, { url: B }]] }] },
   }));
 
   it("are exact when the URL changes, and not counted when it leads to another node", async () => {
@@ -174,7 +194,7 @@ describe("the counts of a node that is read by two URLs", () => {
 
 it("one URL needs no group", async () => {
   const requests: string[] = [];
-  const { read, endpointsOf } = createFailoverReader([[A]], {
+  const { read, endpointsOf } = createFailoverReader([[{ url: A }]], {
     clock: systemClock,
     deadlineMs: 1,
     read: async (url) => {

@@ -6,11 +6,13 @@ import { CHANNEL_KINDS } from "../../watchdog/notify/channels/channel-kinds.ts";
 import { chainConfigKind } from "../../localnet/cli/chain-config.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
 import {
+  isEndpoint,
   isSecret,
   keyLeaves,
   keySchema,
   type KeySchema,
   optionOf,
+  sectionOf,
 } from "../../platform/config/key-schema.ts";
 
 const RELAYER_KIND = relayerConfigKind({ environment: () => undefined, file: () => "" });
@@ -178,7 +180,7 @@ function commentOf({ schema, isRequired: required, more, path }: ExampleKey): st
 
 function valueLines({ key, schema, path, more, shown }: ExampleKey): readonly string[] {
   const example = exampleOf(schema, more[path]);
-  const section = [schema, ...(schema.anyOf ?? [])].find(({ properties }) => properties !== undefined);
+  const section = isEndpoint(schema) ? undefined : sectionOf(schema);
   if (example === undefined && section?.properties !== undefined && !isSecret(section)) {
     const { properties } = section;
     return [
@@ -309,14 +311,12 @@ interface TableRow {
 function tableRows({ properties = {}, required = [] }: KeySchema, prefix: string): readonly TableRow[] {
   return Object.entries(properties).flatMap(([key, value]) => {
     const path = `${prefix}${key}`;
-    const inner = isSecret(value) ? [] : innerRows(value, path);
-    // A list of sections that have a short form, a text, is a key of its own too.
-    const isShort = value.items?.anyOf?.some(({ type }) => type === "string") === true;
-    if (inner.length > 0 && !isShort) return inner;
+    const inner = isSecret(value) || isEndpoint(value.items ?? value) ? [] : innerRows(value, path);
+    if (inner.length > 0) return inner;
     const initial =
       value.default === undefined ? (required.includes(key) ? "required" : "") : code(value.default);
     const text = (value.description ?? "").replaceAll("|", "\\|");
-    return [{ path, type: typeOf(value), initial, text }, ...inner];
+    return [{ path, type: typeOf(value), initial, text }];
   });
 }
 
@@ -332,6 +332,9 @@ function innerRows(schema: KeySchema, path: string): readonly TableRow[] {
 
 function typeOf(schema: KeySchema): string {
   if (isSecret(schema)) return "secret";
+  if (schema.items !== undefined && isEndpoint(schema.items)) return "endpoints";
+  if (isEndpoint(schema))
+    return schema.anyOf?.some(({ type }) => type === "null") === true ? "endpoint or null" : "endpoint";
   if (schema.const !== undefined) return code(schema.const);
   if (schema.enum !== undefined) return schema.enum.map((value) => code(value)).join(", ");
   return typeof schema.type === "string" ? schema.type : (schema.type?.join(" or ") ?? "any");

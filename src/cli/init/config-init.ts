@@ -14,7 +14,7 @@ import { relayerConfigKind } from "../../relayer/config/relayer-config.ts";
 import { matrixFindings, matrixText, readEndpointMatrix } from "../../relayer/doctor/endpoint-matrix.ts";
 import { watchdogConfigKind } from "../../watchdog/config/config.ts";
 import { createChannel } from "../../watchdog/notify/channels/channel-kinds.ts";
-import { postJson, sendSmtp } from "../../watchdog/notify/channels/transport.ts";
+import { createPostJson, createSendMail } from "../../watchdog/notify/channels/transport.ts";
 import { testChannels } from "../../watchdog/notify/notifier.ts";
 import { ASKED, type InitDeps, type InitOptions } from "./init-options.ts";
 import { planRelayer } from "./init-relayer.ts";
@@ -109,7 +109,9 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
     return undefined;
   try {
     const { notify } = readDaemonConfig(kind, source, {}).config;
-    const channels = notify.channels.map((one) => createChannel(one, { post: postJson, mail: sendSmtp }));
+    const channels = notify.channels.map((one) =>
+      createChannel(one, { post: createPostJson(), mail: createSendMail() }),
+    );
     const test = {
       clock: systemClock,
       reason: "relaywatch config init tries the channel",

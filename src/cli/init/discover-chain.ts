@@ -3,6 +3,7 @@ import { z } from "zod";
 import { withDeadline } from "../../platform/base/abort.ts";
 import { encodeBech32, fromHex } from "../../platform/base/bytes.ts";
 import { errorText, EXIT } from "../../platform/base/errors.ts";
+import { createRemoteConnections, urlBelow } from "../../platform/http/remote.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { lacksModule, responseField } from "../../watchdog/sources/chain-rest.ts";
@@ -37,11 +38,12 @@ const DEADLINE_MS = 10_000;
 const MAX_BYTES = 32 * 1024 * 1024;
 
 /** Reads JSON. Throws `CliError` that names the option of the endpoint. With `mayLack`, undefined when the chain lacks the module. */
-async function readJson(url: string, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
-  const { host } = new URL(url);
+async function readJson(url: URL, option: string, signal: AbortSignal, mayLack = false): Promise<unknown> {
+  const { host, pathname } = url;
+  const connections = createRemoteConnections({});
   try {
     return await withDeadline(`the endpoint ${host}`, DEADLINE_MS, signal, async (inner) => {
-      const response = await request(url, { signal: inner, reset: true });
+      const response = await request(url, { signal: inner, dispatcher: connections.to(url) });
       const text = await readTextBody(response.body, MAX_BYTES);
       if (mayLack && response.statusCode !== 200 && lacksModule(response.statusCode, text)) return undefined;
       if (response.statusCode !== 200) throw new Error(`HTTP ${response.statusCode}`);
@@ -50,8 +52,10 @@ async function readJson(url: string, option: string, signal: AbortSignal, mayLac
     });
   } catch (cause) {
     signal.throwIfAborted();
-    const text = `${option}: ${host} gives no usable response to ${new URL(url).pathname}: ${errorText(cause)}; correct the URL, or write the file without requests with --offline`;
+    const text = `${option}: ${host} gives no usable response to ${pathname}: ${errorText(cause)}; correct the URL, or write the file without requests with --offline`;
     throw new CliError(EXIT.tryAgain, text, { cause });
+  } finally {
+    await connections.close();
   }
 }
 
@@ -97,7 +101,7 @@ export interface NodeFacts {
 
 /** Reads `/status` of a node. `option` names its URL in errors. Throws `CliError`. */
 export async function readNode(rpc: string, option: string, signal: AbortSignal): Promise<NodeFacts> {
-  const reply = await readJson(below(rpc, "status"), option, signal);
+  const reply = await readJson(urlBelow(rpc, "status"), option, signal);
   const { node_info: node, validator_info: own } = parseReply(
     statusReply,
     reply,
@@ -117,14 +121,14 @@ export async function requireSameChain(
   chainId: string,
   signal: AbortSignal,
 ): Promise<void> {
-  const reply = await readJson(below(rest, "cosmos/base/tendermint/v1beta1/blocks/latest"), option, signal);
+  const reply = await readJson(
+    urlBelow(rest, "cosmos/base/tendermint/v1beta1/blocks/latest"),
+    option,
+    signal,
+  );
   const found = parseReply(blockReply, reply, `the latest block of ${option}`).block.header.chain_id;
   if (found !== chainId)
     throw new CliError(EXIT.badConfig, `${option} is a node of ${found}, and not of ${chainId}`);
-}
-
-function below(base: string, path: string): string {
-  return `${base.replace(/\/+$/, "")}/${path}`;
 }
 
 /** A chain, by its REST API. */
@@ -142,14 +146,14 @@ const stakingReply = z.object({ params: z.object({ bond_denom: denomText }) });
 
 /** Reads prefix and fee market, or without one the staking denom. Throws `CliError`. */
 export async function readChain(rest: string, signal: AbortSignal): Promise<ChainFacts> {
-  const bech32 = await readJson(below(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
+  const bech32 = await readJson(urlBelow(rest, "cosmos/auth/v1beta1/bech32"), "--rest", signal);
   const { bech32_prefix: prefix } = parseReply(bech32Reply, bech32, "the address prefix of --rest");
-  const market = await readJson(below(rest, "feemarket/v1/params"), "--rest", signal, true);
+  const market = await readJson(urlBelow(rest, "feemarket/v1/params"), "--rest", signal, true);
   if (market !== undefined) {
     const { params } = parseReply(marketReply, market, "the fee market of --rest");
     return { prefix, denom: params.fee_denom, minPrice: params.min_base_gas_price.replace(/\.?0+$/, "") };
   }
-  const staking = await readJson(below(rest, "cosmos/staking/v1beta1/params"), "--rest", signal);
+  const staking = await readJson(urlBelow(rest, "cosmos/staking/v1beta1/params"), "--rest", signal);
   const { params } = parseReply(stakingReply, staking, "the staking parameters of --rest");
   return { prefix, denom: params.bond_denom, minPrice: undefined };
 }
@@ -181,7 +185,7 @@ const clientsReply = z.object({
 /** Reads the open connections whose light clients follow another chain. Throws `CliError`. */
 export async function readConnections(rest: string, signal: AbortSignal): Promise<readonly OpenConnection[]> {
   const read = (path: string): Promise<unknown> =>
-    readJson(below(rest, `${path}?pagination.limit=5000`), "--rest", signal);
+    readJson(urlBelow(rest, `${path}?pagination.limit=5000`), "--rest", signal);
   const [connections, clients] = await Promise.all([
     read("ibc/core/connection/v1/connections"),
     read("ibc/core/client/v1/client_states"),
@@ -212,7 +216,7 @@ export async function readValidator(
   { addressHex, publicKey }: NonNullable<NodeFacts["validator"]>,
   signal: AbortSignal,
 ): Promise<{ readonly consensus: string; readonly operator: string | undefined }> {
-  const url = below(rest, "cosmos/staking/v1beta1/validators?pagination.limit=1000");
+  const url = urlBelow(rest, "cosmos/staking/v1beta1/validators?pagination.limit=1000");
   const { validators } = parseReply(
     validatorsReply,
     await readJson(url, "--rest", signal),
@@ -225,7 +229,7 @@ export async function readValidator(
 
 /** Whether a chain has a revenue module that the watchdog can read. */
 export async function hasRevenue(rest: string, signal: AbortSignal): Promise<boolean> {
-  const reply = await readJson(below(rest, "neutron/revenue/params"), "--rest", signal, true);
+  const reply = await readJson(urlBelow(rest, "neutron/revenue/params"), "--rest", signal, true);
   try {
     toRevenueParams(responseField(JSON.stringify(reply)));
     return true;

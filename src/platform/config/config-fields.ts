@@ -120,12 +120,12 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host, port };
 }
 
-/** Field for an http or https URL without user name, password and fragment. Returns the normalized URL. */
-export function httpUrlField() {
+/** Field for an http or https URL without user name, password and fragment. Returns the normalized URL. `note`: where credentials go. */
+export function httpUrlField(note = "") {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;
     context.addIssue(
-      issueText("is not a usable URL", "http:// or https://, without user name, password or fragment"),
+      issueText("is not a usable URL", `http:// or https://, without user name, password or fragment${note}`),
     );
     return z.NEVER;
   });

@@ -90,7 +90,7 @@ export function readConfig<Schema extends z.ZodType>(
   if (misplaced.length > 0) throw new ConfigError(misplaced);
   const input = variables.reduce((values, { path, value }) => withValue(values, path, value), plain);
   const result = schema.safeParse(input, { error: describeIssue });
-  if (!result.success) throw new ConfigError(schemaIssues(parsed, result.error.issues, variables));
+  if (!result.success) throw new ConfigError(schemaIssues(parsed, input, result.error.issues, variables));
   return {
     config: deepFreeze(result.data),
     input: isRecord(input) ? input : {},
@@ -217,6 +217,7 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
 
 function schemaIssues(
   source: Source,
+  input: unknown,
   issues: readonly z.core.$ZodIssue[],
   variables: readonly ConfigVariable[],
 ): readonly ConfigIssue[] {
@@ -234,11 +235,22 @@ function schemaIssues(
         issue.code === "unrecognized_keys" ? issue.keys.map((key) => [...issue.path, key]) : [issue.path];
       return keys.map((path) => ({
         ...placeOf(path, issue.code === "unrecognized_keys"),
-        path: path.map(String).join("."),
+        path: givenPath(input, path).map(String).join("."),
         text: issue.message,
       }));
     })
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
+}
+
+/** The path of a value as it is given: a text, the short form of a section, has no keys. */
+function givenPath(input: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
+  const section = path.slice(0, -1);
+  const given = section.reduce<unknown>(
+    (value, key) =>
+      Array.isArray(value) ? value[Number(key)] : isRecord(value) ? value[String(key)] : undefined,
+    input,
+  );
+  return typeof given === "string" ? section : path;
 }
 
 function position(source: Source, offset: number): Pick<ConfigIssue, "file" | "line" | "column"> {

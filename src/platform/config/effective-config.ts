@@ -155,11 +155,12 @@ function redacted(keys: readonly EffectiveKey[], isRedacted: boolean): readonly 
   }));
 }
 
-/** Replaces path and query of a URL: both may contain a key. */
-function cutUrl(url: string): string {
+/** Replaces what may contain a key: the query of a URL, and its path where `hasKey` is set. */
+function cutUrl(url: string, hasKey: boolean): string {
   if (!URL.canParse(url)) return "[redacted]";
   const { origin, pathname, search } = new URL(url);
-  return pathname === "/" && search === "" ? url : `${origin}/[redacted]`;
+  if (hasKey && pathname !== "/") return `${origin}/[redacted]`;
+  return search === "" ? url : `${origin}${pathname}?[redacted]`;
 }
 
 /** Replaces the references of secrets in a value, and its URLs that may have a key. */
@@ -167,7 +168,7 @@ function withSecrets(
   schema: KeySchema,
   value: unknown,
   replace: (reference: unknown) => unknown,
-  cut = (url: string): string => url,
+  cut = (url: string, _hasKey: boolean): string => url,
 ): unknown {
   if (isSecret(schema)) return replace(value);
   const { items, additionalProperties } = schema;
@@ -176,8 +177,10 @@ function withSecrets(
     return value.map((item: unknown) => withIn(optionOf(items, item), item));
   const properties = sectionOf(schema)?.properties ?? {};
   // A text is the short form of a section with a URL.
-  if (typeof value === "string")
-    return (schema.hasKey ?? properties["url"]?.hasKey) === true ? cut(value) : value;
+  if (typeof value === "string") {
+    const hasKey = schema.hasKey ?? properties["url"]?.hasKey;
+    return hasKey === undefined ? value : cut(value, hasKey);
+  }
   if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).map(([key, inner]) => {

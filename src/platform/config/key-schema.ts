@@ -18,7 +18,7 @@ export interface KeySchema {
   readonly items?: KeySchema;
   /** The keys of a section that the file names. */
   readonly additionalProperties?: KeySchema | boolean;
-  /** A URL whose path and query may contain a key. */
+  /** Whether the path of a URL may contain a key, as its query may. Only endpoints' URLs have it. */
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
@@ -71,6 +71,11 @@ export function isSecret({ properties }: Readonly<Record<string, unknown>> | Key
   return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
 }
 
+/** True for an endpoint: the URL of a server, or a section with it. */
+export function isEndpoint(schema: KeySchema): boolean {
+  return sectionOf(schema)?.properties?.["url"]?.hasKey !== undefined;
+}
+
 /** A key with a value: not a section, and not a key within a list. */
 export interface KeyLeaf {
   readonly path: readonly string[];
@@ -79,8 +84,8 @@ export interface KeyLeaf {
 }
 
 /**
- * Returns the keys of a schema in its order. A list is one key, and so is a secret, and a section that `given` has in its short
- * form.
+ * Returns the keys of a schema in its order. A list is one key, and so are a secret, an endpoint, and a section that `given` has in
+ * its short form.
  */
 export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyLeaf[] {
   return leavesOf({ path: [], schema, reload: "services" }, given);
@@ -89,7 +94,8 @@ export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyL
 function leavesOf({ path, schema, reload }: KeyLeaf, given: unknown): readonly KeyLeaf[] {
   const own = schema.reload ?? reload;
   const properties = isSecret(schema) ? undefined : sectionOf(schema)?.properties;
-  if (properties === undefined || typeof given === "string") return [{ path, schema, reload: own }];
+  if (properties === undefined || typeof given === "string" || isEndpoint(schema))
+    return [{ path, schema, reload: own }];
   const values: Readonly<Record<string, unknown>> = isRecord(given) ? given : {};
   return Object.entries(properties).flatMap(([key, inner]) =>
     leavesOf({ path: [...path, key], schema: inner, reload: own }, values[key]),
@@ -122,11 +128,15 @@ const SECRET_KEYS = {
   maxProperties: 1,
 };
 
-/** Replaces a schema by one that accepts a text too. */
+/** What is said about a key, in whatever form its value is. */
+const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
+
+/** Replaces a schema, which may be one of several, by one that accepts a text too. */
 function orText(jsonSchema: Record<string, unknown>): void {
-  const section = { ...jsonSchema };
-  for (const key of Object.keys(jsonSchema)) delete jsonSchema[key];
-  Object.assign(jsonSchema, { anyOf: [section, { type: "string" }] });
+  const form = Object.fromEntries(Object.entries(jsonSchema).filter(([key]) => !ABOUT_KEY.has(key)));
+  const options: unknown = form["anyOf"];
+  for (const key of Object.keys(form)) delete jsonSchema[key];
+  jsonSchema["anyOf"] = [...(Array.isArray(options) ? options : [form]), { type: "string" }];
 }
 
 function isEmptyList(value: unknown): boolean {

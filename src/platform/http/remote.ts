@@ -129,9 +129,21 @@ export function followRedirect(from: URL, location: string): URL | string {
 export function urlBelow(base: string, path: string): URL {
   const url = new URL(base);
   const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];
-  url.pathname = `${url.pathname.replace(/\/+$/, "")}/${below}`;
+  if (below !== "") url.pathname = `${url.pathname.replace(/\/+$/, "")}/${below}`;
   url.search = [url.search.slice(1), query].filter((part) => part !== "").join("&");
   return url;
+}
+
+/** Returns the path of a URL below a base, with its own query: the reverse of {@link urlBelow}. Undefined when it is not below. */
+export function pathBelow(base: URL, url: URL): string | undefined {
+  const root = base.pathname.replace(/\/+$/, "");
+  const isBelow = url.pathname === base.pathname || url.pathname.startsWith(`${root}/`);
+  const query = `${url.search.slice(1)}&`;
+  const common = base.search === "" ? "" : `${base.search.slice(1)}&`;
+  if (url.origin !== base.origin || !isBelow || !query.startsWith(common)) return undefined;
+  const own = query.slice(common.length, -1);
+  const path = url.pathname === base.pathname ? "" : url.pathname.slice(root.length);
+  return `${path}${own === "" ? "" : `?${own}`}`;
 }
 
 /** Creates the option `createConnection` of a WebSocket's request that goes through `proxy` by CONNECT. */

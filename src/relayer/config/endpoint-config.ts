@@ -1,29 +1,13 @@
 import { z } from "zod";
-import {
-  certificatesField,
-  httpUrlField,
-  secretField,
-  type SecretSource,
-} from "../../platform/config/config-fields.ts";
+import type { SecretSource } from "../../platform/config/config-fields.ts";
+import { endpointField } from "../../platform/config/endpoint-field.ts";
 
-/** Accepts a list of URLs, or of sections with a URL. */
+/** Accepts a list of endpoints. */
 export function endpoints(secrets: SecretSource) {
-  const section = z.strictObject({
-    url: httpUrlField().describe("URL of the RPC server").meta({ hasKey: true }),
-    name: z
-      .string()
-      .regex(/^[\w.:-]{1,60}$/)
-      .optional()
-      .describe(
-        "name in log, page and metrics; default: host and port, with a number where several endpoints share them",
-      ),
-    headers: z
-      .record(z.string().regex(/^[\w-]{1,60}$/), secretField(secrets))
-      .optional()
-      .describe("HTTP headers of each request, such as authorization; each value is a secret"),
-  });
-  const given = z.preprocess((value) => (typeof value === "string" ? { url: value } : value), section);
-  return z.array(given).min(1).max(16);
+  return z
+    .array(endpointField(secrets, { hasKey: true }))
+    .min(1)
+    .max(16);
 }
 
 /** A connection and the endpoints of its remote chain. */
@@ -58,17 +42,4 @@ export function requestsSchema() {
     })
     .prefault({})
     .describe("requests to all endpoints");
-}
-
-/** The section `tls`. */
-export function tlsSchema(secrets: SecretSource) {
-  return z
-    .strictObject({
-      ca_file: certificatesField(secrets)
-        .describe("PEM file with certificates of private authorities, trusted beside the public ones")
-        .meta({ example: "/etc/ssl/private-ca.pem" }),
-    })
-    .optional()
-    .describe("TLS of the endpoints; HTTPS_PROXY, HTTP_PROXY and NO_PROXY are read from the environment")
-    .meta({ commentedOut: true });
 }

@@ -14,7 +14,8 @@ import {
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
-import { connectionSchema, endpoints, requestsSchema, tlsSchema } from "./endpoint-config.ts";
+import { tlsSchema } from "../../platform/config/endpoint-field.ts";
+import { connectionSchema, endpoints, requestsSchema } from "./endpoint-config.ts";
 import { urgencySchema } from "../gas-budget/urgency.ts";
 import { budgetOf, displaySchema, valueSchema } from "./amount-config.ts";
 import { signerSchema } from "./signer-config.ts";
@@ -176,7 +177,7 @@ function fieldsSchema(secrets: SecretSource) {
       .prefault({})
       .describe("time limits"),
     rpc: requestsSchema(),
-    tls: tlsSchema(secrets),
+    tls: tlsSchema("the endpoints", secrets),
     state_dir: z
       .string()
       .min(1)

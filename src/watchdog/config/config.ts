@@ -10,6 +10,8 @@ import {
   secretField,
 } from "../../platform/config/config-fields.ts";
 import type { ConfigKind } from "../../platform/config/daemon-config.ts";
+import { tlsSchema } from "../../platform/config/endpoint-field.ts";
+import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { linksSchema } from "../../platform/monitoring/alerts/links.ts";
 import { type AlertsConfig, alertsSchema } from "../conditions/alerts-config.ts";
 import { type NotifyConfig, notifySchema } from "../notify/notify-config.ts";
@@ -50,6 +52,8 @@ export interface WatchdogConfig {
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
+  /** How sources and receivers are reached. Absent: through the environment's proxies, with the public certificates. */
+  readonly network?: NetworkOptions;
   /** At least one. */
   readonly validators: readonly ValidatorConfig[];
   /** Opens the routes that change something. Absent: they are closed. */
@@ -118,6 +122,7 @@ const fileSchema = z.strictObject({
   chain: chain
     .optional()
     .describe("the chain itself; the time of its blocks decides in which month a block is counted"),
+  tls: tlsSchema("sources and receivers"),
   policy: policy.prefault({}).describe("reward of a month by success rate"),
   validators: validators.optional().meta({ commentedOut: true }),
   alerts: alertsSchema,
@@ -177,6 +182,7 @@ export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig
 function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConfig {
   const { state_dir: stateDir, status_page: page } = file;
   const all = toValidators(file);
+  const network = file.tls === undefined ? {} : { network: { ca: file.tls.ca_file } };
   return {
     listen: file.http.listen,
     ...(file.http.hosts === undefined ? {} : { hosts: file.http.hosts }),
@@ -184,9 +190,10 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     ...(stateDir === undefined ? {} : { stateDir }),
     intervalMs: file.interval,
     limits: { deadlineMs: file.sources.deadline, maxPageBytes: file.sources.max_page_bytes },
+    ...network,
     validators: all,
     alerts: file.alerts,
-    notify: { ...file.notify, links: file.links },
+    notify: { ...file.notify, links: file.links, ...network },
     maintenance: file.maintenance,
     reports: withDirectory(file.reports, stateDir),
     ...(page === undefined ? {} : { statusPage: statusPageOf(page, all.map(toPageValidator)) }),

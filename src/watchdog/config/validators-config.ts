@@ -1,12 +1,9 @@
 import { z } from "zod";
-import {
-  durationField,
-  httpUrlField,
-  issueText,
-  parseListenAddress,
-} from "../../platform/config/config-fields.ts";
+import { durationField, issueText, parseListenAddress } from "../../platform/config/config-fields.ts";
+import { endpointField, nullableEndpointField } from "../../platform/config/endpoint-field.ts";
+import type { Endpoint } from "../../platform/http/remote.ts";
 import { CHAIN_ID } from "../sources/sample-values.ts";
-import type { NodeTarget, ValidatorTarget } from "../sources/targets.ts";
+import type { ChainTarget, NodeTarget, ValidatorTarget } from "../sources/targets.ts";
 import { DEFAULT_NODE, DEFAULT_VALIDATOR } from "../state/schema.ts";
 import { addressField, chain } from "../sources/chain-config.ts";
 import { policy, toPolicy, type ValidatorConfig } from "../policy/policy-config.ts";
@@ -40,30 +37,27 @@ export const identity = {
 };
 
 function fallbackUrls() {
-  return z.array(httpUrlField()).max(4).optional();
+  return z.array(endpointField()).max(4).optional();
 }
 
 const nodeUrls = {
-  node: httpUrlField()
+  node: endpointField()
     .optional()
     .describe(
       "metrics page of the validator's node; its config.toml needs [instrumentation] prometheus = true",
     )
     .meta({ initial: NODE_URL }),
-  prices: httpUrlField()
-    .nullable()
+  prices: nullableEndpointField()
     .optional()
     .describe(
       "price API of the sidecar; without a path, the watchdog tries /connect/oracle/v2/prices and /slinky/oracle/v1/prices; null disables the source",
     )
     .meta({ initial: PRICES_URL }),
-  oracle_metrics: httpUrlField()
-    .nullable()
+  oracle_metrics: nullableEndpointField()
     .optional()
     .describe("oracle metrics; many machines have none, which is normal; null disables the source")
     .meta({ initial: ORACLE_METRICS_URL }),
-  sidecar_metrics: httpUrlField()
-    .nullable()
+  sidecar_metrics: nullableEndpointField()
     .optional()
     .describe("metrics page of the sidecar; null disables the source")
     .meta({ initial: SIDECAR_METRICS_URL }),
@@ -226,6 +220,7 @@ export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
           given.source ?? file.source,
           given.nodes.map((each) => [each.name, each]),
         ),
+        ...withKeys(given.nodes, given),
         egress,
       },
       policy: toPolicy(given.policy),
@@ -234,6 +229,7 @@ export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
     name: DEFAULT_VALIDATOR,
     ...toTarget(file),
     ...toNodes(file.source, [[DEFAULT_NODE, file.sources]]),
+    ...withKeys([file.sources], file),
     egress,
   };
   return [{ target, policy: toPolicy(file.policy) }];
@@ -241,14 +237,47 @@ export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
 
 type Identity = Pick<ValidatorKeys, keyof typeof identity | "chain">;
 
-function toTarget(given: Identity): Omit<ValidatorTarget, "name" | "nodes" | "egress" | "isStored"> {
+function toTarget(
+  given: Identity,
+): Omit<ValidatorTarget, "name" | "nodes" | "egress" | "isStored" | "endpoints"> {
   const { chain_id: chainId, consensus_address: consensusAddress, operator_address: operatorAddress } = given;
   return {
     ...(chainId === undefined ? {} : { chainId }),
     ...(consensusAddress === undefined ? {} : { consensusAddress }),
     ...(operatorAddress === undefined ? {} : { operatorAddress }),
-    ...(given.chain === undefined ? {} : { chain: given.chain }),
+    ...(given.chain === undefined ? {} : { chain: toChain(given.chain) }),
   };
+}
+
+function toChain({ rest, rpc, fallbacks = [], ...given }: z.output<typeof chain>): ChainTarget {
+  return {
+    ...given,
+    rest: rest.url,
+    ...(rpc === undefined ? {} : { rpc: rpc.url }),
+    ...(fallbacks.length === 0 ? {} : { fallbacks: [rest, ...fallbacks] }),
+  };
+}
+
+/** Endpoints with headers, and those of the chain with a path or a query, which may be keys. */
+function withKeys(
+  nodes: readonly NodeKeys[],
+  { chain: given }: Identity,
+): Pick<ValidatorTarget, "endpoints"> {
+  const ofNodes = nodes.flatMap(({ node: own, prices, oracle_metrics, sidecar_metrics, fallbacks = {} }) => [
+    ...[own, prices, oracle_metrics, sidecar_metrics],
+    ...Object.values(fallbacks).flat(),
+  ]);
+  const ofChain = given === undefined ? [] : [given.rest, given.rpc, ...(given.fallbacks ?? [])];
+  const endpoints = [
+    ...ofNodes.filter((one) => one?.headers !== undefined),
+    ...ofChain.filter((one) => one?.headers !== undefined || hasKey(one)),
+  ].filter((one): one is Endpoint => one !== undefined && one !== null);
+  return endpoints.length === 0 ? {} : { endpoints };
+}
+
+function hasKey(endpoint: Endpoint | undefined): boolean {
+  const { pathname, search } = new URL(endpoint?.url ?? "http://none");
+  return pathname !== "/" || search !== "";
 }
 
 type NodeKeys = z.output<z.ZodObject<typeof nodeUrls>>;
@@ -268,11 +297,11 @@ function toNodes(
 }
 
 function toNode(name: string, given: NodeKeys): NodeTarget {
-  const { prices = PRICES_URL, oracle_metrics: oracleMetrics = ORACLE_METRICS_URL } = given;
-  const { sidecar_metrics: sidecarMetrics = SIDECAR_METRICS_URL } = given;
-  const { fallbacks = {} } = given;
+  const { node: own = { url: NODE_URL }, prices = { url: PRICES_URL }, fallbacks = {} } = given;
+  const { oracle_metrics: oracleMetrics = { url: ORACLE_METRICS_URL } } = given;
+  const { sidecar_metrics: sidecarMetrics = { url: SIDECAR_METRICS_URL } } = given;
   const groups = [
-    [given.node ?? NODE_URL, fallbacks.node ?? []],
+    [own, fallbacks.node ?? []],
     [prices, fallbacks.prices ?? []],
     [oracleMetrics, fallbacks.oracle_metrics ?? []],
     [sidecarMetrics, fallbacks.sidecar_metrics ?? []],
@@ -282,11 +311,11 @@ function toNode(name: string, given: NodeKeys): NodeTarget {
   );
   return {
     name,
-    node: given.node ?? NODE_URL,
+    node: own.url,
     ...(known.length === 0 ? {} : { fallbacks: known }),
-    ...(prices === null ? {} : { prices }),
-    ...(oracleMetrics === null ? {} : { oracleMetrics }),
-    ...(sidecarMetrics === null ? {} : { sidecarMetrics }),
+    ...(prices === null ? {} : { prices: prices.url }),
+    ...(oracleMetrics === null ? {} : { oracleMetrics: oracleMetrics.url }),
+    ...(sidecarMetrics === null ? {} : { sidecarMetrics: sidecarMetrics.url }),
     ...(given.grpc === undefined ? {} : { grpc: given.grpc }),
     ...(given.labels === undefined ? {} : { labels: given.labels }),
     ...(given.sidecar_labels === undefined ? {} : { sidecarLabels: given.sidecar_labels }),

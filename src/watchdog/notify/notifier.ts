@@ -5,7 +5,13 @@ import type { Service } from "../../platform/base/service.ts";
 import type { AlertEvent, CurrentAlert } from "../alerts/alert-event.ts";
 import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
 import type { Channel, StoredMoves } from "./channels/channel.ts";
-import { postJson, type PostJson, safeText, type SendMail, sendSmtp } from "./channels/transport.ts";
+import {
+  createPostJson,
+  createSendMail,
+  type PostJson,
+  safeText,
+  type SendMail,
+} from "./channels/transport.ts";
 import { runDeadMan, type WorkState } from "./dead-man.ts";
 import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
 import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";
@@ -54,7 +60,7 @@ export interface Notifier {
 
 /** Creates one service for each channel, so that none delays another, and one for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
-  const { clock, post = postJson, mail = sendSmtp } = deps;
+  const { clock, post = createPostJson(config.network), mail = createSendMail(config.network) } = deps;
   const acceptedAtMs = new Map<string, number>();
   const count = (channel: string, outcome: DeliveryOutcome): void => {
     if (outcome === "delivered") acceptedAtMs.set(channel, clock.nowMs());

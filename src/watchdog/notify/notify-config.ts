@@ -6,6 +6,7 @@ import {
   parseDurationMs,
 } from "../../platform/config/config-fields.ts";
 import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
+import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";
 import { secretUrlField } from "./channels/channel.ts";
 import type { DeadManConfig } from "./dead-man.ts";
@@ -25,6 +26,8 @@ export interface NotifyConfig {
   /** Send a test notification to every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
+  /** How receivers are reached over HTTP and SMTP; see `WatchdogConfig`. */
+  readonly network?: NetworkOptions;
 }
 
 const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';

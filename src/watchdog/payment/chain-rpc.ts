@@ -1,5 +1,6 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { urlBelow } from "../../platform/http/remote.ts";
 import { SourceError } from "../sources/observation.ts";
 import { type PageReader, readText } from "../sources/page-reader.ts";
 import type { BlockTimeAt } from "../polling/closed-month.ts";
@@ -37,9 +38,7 @@ const PAGE = 'per_page=10&order_by="asc"';
 /** Creates the calls of an RPC server. They throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader): ChainRpc {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
-    // A trailing slash keeps the path of a URL such as https://host/rpc.
-    const base = url.endsWith("/") ? url : `${url}/`;
-    const page = await read(new URL(path, base).href, signal);
+    const page = await read(urlBelow(url, path).href, signal);
     // Errors of the RPC come with HTTP 500 and a JSON body, which says more than the status.
     return resultOf(await readText(page, MAX_BYTES), page.status);
   };

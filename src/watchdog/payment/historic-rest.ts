@@ -1,4 +1,5 @@
 import { displayUnitOf } from "../../platform/base/display-unit.ts";
+import { urlBelow } from "../../platform/http/remote.ts";
 import { responseField } from "../sources/chain-rest.ts";
 import { type RevenueParams, SourceError } from "../sources/observation.ts";
 import { drain, type PageReader, readText, requireOk } from "../sources/page-reader.ts";
@@ -26,7 +27,7 @@ const MAX_BYTES = 1024 * 1024;
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader): HistoricRest {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
     const headers = height === undefined ? {} : { "x-cosmos-block-height": String(height) };
-    return readText(await requireOk(await read(new URL(path, rest).href, signal, headers)), MAX_BYTES);
+    return readText(await requireOk(await read(urlBelow(rest, path).href, signal, headers)), MAX_BYTES);
   };
   return {
     terms: async (height, signal) => {
@@ -40,7 +41,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
     },
     displayUnit: async (denom, signal) => {
       const path = `/cosmos/bank/v1beta1/denoms_metadata/${encodeURIComponent(denom)}`;
-      const page = await read(new URL(path, rest).href, signal);
+      const page = await read(urlBelow(rest, path).href, signal);
       if (page.status !== 200) {
         await drain(page);
         return undefined;

@@ -33,7 +33,9 @@ import {
   NOT_CONFIGURED,
   type Scrape,
   type Reach,
+  readerOf,
 } from "../sources/page-reader.ts";
+import type { Endpoint } from "../../platform/http/remote.ts";
 import { START_TOLERANCE_MS } from "../ledger/counter-state.ts";
 import { createFailoverReader, type FailoverReader } from "../sources/failover.ts";
 import { bestPairOf, isNodeMetric, isNodeSample, toNodeReading } from "../sources/node-reading.ts";
@@ -92,8 +94,9 @@ export interface PollerDeps {
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
   const dates = new Map<string, Witness>();
+  const own = readerOf(target.endpoints ?? [], given.read);
   const dated: PageReader = async (url, ...rest) => {
-    const page = await given.read(url, ...rest);
+    const page = await own(url, ...rest);
     const { host } = new URL(url);
     if (page.clockMs !== undefined)
       dates.set(host, { host, timeMs: page.clockMs, readMs: given.clock.monotonicMs() });
@@ -144,12 +147,9 @@ function paymentSearch(
   };
 }
 
-/** URLs of every source that has several. */
-function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly string[])[] {
-  return [
-    ...nodes.flatMap(({ fallbacks = [] }) => fallbacks),
-    ...(chain === undefined ? [] : [[chain.rest, ...(chain.fallbacks ?? [])]]),
-  ];
+/** Endpoints of every source that has several. */
+function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly Endpoint[])[] {
+  return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
 
 const CHAIN_SOURCES = [

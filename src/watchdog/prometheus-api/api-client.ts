@@ -2,6 +2,7 @@ import type { PrometheusDriver } from "prometheus-query";
 import { abortReason, withDeadline } from "../../platform/base/abort.ts";
 import { isRecord, parseJson } from "../../platform/base/json.ts";
 import type { Secret } from "../../platform/base/secret.ts";
+import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { SourceError } from "../sources/observation.ts";
 import { createHttpPageReader, type Page, statusError } from "../sources/page-reader.ts";
 
@@ -61,9 +62,9 @@ export type ReadSamples = (
  * Creates a reader over HTTP. It sends a range selector as an instant query, which returns the samples as they were stored,
  * each with its own time. `query_range` would repeat a sample at each step for up to 5 minutes, without its time.
  */
-export function createSampleReader(connection: PrometheusConnection): ReadSamples {
+export function createSampleReader(connection: PrometheusConnection, network?: NetworkOptions): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
-  const { read } = createHttpPageReader();
+  const { read } = createHttpPageReader(network);
   return (selector, { atMs, rangeMs, share = 1 }, signal) =>
     withDeadline("the Prometheus query", deadlineMs, signal, async (inner) => {
       const limits = {

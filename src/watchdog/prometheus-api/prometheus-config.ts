@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HOUR_MS } from "../../platform/base/time.ts";
 import { durationField, httpUrlField, issueText, secretField } from "../../platform/config/config-fields.ts";
+import type { Endpoint } from "../../platform/http/remote.ts";
 import type { PrometheusConnection, PrometheusCredentials } from "./api-client.ts";
 import type { BackfillOptions } from "./backfill.ts";
 
@@ -150,9 +151,9 @@ type MetricSource = (typeof METRIC_SOURCES)[number];
 type Path = readonly (string | number)[];
 
 interface NodeKeys {
-  readonly node?: string | undefined;
-  readonly oracle_metrics?: string | null | undefined;
-  readonly sidecar_metrics?: string | null | undefined;
+  readonly node?: Endpoint | undefined;
+  readonly oracle_metrics?: Endpoint | null | undefined;
+  readonly sidecar_metrics?: Endpoint | null | undefined;
   readonly labels?: Readonly<Record<string, string>> | undefined;
   readonly sidecar_labels?: Readonly<Record<string, string>> | undefined;
 }
@@ -232,7 +233,7 @@ function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean):
   const { node: url, oracle_metrics, sidecar_metrics } = node;
   const scraped = Object.entries({ node: url, oracle_metrics, sidecar_metrics }).flatMap(
     ([key, given]): Issue[] =>
-      typeof given === "string"
+      given !== undefined && given !== null
         ? [[[key], issueText("is not scraped with source: prometheus", "labels instead")]]
         : [],
   );

@@ -1,15 +1,16 @@
 import { z } from "zod";
 import { decodeBech32 } from "../../platform/base/bytes.ts";
-import { httpUrlField, issueText } from "../../platform/config/config-fields.ts";
+import { issueText } from "../../platform/config/config-fields.ts";
+import { endpointField } from "../../platform/config/endpoint-field.ts";
 import { parseCoin } from "./payment-result.ts";
 
 /** Section `chain`. */
 export const chain = z.strictObject({
-  rest: httpUrlField()
-    .describe("REST of a node of the chain, without path")
+  rest: endpointField(undefined, { hasKey: true })
+    .describe("REST of a node of the chain")
     .meta({ example: "http://127.0.0.1:1317" }),
   fallbacks: z
-    .array(httpUrlField())
+    .array(endpointField(undefined, { hasKey: true }))
     .max(4)
     .exactOptional()
     .describe("REST of other nodes of the chain, tried in this order when one does not respond")
@@ -24,7 +25,7 @@ export const chain = z.strictObject({
     .max(100)
     .default(["BTC/USD", "ETH/USD"])
     .describe("pairs whose price on the chain is read"),
-  rpc: httpUrlField()
+  rpc: endpointField(undefined, { hasKey: true })
     .exactOptional()
     .describe(
       "CometBFT's RPC of a node of the chain; with it, the payment of a closed month is searched, and the time of blocks is known while REST does not respond",

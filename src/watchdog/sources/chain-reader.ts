@@ -11,6 +11,7 @@ import {
   type Seen,
   SourceError,
 } from "./observation.ts";
+import { urlBelow } from "../../platform/http/remote.ts";
 import { toUpgradeView, type UpgradeView } from "./upgrade-view.ts";
 import { createRest, MAX_BYTES, responseField, type Rest } from "./chain-rest.ts";
 import { type PageReader, NOT_CONFIGURED, readText, requireOk, type Scrape } from "./page-reader.ts";
@@ -74,10 +75,7 @@ export function createChainReader(
     const seen = await scrape("the latest block", signal, (inner) => head(blockByRest, counted, inner));
     if (seen.state === "up" || rpc === undefined) return seen;
     const byRpc: BlockAt<Header> = async (height, inner) => {
-      const url = new URL(
-        `block${height === undefined ? "" : `?height=${height}`}`,
-        rpc.replace(/\/?$/, "/"),
-      );
+      const url = urlBelow(rpc, `block${height === undefined ? "" : `?height=${height}`}`);
       const text = await readText(await requireOk(await read(url.href, inner)), MAX_BYTES);
       return toHeader(responseField(text).member("result").required());
     };

@@ -1,4 +1,5 @@
 import { isRecord, JsonField, parseJson } from "../../platform/base/json.ts";
+import { urlBelow } from "../../platform/http/remote.ts";
 import { SourceError } from "./observation.ts";
 import { type Page, type PageReader, readText, requireOk, statusError } from "./page-reader.ts";
 import type { ChainTarget } from "./targets.ts";
@@ -25,7 +26,7 @@ const MAX_ERROR_BYTES = 1024 * 1024;
 /** Creates the requests to the REST server of a chain. */
 export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   const request = (path: string, signal: AbortSignal): Promise<Page> =>
-    read(new URL(path, rest).href, signal);
+    read(urlBelow(rest, path).href, signal);
   const find = async (path: string, signal: AbortSignal): Promise<string | undefined> => {
     const page = await request(path, signal);
     if (page.status !== 404 && page.status !== 501) return readText(await requireOk(page), MAX_BYTES);

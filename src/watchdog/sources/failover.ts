@@ -1,6 +1,7 @@
 import { onAbort, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { EndpointState } from "./observation.ts";
+import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 import { drain, type PageReader } from "./page-reader.ts";
 
 /** A {@link PageReader} that tries the other URLs of a source when one fails. */
@@ -13,23 +14,24 @@ export interface FailoverReader {
 /** A URL that failed is tried last for this long, so that not every poll waits for it. */
 const FAILED_MS = 30_000;
 
-/** Statuses of a server, or a proxy before it, that cannot respond now. */
-const UNAVAILABLE: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+/** Statuses of a server, or a proxy before it, that cannot respond now, or not to this client. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 503, 504]);
 
 interface Group {
   readonly urls: readonly URL[];
+  readonly names: readonly string[];
   /** Monotonic times of the last failures, by index. */
   readonly failedMs: Map<number, number>;
   used: number;
 }
 
 /**
- * Creates a reader. `groups` are the URLs of each source, in order of preference; requests are for the first one, or for another path of
- * its origin. All URLs of a group lead to the same server: its counters are those of one process, whatever URL was read. A request that gets no response in
+ * Creates a reader. `groups` are the endpoints of each source, in order of preference; requests are for the first one, or for a path
+ * below it. All URLs of a group lead to the same server: its counters are those of one process, whatever URL was read. A request that gets no response in
  * its part of the deadline, or one that says that the server is not available, goes to the next URL. The error is that of the last one.
  */
 export function createFailoverReader(
-  groups: readonly (readonly string[])[],
+  groups: readonly (readonly Endpoint[])[],
   {
     read,
     clock,
@@ -37,11 +39,18 @@ export function createFailoverReader(
   }: { readonly read: PageReader; readonly clock: Clock; readonly deadlineMs: number },
 ): FailoverReader {
   const known = groups
-    .filter((urls) => urls.length > 1)
-    .map((urls): Group => ({ urls: urls.map((url) => new URL(url)), failedMs: new Map(), used: 0 }));
+    .filter((endpoints) => endpoints.length > 1)
+    .map(
+      (endpoints): Group => ({
+        urls: endpoints.map(({ url }) => new URL(url)),
+        names: endpointNames(endpoints),
+        failedMs: new Map(),
+        used: 0,
+      }),
+    );
   const groupOf = (url: URL): Group | undefined =>
     known.find(({ urls }) => urls[0]?.href === url.href) ??
-    known.find(({ urls }) => urls[0]?.origin === url.origin);
+    known.find(({ urls: [first] }) => first !== undefined && pathBelow(first, url) !== undefined);
   const isUp = ({ failedMs }: Group, index: number): boolean => {
     const atMs = failedMs.get(index);
     return atMs === undefined || clock.monotonicMs() - atMs >= FAILED_MS;
@@ -63,7 +72,7 @@ export function createFailoverReader(
       const end = new AbortController();
       onAbort(signal, (reason) => end.abort(reason));
       try {
-        const page = await withDeadline(`a response of ${target.host}`, partMs, signal, (inner) =>
+        const page = await withDeadline(`a response of ${group.names[index]}`, partMs, signal, (inner) =>
           Promise.race([read(target.href, end.signal, sent), rejection(inner)]),
         );
         if (isLast || !UNAVAILABLE.has(page.status)) {
@@ -93,7 +102,7 @@ export function createFailoverReader(
     },
     endpointsOf: (url) => {
       const group = known.length === 0 ? undefined : groupOf(new URL(url));
-      return (group?.urls ?? []).map(({ host }, index) => ({
+      return (group?.names ?? []).map((host, index) => ({
         host,
         isUsed: group?.used === index,
         isUp: group === undefined || isUp(group, index),
@@ -102,10 +111,11 @@ export function createFailoverReader(
   };
 }
 
-/** The URL with this index; another path of the first one's origin is that path of its origin. */
-function urlOf({ urls }: Group, index: number, requested: URL): URL {
-  const url = urls[index] ?? requested;
-  return urls[0]?.href === requested.href ? url : new URL(`${requested.pathname}${requested.search}`, url);
+/** The URL with this index; a path below the first one is that path below it. */
+function urlOf({ urls: [first, ...others] }: Group, index: number, requested: URL): URL {
+  const url = others[index - 1];
+  if (first === undefined || url === undefined) return requested;
+  return urlBelow(url.href, pathBelow(first, requested) ?? "");
 }
 
 function rejection(signal: AbortSignal): Promise<never> {

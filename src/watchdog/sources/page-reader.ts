@@ -1,12 +1,20 @@
 import { connect } from "node:net";
 import { pipeline, type Readable, type Transform } from "node:stream";
 import { createBrotliDecompress, createGunzip, createInflate } from "node:zlib";
-import { Agent, request } from "undici";
+import { request } from "undici";
 import { errorText } from "../../platform/base/errors.ts";
 import { abortReason, onAbort, withDeadline } from "../../platform/base/abort.ts";
 import type { Clock } from "../../platform/base/clock.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import { createPrometheusTextParser } from "../prometheus/text-parser.ts";
+import {
+  createRemoteConnections,
+  type Endpoint,
+  endpointHeaders,
+  followRedirect,
+  type NetworkOptions,
+  pathBelow,
+} from "../../platform/http/remote.ts";
 import { type Reached, type Seen, SourceError, toSourceFailure } from "./observation.ts";
 
 /** An HTTP response with an unread body. */
@@ -48,20 +56,16 @@ const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "E
  * Creates a reader that reuses connections, asks for gzip, and follows redirects of a GET to the same host. When a server closes
  * a connection before it responds, the request is sent once more on a new one: servers close idle connections at any moment.
  */
-export function createHttpPageReader(): HttpPageReader {
-  const dispatcher = new Agent({
-    // Connections per origin. Two sources can have the same host and port.
-    connections: 2,
-    pipelining: 1,
-    keepAliveTimeout: 30_000,
-    maxHeaderSize: 16_384,
-  });
+export function createHttpPageReader(network: NetworkOptions = {}): HttpPageReader {
+  // Connections per origin. Two sources can have the same host and port.
+  const settings = { connections: 2, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 16_384 };
+  const kept = createRemoteConnections(settings, network);
   /** Each request has a new connection. */
-  const fresh = new Agent({ pipelining: 0, maxHeaderSize: 16_384 });
-  const send = (url: string, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
-    request(url, { dispatcher, ...options }).catch((error: unknown) => {
+  const fresh = createRemoteConnections({ pipelining: 0, maxHeaderSize: 16_384 }, network);
+  const send = (url: URL, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
+    request(url, { ...options, dispatcher: kept.to(url) }).catch((error: unknown) => {
       if (!(error instanceof Error && "code" in error && CLOSED.has(error.code))) throw error;
-      return request(url, { ...options, dispatcher: fresh });
+      return request(url, { ...options, dispatcher: fresh.to(url) });
     });
   const read: PageReader = async (url, signal, sent = {}, form) => {
     const headers = {
@@ -72,10 +76,12 @@ export function createHttpPageReader(): HttpPageReader {
     const method = form === undefined ? "GET" : "POST";
     let from = new URL(url);
     for (let hops = 0; ; hops++) {
-      const response = await send(from.href, { method, signal, headers, body: form ?? null });
+      const response = await send(from, { method, signal, headers, body: form ?? null });
       const { statusCode: status, headers: received, body } = response;
       const to = REDIRECTS.has(status) ? locationOf(received["location"], from) : undefined;
-      if (to !== undefined && method === "GET" && hops < MAX_REDIRECTS && isSameHost(from, to)) {
+      // Credentials in headers go no further than to the host that they are for, and not from TLS to plain text.
+      const isSafe = to !== undefined && typeof followRedirect(from, to.href) !== "string";
+      if (isSafe && method === "GET" && hops < MAX_REDIRECTS) {
         await body.dump({ limit: 65_536, signal });
         from = to;
         continue;
@@ -90,16 +96,30 @@ export function createHttpPageReader(): HttpPageReader {
       };
     }
   };
-  return { read, close: async () => void (await Promise.all([dispatcher.destroy(), fresh.destroy()])) };
+  return { read, close: async () => void (await Promise.all([kept.close(), fresh.close()])) };
 }
 
 function locationOf(header: string | string[] | undefined, from: URL): URL | undefined {
   return typeof header === "string" && URL.canParse(header, from.href) ? new URL(header, from) : undefined;
 }
 
-/** Credentials in headers go no further than to the host that they are for, and not from TLS to plain text. */
-function isSameHost(from: URL, to: URL): boolean {
-  return to.hostname === from.hostname && (to.protocol === "https:" || to.protocol === from.protocol);
+/**
+ * Returns a reader whose requests have the headers of the endpoint that they are for. Of a redirect below
+ * an endpoint, only the host is shown: the path may contain a key.
+ */
+export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
+  const known = endpoints.map((endpoint) => ({
+    base: new URL(endpoint.url),
+    headers: endpointHeaders(endpoint),
+  }));
+  return async (url, signal, sent, form) => {
+    const requested = new URL(url);
+    const own = known.find(({ base }) => pathBelow(base, requested) !== undefined);
+    if (own === undefined) return read(url, signal, sent, form);
+    const page = await read(url, signal, { ...own.headers, ...sent }, form);
+    if (page.redirect === undefined || requested.pathname === own.base.pathname) return page;
+    return { ...page, redirect: new URL(page.redirect).origin };
+  };
 }
 
 /** Other encodings than the one that is asked for come from proxies that compress everything. */

@@ -1,6 +1,7 @@
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import { errorText } from "../../platform/base/errors.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
+import { urlBelow } from "../../platform/http/remote.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 import {
   type OraclePage,
@@ -164,10 +165,14 @@ function providerOf(samples: readonly Sample[]): ProviderPage {
 const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as const;
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** Returns the URLs to try, in order: the configured path unless it is "/", then the known paths. */
+/**
+ * Returns the URLs to try, in order: the configured one unless it has no path, then the known paths: below it, or beside it when it ends
+ * with "/prices".
+ */
 export function priceUrls(configured: string): readonly string[] {
   const url = new URL(configured);
-  const known = KNOWN_PATHS.map((path) => new URL(path, url.origin).href);
+  const base = url.pathname.endsWith("/prices") ? url.origin : configured;
+  const known = KNOWN_PATHS.map((path) => urlBelow(base, path).href);
   return url.pathname === "/" ? known : [url.href, ...known.filter((candidate) => candidate !== url.href)];
 }
 

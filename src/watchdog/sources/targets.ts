@@ -1,3 +1,5 @@
+import type { Endpoint } from "../../platform/http/remote.ts";
+
 /** A validator that the watchdog follows. */
 export interface ValidatorTarget {
   /** Unique. Names the validator in the state file, the API and the metrics. */
@@ -16,6 +18,8 @@ export interface ValidatorTarget {
   readonly egress: readonly string[];
   /** The metrics of its nodes come from Prometheus. Absent: they are scraped. */
   readonly isStored?: true;
+  /** Those of its URLs whose requests have headers of their own. Absent: none. */
+  readonly endpoints?: readonly Endpoint[];
 }
 
 /** A node of a validator, with its sidecar. A source without a URL is not configured. */
@@ -27,8 +31,8 @@ export interface NodeTarget {
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
-  /** Further URLs of its sources, by the first one. */
-  readonly fallbacks?: readonly (readonly string[])[];
+  /** All endpoints of those of its sources that have several, in order of preference. */
+  readonly fallbacks?: readonly (readonly Endpoint[])[];
   /** "host:port" of the node's gRPC server. */
   readonly grpc?: string;
   /** Labels of the node's series in Prometheus. */
@@ -39,10 +43,10 @@ export interface NodeTarget {
 
 /** REST of a node of the chain. */
 export interface ChainTarget {
-  /** URL without path. */
+  /** URL, optionally with a path and a query, below which the REST API is. */
   readonly rest: string;
-  /** Further URLs, in order of preference. */
-  readonly fallbacks?: readonly string[];
+  /** All endpoints of the REST API when there are several, in order of preference. */
+  readonly fallbacks?: readonly Endpoint[];
   /** Path segment of the chain's own modules, "neutron". */
   readonly module: string;
   /** CometBFT's RPC of a node of the chain. Absent: payments are not searched, and blocks' times are read by REST only. */

@@ -7,7 +7,7 @@ import { openRouteServer } from "../../../src/platform/http/route-server.ts";
 import type { AlertEvent } from "../../../src/watchdog/alerts/alert-event.ts";
 import type { ChannelMove } from "../../../src/watchdog/alerts/outbox.ts";
 import type { Channel } from "../../../src/watchdog/notify/channels/channel.ts";
-import { postJson, sendSmtp } from "../../../src/watchdog/notify/channels/transport.ts";
+import { createPostJson, createSendMail } from "../../../src/watchdog/notify/channels/transport.ts";
 import { createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
 import { eventText, sinceLine } from "../../../src/watchdog/notify/channels/message.ts";
 import { notifySchema } from "../../../src/watchdog/notify/notify-config.ts";
@@ -67,7 +67,7 @@ function channelOf(kind: string, keys: Readonly<Record<string, unknown>>): Chann
   const { channels } = notifySchema.parse({ channels: [{ kind, name: "test", ...keys }] });
   const [config] = channels;
   if (config === undefined) throw new Error("no channel");
-  return createChannel(config, { post: postJson, mail: sendSmtp });
+  return createChannel(config, { post: createPostJson(), mail: createSendMail() });
 }
 
 /** A reference to a secret. */
@@ -527,7 +527,7 @@ describe("a receiver that does not accept", () => {
       moveOf: (name: string) => stored.get(name),
       setMove: (name: string, move: ChannelMove) => void stored.set(name, move),
     };
-    const deps = { post: postJson, mail: sendSmtp, logger, moves };
+    const deps = { post: createPostJson(), mail: createSendMail(), logger, moves };
     const channel = createChannel(config, deps);
     receiver.replyTo = ({ body }) =>
       JSON.stringify(body).includes('"chat_id":"-1009000000001"')

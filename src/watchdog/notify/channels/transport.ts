@@ -1,9 +1,14 @@
-import { request } from "undici";
+import { type Dispatcher, request } from "undici";
 import { HOUR_MS } from "../../../platform/base/time.ts";
 import { onAbort } from "../../../platform/base/abort.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
 import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.ts";
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
+import {
+  createRemoteConnections,
+  type NetworkOptions,
+  trustedCertificates,
+} from "../../../platform/http/remote.ts";
 import type { Secret } from "../../../platform/base/secret.ts";
 
 /** A POST of JSON. The URL and the headers can be secret: an error must not contain them. */
@@ -131,10 +136,19 @@ function withoutSecrets(text: string, secrets: readonly string[]): string {
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
-/** A {@link PostJson} over HTTP. */
-export const postJson: PostJson = async ({ url, headers, body, signal }) => {
+/** Creates a {@link PostJson} over HTTP. */
+export function createPostJson(network: NetworkOptions = {}): PostJson {
+  const connections = createRemoteConnections({}, network);
+  return (post) => sendPost(post, connections.to(new URL(post.url)));
+}
+
+async function sendPost(
+  { url, headers, body, signal }: JsonPost,
+  dispatcher: Dispatcher,
+): Promise<PostReply> {
   const response = await request(url, {
     method: "POST",
+    dispatcher,
     headers: { "content-type": "application/json", ...headers },
     // Half of a surrogate pair, as a text of another host can have it, is no JSON for receivers.
     body: JSON.stringify(body, (_key, value: unknown) =>
@@ -157,7 +171,7 @@ export const postJson: PostJson = async ({ url, headers, body, signal }) => {
       : Buffer.concat(chunks).toString("utf8").slice(0, MAX_REPLY_TEXT);
   const retryAfterMs = retryAfter(response.headers["retry-after"], text);
   return { status: response.statusCode, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
-};
+}
 
 /** A notification is not sent to another address than the configured one. Its path can be a secret. */
 function redirectText(location: string, from: string): string {
@@ -286,8 +300,18 @@ function refusedRecipients(refused: readonly RefusedRecipient[], count: number):
 /** Longest wait for the greeting and for each reply; the deadline of the channel ends the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
-/** A {@link SendMail} over SMTP. One connection for each e-mail: alerts are rare. */
-export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal }) => {
+/** Creates a {@link SendMail} over SMTP. One connection for each e-mail: alerts are rare. */
+export function createSendMail(network: NetworkOptions = {}): SendMail {
+  const ca = trustedCertificates(network);
+  return (server, mail, options) => sendSmtp(server, mail, options, ca);
+}
+
+async function sendSmtp(
+  server: MailServer,
+  mail: Mail,
+  { deadlineMs, signal }: MailOptions,
+  ca: readonly string[] | undefined,
+): ReturnType<SendMail> {
   const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
   // Few watchdogs send e-mail, and the library takes long to load.
   const { createTransport } = await import("nodemailer");
@@ -303,6 +327,7 @@ export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal }) =
     // A text of an alert must never read a file or a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
+    ...(ca === undefined ? {} : { tls: { ca: [...ca] } }),
     ...(server.user === undefined
       ? {}
       : { auth: { user: server.user, pass: server.password?.reveal() ?? "" } }),
@@ -328,7 +353,7 @@ export const sendSmtp: SendMail = async (server, mail, { deadlineMs, signal }) =
     unwatch();
     transport.close();
   }
-};
+}
 
 function toRefused(
   rejected: readonly unknown[],
