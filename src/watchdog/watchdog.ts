@@ -325,7 +325,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): Prom
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
   const end = new AbortController();
-  const read = deps.readSamples ?? createSampleReader(prometheus.connection, config.network);
+  const read = deps.readSamples ?? createSampleReader(prometheus.connection);
   const validators = config.validators.map(({ target }) => target);
   const fleet = { validators, intervalMs, staleMs: prometheus.staleMs };
   const stored = createFleet(fleet, { read, clock: deps.clock, signal: end.signal });

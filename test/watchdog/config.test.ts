@@ -265,6 +265,16 @@ describe("watchdog configuration", () => {
     );
   });
 
+  it("reaches sources, receivers and Prometheus with the authority of tls.ca_file", () => {
+    const config = parse(
+      "tls: {ca_file: test/fixtures/tls/ca.pem}\nprometheus: {url: 'https://p'}\nbackfill: {}\nsources: {labels: {job: n}}",
+    );
+    const { network, notify, prometheus } = config;
+    expect(network?.ca).toContain("BEGIN CERTIFICATE");
+    expect([notify.network, prometheus?.connection.network]).toEqual([network, network]);
+    expect(parse("").network).toBeUndefined();
+  });
+
   it("has further URLs of the sources, in their order", () => {
     const text =
       "sources: {node: 'http://a/m', fallbacks: {node: ['http://b/m', 'http://c/m'], prices: ['http://p/']}}";

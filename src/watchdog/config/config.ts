@@ -198,7 +198,7 @@ function toWatchdogConfig(file: z.output<typeof fileSchema>): WatchdogDaemonConf
     reports: withDirectory(file.reports, stateDir),
     ...(page === undefined ? {} : { statusPage: statusPageOf(page, all.map(toPageValidator)) }),
     log: file.log,
-    ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus) }),
+    ...(file.prometheus === undefined ? {} : { prometheus: toPrometheusConfig(file.prometheus, network) }),
     ...(file.backfill === undefined ? {} : { backfill: toBackfill(file.backfill) }),
   };
 }

@@ -19,6 +19,8 @@ export interface PrometheusConnection {
   readonly maxResponseBytes: number;
   readonly maxSeries: number;
   readonly maxPoints: number;
+  /** See `WatchdogConfig`. */
+  readonly network?: NetworkOptions;
 }
 
 /** A bearer token, or a name and a password. */
@@ -62,9 +64,9 @@ export type ReadSamples = (
  * Creates a reader over HTTP. It sends a range selector as an instant query, which returns the samples as they were stored,
  * each with its own time. `query_range` would repeat a sample at each step for up to 5 minutes, without its time.
  */
-export function createSampleReader(connection: PrometheusConnection, network?: NetworkOptions): ReadSamples {
+export function createSampleReader(connection: PrometheusConnection): ReadSamples {
   const { deadlineMs, maxSeries, maxPoints } = connection;
-  const { read } = createHttpPageReader(network);
+  const { read } = createHttpPageReader(connection.network);
   return (selector, { atMs, rangeMs, share = 1 }, signal) =>
     withDeadline("the Prometheus query", deadlineMs, signal, async (inner) => {
       const limits = {

@@ -112,8 +112,11 @@ export const backfill = z.strictObject({
     ),
 });
 
-/** Converts the section. */
-export function toPrometheusConfig(given: z.output<typeof prometheus>): PrometheusConfig {
+/** Converts the section. `network`: how the API is reached. */
+export function toPrometheusConfig(
+  given: z.output<typeof prometheus>,
+  network: Pick<PrometheusConnection, "network">,
+): PrometheusConfig {
   const { url, tenant, deadline, stale_after: staleMs } = given;
   const credentials = credentialsOf(given);
   return {
@@ -125,6 +128,7 @@ export function toPrometheusConfig(given: z.output<typeof prometheus>): Promethe
       maxResponseBytes: given.max_response_bytes,
       maxSeries: given.max_series,
       maxPoints: given.max_points,
+      ...network,
     },
     staleMs,
   };

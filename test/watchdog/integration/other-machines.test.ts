@@ -169,7 +169,7 @@ async function reach(url: string, network: NetworkOptions): Promise<readonly unk
   return Promise.all([
     reader.read(url, signal).then(({ status }) => status, codeOf),
     post({ url, body: {}, signal }).then(({ status }) => status, codeOf),
-    createSampleReader({ ...LIMITS, url }, network)("up", { atMs: 1e12, rangeMs: 1000 }, signal).catch(
+    createSampleReader({ ...LIMITS, url, network })("up", { atMs: 1e12, rangeMs: 1000 }, signal).catch(
       codeOf,
     ),
   ]);
