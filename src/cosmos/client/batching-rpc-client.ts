@@ -2,7 +2,7 @@ import { Buffer } from "node:buffer";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { abortReason } from "../../platform/base/abort.ts";
 import { isRecord, type JsonObject } from "../../platform/base/json.ts";
-import { createRemoteConnections, followRedirect } from "../../platform/http/remote.ts";
+import { createRemoteConnections, followRedirect, proxyOf } from "../../platform/http/remote.ts";
 import type { ParsedEndpoint } from "./endpoint.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
@@ -108,6 +108,8 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
   };
   const connections = createRemoteConnections(settings, endpoint.network);
   const dispatcher = connections.to(new URL(endpoint.origin));
+  const proxy = proxyOf(new URL(endpoint.origin), endpoint.network);
+  const place = proxy === undefined ? endpoint.name : `${endpoint.name}, through the proxy ${proxy.host},`;
   const headers = { ...endpoint.headers, "content-type": "application/json", accept: "application/json" };
   let address = new URL(endpoint.path, endpoint.origin);
   const post = async (body: string, signal: AbortSignal): Promise<HttpResponse> => {
@@ -130,7 +132,7 @@ export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTrans
         address = next;
       }
     } catch (error) {
-      throw toClientError(error, endpoint.name, signal);
+      throw toClientError(error, endpoint.name, { place, signal });
     }
   };
   const close = (): void => {
@@ -183,14 +185,19 @@ async function readBounded(
   return Buffer.concat(chunks, size);
 }
 
-function toClientError(error: unknown, endpoint: string, signal: AbortSignal): Error {
+/** `place`: the endpoint, and how it is reached. */
+function toClientError(
+  error: unknown,
+  endpoint: string,
+  { place, signal }: { readonly place: string; readonly signal: AbortSignal },
+): Error {
   if (error instanceof ClientError) return error;
   if (signal.aborted) return abortReason(signal);
   const reason = errorCode(error);
   if (reason === "UND_ERR_DESTROYED" || reason === "UND_ERR_CLOSED") return closedError();
   return new ClientError(
     { code: "unreachable", endpoint, reason },
-    `${endpoint} is unreachable or closed the connection (${reason})`,
+    `${place} is unreachable or closed the connection (${reason})`,
   );
 }
 

@@ -59,17 +59,21 @@ export interface RemoteConnections {
 
 /** Creates connections. `settings` are those to each origin. */
 export function createRemoteConnections(
-  settings: Agent.Options & { readonly connect?: object },
+  {
+    connect = {},
+    ...settings
+  }: Omit<Agent.Options, "connect"> & { readonly connect?: { readonly timeout?: number } },
   network: NetworkOptions = {},
 ): RemoteConnections {
   const ca = trustedCertificates(network);
   const trust = ca === undefined ? {} : { ca: [...ca] };
-  const direct = new Agent({ ...settings, connect: { ...settings.connect, ...trust } });
+  const direct = new Agent({ ...settings, connect: { ...connect, ...trust } });
   const proxies = new Map<string, ProxyAgent>();
   const through = (proxy: URL): ProxyAgent => {
     const token = proxyAuthorization(proxy);
     return new ProxyAgent({
       ...settings,
+      connect,
       uri: proxy.origin,
       requestTls: trust,
       proxyTls: trust,
@@ -89,13 +93,17 @@ export function createRemoteConnections(
   };
 }
 
-/** The proxy that the environment has for a URL, by the rules of Go: never for this machine, nor for the hosts of NO_PROXY. */
+/**
+ * The proxy that the environment has for a URL, by the rules of Go: never for this machine, nor for the hosts of NO_PROXY. Throws for one that
+ * is not an HTTP proxy.
+ */
 export function proxyOf(
   { protocol, hostname, port }: URL,
   { environment = process.env }: NetworkOptions,
 ): URL | undefined {
   const variable = (name: string): string => environment[name] ?? environment[name.toLowerCase()] ?? "";
-  const proxy = variable(protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY");
+  const name = protocol === "https:" ? "HTTPS_PROXY" : "HTTP_PROXY";
+  const proxy = variable(name);
   if (proxy === "" || /^(?:localhost|127(?:\.\d+){3}|\[::1\])$/.test(hostname)) return undefined;
   const isExempt = variable("NO_PROXY")
     .split(/[,\s]+/)
@@ -106,7 +114,12 @@ export function proxyOf(
       if (only !== undefined && only !== (port || (protocol === "https:" ? "443" : "80"))) return false;
       return host === "*" || hostname === domain || hostname.endsWith(`.${domain}`);
     });
-  return isExempt ? undefined : new URL(proxy.includes("://") ? proxy : `http://${proxy}`);
+  if (isExempt) return undefined;
+  const url = proxy.includes("://") ? proxy : `http://${proxy}`;
+  // Its text can have a password.
+  if (!/^https?:/.test(url) || !URL.canParse(url))
+    throw new Error(`the variable ${name} is not the URL of an HTTP proxy (expected http://HOST:PORT)`);
+  return new URL(url);
 }
 
 /** Returns the header that a proxy with `user:password@` in its URL wants. */

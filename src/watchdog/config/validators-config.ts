@@ -264,7 +264,10 @@ function withKeys(
   { chain: given }: Identity,
 ): Pick<ValidatorTarget, "endpoints"> {
   const ofNodes = nodes.flatMap(({ node: own, prices, oracle_metrics, sidecar_metrics, fallbacks = {} }) => [
-    ...[own, prices, oracle_metrics, sidecar_metrics],
+    own,
+    prices,
+    oracle_metrics,
+    sidecar_metrics,
     ...Object.values(fallbacks).flat(),
   ]);
   const ofChain = given === undefined ? [] : [given.rest, given.rpc, ...(given.fallbacks ?? [])];

@@ -22,6 +22,17 @@ describe("a server on another machine", () => {
     expect(proxyOf(new URL(url), { environment })?.href).toBe(proxy);
   });
 
+  it.each(["socks5://u:hunter2@proxy:1080", "http://", "::hunter2::"])(
+    "is not reached through %s, and the error has no password",
+    (proxy) => {
+      const reach = (): unknown =>
+        proxyOf(new URL("http://rpc.example"), { environment: { HTTP_PROXY: proxy } });
+      expect(reach).toThrow(
+        "the variable HTTP_PROXY is not the URL of an HTTP proxy (expected http://HOST:PORT)",
+      );
+    },
+  );
+
   it.each([
     ["https://rest.example", "/cosmos/a?b=1", "https://rest.example/cosmos/a?b=1"],
     ["https://rest.example/chain/", "/cosmos/a?b=1", "https://rest.example/chain/cosmos/a?b=1"],

@@ -45,7 +45,7 @@ async function startGateway(
 ) {
   const requests: string[] = [];
   const handle: Parameters<typeof createServer>[1] = (request, response) => {
-    requests.push(`${request.url} ${request.headers["x-api-key"] ?? "-"}`);
+    requests.push(`${request.url} ${String(request.headers["x-api-key"] ?? "-")}`);
     const [status, body, location] = reply(request);
     response.writeHead(status, location === undefined ? {} : { location }).end(body);
   };

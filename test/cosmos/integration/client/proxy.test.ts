@@ -123,6 +123,11 @@ describe("an endpoint with a certificate of a private authority", () => {
     expect(await (await reach(`https://${host}:${ports.events}`, network)).socket()).toContain(expected);
   });
 
+  it("is unreachable through a proxy that refuses, which the error names", async () => {
+    const { http } = await reach("https://rpc.test:26657", { environment: HOSTILE });
+    expect(await http()).toContain("n, through the proxy 127.0.0.1:1, is unreachable");
+  });
+
   it("is reached through a proxy by CONNECT, unless NO_PROXY exempts it", async () => {
     const ports = await setUp();
     const proxy = await startProxy();
