@@ -3,6 +3,7 @@ import {
   type NodeObservation,
   type Observation,
   type Seen,
+  nodeSeen,
   votesSeen,
 } from "../sources/observation.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
@@ -93,7 +94,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     source: "node",
     page: "node metrics",
     action: "Check sources.node, the node's [instrumentation] prometheus setting, and the network.",
-    evaluate: ({ nodes }, history) => withUpgrade(evaluateSources(nodes, votesSeen), nodes, history),
+    evaluate: ({ nodes }, history) => withUpgrade(evaluateSources(nodes, nodeSeen), nodes, history),
   }),
   cannotSeeSource({
     source: "prices",

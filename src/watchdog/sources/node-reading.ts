@@ -15,13 +15,13 @@ const PROCESS_START = "process_start_time_seconds";
 const ABCI_REQUESTS = "app_abci_requests";
 const LATENCY = "app_oracle_response_latency";
 const REPORTS = "app_report_status_per_validator";
-/** CometBFT renamed its metrics namespace from `tendermint` to `cometbft`. */
-const HEIGHT = /^(?:cometbft|tendermint)_consensus_(?:latest_block_height|height)$/;
-const SYNCING = /^(?:cometbft|tendermint)_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
-const PEERS = /^(?:cometbft|tendermint)_p2p_peers$/;
-const POWER = /^(?:cometbft|tendermint)_consensus_validator_power$/;
-const LAST_SIGNED = /^(?:cometbft|tendermint)_consensus_validator_last_signed_height$/;
-const MISSED = /^(?:cometbft|tendermint)_consensus_validator_missed_blocks$/;
+/** `cometbft`, formerly `tendermint`, or what config.toml has as [instrumentation] namespace. */
+const HEIGHT = /^\w+_consensus_(?:latest_block_height|height)$/;
+const SYNCING = /^\w+_(?:block_?sync|consensus_(?:fast|block))_?syncing$/;
+const PEERS = /^\w+_p2p_peers$/;
+const POWER = /^\w+_consensus_validator_power$/;
+const LAST_SIGNED = /^\w+_consensus_validator_last_signed_height$/;
+const MISSED = /^\w+_consensus_validator_missed_blocks$/;
 /** The Cosmos SDK exports `server_info` with its own version, other programs `…_build_info`. */
 const BUILD_INFO = /^(?:.*_)?(?:build|server)_info$/;
 const GO_INFO = "go_info";
@@ -31,7 +31,7 @@ const NODE_FAMILY = /^(?:app|cometbft|tendermint)_/;
 export const CALL_METRICS: readonly string[] = [
   PROCESS_START,
   RESPONSES,
-  "(?:cometbft|tendermint)_consensus_(?:latest_block_height|height)",
+  "\\w+_consensus_(?:latest_block_height|height)",
 ];
 
 /** Patterns of the metric names that {@link isNodeSample} wants, without those of every validator. */
@@ -40,9 +40,9 @@ export const NODE_METRICS: readonly string[] = [
   ABCI_REQUESTS,
   GO_INFO,
   `${LATENCY}_(?:bucket|sum|count)`,
-  "(?:cometbft|tendermint)_consensus_(?:fast|block)_?syncing",
-  "(?:cometbft|tendermint)_consensus_validator_(?:power|last_signed_height|missed_blocks)",
-  "(?:cometbft|tendermint)_(?:block_?sync_?syncing|p2p_peers)",
+  "\\w+_consensus_(?:fast|block)_?syncing",
+  "\\w+_consensus_validator_(?:power|last_signed_height|missed_blocks)",
+  "\\w+_(?:block_?sync_?syncing|p2p_peers)",
 ];
 
 /** Metric with the vote extensions of every validator, with the label `validator`. */
@@ -50,7 +50,7 @@ export const REPORTS_METRIC = REPORTS;
 
 /** Returns true if only pages of nodes have a metric. */
 export function isNodeFamily(name: string): boolean {
-  return NODE_FAMILY.test(name);
+  return NODE_FAMILY.test(name) || HEIGHT.test(name);
 }
 
 const WANTED = [HEIGHT, SYNCING, PEERS, POWER, LAST_SIGNED, MISSED, BUILD_INFO] as const;
@@ -218,9 +218,7 @@ function countReports(
 function chooseChain(samples: readonly Sample[], selected: string | undefined): string {
   // `process_start_time_seconds` and other process metrics are on every page, so they do not prove that it is a node's.
   const chains = new Set(
-    samples
-      .filter(({ name }) => NODE_FAMILY.test(name))
-      .flatMap(({ labels }) => labels.get("chain_id") ?? []),
+    samples.filter(({ name }) => isNodeFamily(name)).flatMap(({ labels }) => labels.get("chain_id") ?? []),
   );
   for (const chain of chains) requireChainId(chain);
   if (selected !== undefined && chains.has(selected)) return selected;

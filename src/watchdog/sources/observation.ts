@@ -333,7 +333,9 @@ export type SourceFailureCode =
   /** two nodes answer at one URL */
   | "two-nodes"
   /** the page has no metrics of the oracle */
-  | "no-oracle-metrics";
+  | "no-oracle-metrics"
+  /** the page has no block height */
+  | "no-height";
 
 /** A failed scrape. */
 interface SourceFailure {
@@ -347,6 +349,16 @@ export function votesSeen({ metrics }: NodeObservation): Seen<NodePage> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
   return { state: "error", failure, durationMs: metrics.durationMs };
+}
+
+const NO_HEIGHT =
+  "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
+
+/** The node's page for those who want all of it: an error while it shows no votes or no height. */
+export function nodeSeen(node: NodeObservation): Seen<NodePage> {
+  const seen = votesSeen(node);
+  if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
+  return { state: "error", failure: { code: "no-height", text: NO_HEIGHT }, durationMs: seen.durationMs };
 }
 
 /** Thrown by the readers of a source; {@link toSourceFailure} turns it into a {@link SourceFailure}. */

@@ -49,6 +49,8 @@ export interface HttpPageReader {
 const MAX_REDIRECTS = 3;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
+const DENIALS: ReadonlySet<number> = new Set([401, 403, 407]);
+
 /** Codes of a connection that ended before the response. */
 const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
@@ -188,7 +190,8 @@ export function statusError(who: string, { status, redirect }: Page, detail = ""
   const text = REDIRECTS.has(status)
     ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); set that URL if it is right`
     : `${who} answered HTTP ${status}${redirect === undefined ? "" : ` after a redirect to ${redirect}`}`;
-  return new SourceError({ code: "http-status" }, `${text}${detail}`);
+  const advice = DENIALS.has(status) ? "; set its credentials if it wants any" : "";
+  return new SourceError({ code: "http-status" }, `${text}${detail}${advice}`);
 }
 
 /** Reads and drops a body of at most 1 MiB. A connection can be used again only when its response was read to the end. */

@@ -34,6 +34,19 @@ describe("recorded node pages", () => {
     });
   });
 
+  it("say the same in the namespace of [instrumentation]", () => {
+    const page = text("metrics/node-26660-healthy.prom");
+    const readingOf = (prom: string) => {
+      const { samples } = parsePrometheusText(Buffer.from(prom));
+      return toNodeReading(samples.filter((sample) => isNodeSample(sample)));
+    };
+    const usual = readingOf(page);
+    expect(usual).toMatchObject({ height: 1092n, votingPower: expect.anything() });
+    expect(page).toContain("\ncometbft_consensus_height");
+    for (const namespace of ["tendermint", "val_1"])
+      expect(readingOf(page.replaceAll(/^cometbft_/gm, `${namespace}_`))).toEqual(usual);
+  });
+
   it("have the version of the program where the page has one, and never a long one", () => {
     const page = parsePrometheusText(
       Buffer.from(

@@ -506,9 +506,17 @@ export const CASES: Readonly<Record<string, Cases>> = {
   },
   "cannot-see-node": {
     fires: blindNode,
-    alsoFires: { "a page without metrics of the oracle": votesUnseen },
+    alsoFires: {
+      "a page without metrics of the oracle": votesUnseen,
+      "a page without the height": withoutPageValues("height"),
+    },
     quiet: { others: all(blindPrices, blindSidecar, blindChain) },
-    missing: { "series of its page": pageWithoutSeries },
+    missing: {
+      "the height, which a node that syncs does not have yet": all(
+        pageWithoutSeries,
+        withPage(() => ({ isSyncing: true })),
+      ),
+    },
   },
   "cannot-see-prices": {
     fires: blindPrices,
