@@ -193,7 +193,7 @@ describe("queries of the Prometheus API", () => {
       "a refusal of a proxy",
       answer(401, "<html>no</html>", "text/html"),
       "http-status",
-      "Prometheus answered HTTP 401",
+      "Prometheus answered HTTP 401; set its credentials if it wants any",
     ],
     ["an error without a body", answer(503, ""), "http-status", "Prometheus answered HTTP 503"],
     [
