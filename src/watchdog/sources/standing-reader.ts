@@ -10,7 +10,10 @@ import { createSlashingReader } from "./slashing-reader.ts";
 import type { PeersView, SlashingReading } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
-const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets/latest?pagination.limit=1000";
+const VALIDATORS = "/cosmos/base/tendermint/v1beta1/validatorsets";
+/** Validators of one page: CometBFT gives no more, whatever is asked for. */
+const PAGE = 100;
+const MAX_PAGES = 10;
 
 /** The part of the latest block that says who signed. */
 interface SignedBlock {
@@ -52,7 +55,7 @@ export function createStandingReader(
   const viewOf = createSetView(consensusAddress);
   let set: ReadonlySet<string> | undefined;
   const readSet = async (block: SignedBlock | undefined, signal: AbortSignal): Promise<ValidatorView> => {
-    const members = toMembers(responseField(await rest.get(VALIDATORS, signal)));
+    const members = await readMembers(rest, signal);
     set = new Set(members.map(({ address }) => address));
     return viewOf(members, block);
   };
@@ -98,7 +101,25 @@ function signerOf(address: string): string {
   return toBase64(decodeBech32(address).bytes);
 }
 
-/** Reads `/cosmos/base/tendermint/v1beta1/validatorsets/latest`. */
+/** Reads the latest set, page by page, of one height. */
+async function readMembers(rest: Rest, signal: AbortSignal): Promise<readonly Member[]> {
+  const members: Member[] = [];
+  let set = "latest";
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const query = `pagination.limit=${PAGE}${page === 0 ? "" : `&pagination.offset=${page * PAGE}`}`;
+    const root = responseField(await rest.get(`${VALIDATORS}/${set}?${query}`, signal));
+    const found = toMembers(root);
+    members.push(...found);
+    const total = root.member("pagination").orEmpty().member("total").asInt64();
+    if (BigInt(members.length) >= total) return members;
+    // A part of the set would say that the others are not in it.
+    if (found.length === 0 || page + 1 === MAX_PAGES)
+      throw root.error("validators", `all ${total} of the set, of which ${members.length} came`);
+    set = root.member("block_height").required().asInt64().toString();
+  }
+  return members;
+}
+
 function toMembers(root: JsonField): readonly Member[] {
   return root
     .member("validators")

@@ -2,6 +2,8 @@ import { describe, expect, it } from "vitest";
 import { encodeBech32, fromHex } from "../../../src/platform/base/bytes.ts";
 import { createRest } from "../../../src/watchdog/sources/chain-rest.ts";
 import { createPeersReader } from "../../../src/watchdog/sources/peers-reader.ts";
+import { createScrape } from "../../../src/watchdog/sources/page-reader.ts";
+import { createStandingReader } from "../../../src/watchdog/sources/standing-reader.ts";
 import { createSlashingReader } from "../../../src/watchdog/sources/slashing-reader.ts";
 import { createManualClock } from "../../support/manual-clock.ts";
 import { bodyOf } from "../../support/simulated-response.ts";
@@ -313,5 +315,54 @@ describe("createPeersReader", () => {
     const circle = createChain({ ...pages(), [`${SLASHING}/signing_infos BB==`]: endless });
     await expect(circle.peers(set, signal)).rejects.toThrow("more than 10000 signing infos");
     expect(circle.requests.length).toBeLessThan(25);
+  });
+});
+
+describe("a set of more validators than one page has", () => {
+  const addressOf = (index: number): string => encodeBech32("neutronvalcons", new Uint8Array(20).fill(index));
+  const all = Array.from({ length: 140 }, (_, index) => ({
+    address: index === 120 ? OWN : addressOf(index),
+    voting_power: String(1_000 - index),
+  }));
+
+  /** CometBFT's pages: at most a hundred, whatever is asked for; `served` of them. */
+  function createSet(served = all) {
+    const heights: string[] = [];
+    const clock = createManualClock(1_000_000);
+    const chain = { rest: "http://chain", module: "neutron", pairs: [] };
+    const rest = createRest(chain, async (url) => {
+      const { pathname, searchParams } = new URL(url);
+      const [limit, offset] = ["limit", "offset"].map((name) =>
+        Number(searchParams.get(`pagination.${name}`) ?? 0),
+      );
+      const size = Math.min(limit ?? 0, 100);
+      const page = Math.floor((offset ?? 0) / size);
+      heights.push(pathname.split("/").at(-1) ?? "");
+      const validators = served.slice(page * size, (page + 1) * size);
+      const body = { block_height: "77", validators, pagination: { total: String(all.length) } };
+      return { status: 200, body: bodyOf(JSON.stringify(body)) };
+    });
+    const reader = createStandingReader({ name: "v", nodes: [], egress: [], consensusAddress: OWN }, chain, {
+      rest,
+      clock,
+      scrape: createScrape(1_000, clock),
+    });
+    return { reader, heights };
+  }
+
+  it("is read to its end, at one height", async () => {
+    const { reader, heights } = createSet();
+    expect((await reader?.inSet(undefined, signal))?.validator).toMatchObject({
+      value: { size: 140, isInSet: true, votingPower: 880n },
+    });
+    expect(heights).toEqual(["latest", "77"]);
+  });
+
+  it("is an error when a part is missing, and says of nobody that they left", async () => {
+    const { reader } = createSet(all.slice(0, 100));
+    expect((await reader?.inSet(undefined, signal))?.validator).toMatchObject({
+      state: "error",
+      failure: { text: expect.stringContaining("validators is not all 140 of the set, of which 100 came") },
+    });
   });
 });
