@@ -430,6 +430,20 @@ describe("a receiver that does not accept", () => {
     ["slack", 400, "invalid_payload", "rejected", "Slack answered HTTP 400: invalid_payload"],
     ["slack", 500, "rollup_error", "refused", "Slack answered HTTP 500: rollup_error"],
     [
+      "slack",
+      200,
+      '{"ok":false,"error":"channel_not_found"}',
+      "gone",
+      "Slack answered HTTP 200: channel_not_found",
+    ],
+    [
+      "webhook",
+      201,
+      '{"success":false,"message":"no such room"}',
+      "refused",
+      "the webhook answered HTTP 201: no such room",
+    ],
+    [
       "telegram",
       400,
       '{"ok":false,"error_code":400,"description":"Bad Request: chat not found"}',

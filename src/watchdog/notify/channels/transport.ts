@@ -54,7 +54,10 @@ export interface ReceiverWords {
 const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
-/** Sends a POST and throws {@link ChannelError} unless the status is 2xx. `receiver` begins the error text. */
+/**
+ * Sends a POST and throws {@link ChannelError} unless the receiver accepts it: with a 2xx, whose body does not say otherwise, as chat
+ * servers do with `{"ok": false}`. `receiver` begins the error text.
+ */
 export async function postAccepted(
   post: PostJson,
   receiver: string,
@@ -65,7 +68,13 @@ export async function postAccepted(
     if (call.signal.aborted) throw error;
     throw new ChannelError({ code: "not-sent", reason: safeText(error) }, `${receiver}: ${safeText(error)}`);
   });
-  if (reply.status < 200 || reply.status >= 300) throw refusal(receiver, reply, call, words);
+  if (reply.status < 200 || reply.status >= 300 || isRefusal(reply))
+    throw refusal(receiver, reply, call, words);
+}
+
+function isRefusal({ text = "" }: PostReply): boolean {
+  const body = parseJson(text);
+  return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
 /** The one classification of refusals: gone for good, wrong message, later (with the given time), or unknown, which is tried again. */
