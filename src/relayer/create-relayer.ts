@@ -151,7 +151,8 @@ export async function createRelayer(
   };
   const { gate, leadership } = await createGateParts(config, gateDeps);
   registerGateMetrics(metricsRegistry, gate.status, gate.status().spending.limits);
-  const common = { registry, metrics, clock, random, logger };
+  const localTimeMs = (): number => watches.local.view().chainMs;
+  const common = { registry, metrics, clock, localTimeMs, random, logger };
   const resubmissions = createResubmissions(
     { journal, registry, wake: height.wake, leads: leadership.leads, clock, random },
     config.deadlines.inclusion,

@@ -32,6 +32,7 @@ function setUp({
   const warned: string[] = [];
   const refresh = createClientRefresh({
     ...account.deps,
+    localTimeMs: account.clock.nowMs,
     connections: [
       {
         connectionId: "connection-0",

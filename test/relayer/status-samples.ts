@@ -14,6 +14,7 @@ export function sampleHead(fields: Partial<HeadView> = {}): HeadView {
   return {
     height: 12n,
     blockTimeMs: NOW_MS - 1_500,
+    chainMs: NOW_MS,
     sinceBlockMs: 1_000,
     blockMs: 1_000,
     sinceReadMs: 500,

@@ -58,6 +58,18 @@ describe("the watch of a chain's newest block", () => {
     expect(watch.view().blockMs).toBe(1_000);
   });
 
+  it("tells the time by the chain, whatever this machine's clock says", async () => {
+    const { clock, watch, see } = head();
+    expect(watch.view().chainMs).toBe(START_MS);
+    see(5n, ns(START_MS - 3_600_000));
+    await clock.advance(1_000);
+    expect(watch.view().chainMs).toBe(START_MS - 3_599_000);
+    see(6n, ns(START_MS + 7_200_000));
+    await clock.advance(2_000);
+    see(6n, ns(START_MS + 7_200_000));
+    expect(watch.view().chainMs).toBe(START_MS + 7_202_000);
+  });
+
   it("sees at its first read that a chain has had no block for an hour", () => {
     const { watch, see } = head();
     see(5n, ns(START_MS - 3_600_000));

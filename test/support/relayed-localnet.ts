@@ -1,6 +1,6 @@
 import { consumerAddress } from "./consumer-address.ts";
 import { Registry as MetricsRegistry } from "prom-client";
-import { systemClock } from "../../src/platform/base/clock.ts";
+import { type Clock, systemClock } from "../../src/platform/base/clock.ts";
 import { fromUtf8, utf8 } from "../../src/platform/base/bytes.ts";
 import { stringifyJson } from "../../src/platform/base/json.ts";
 import { type Logger, silentLogger } from "../../src/platform/base/logger.ts";
@@ -69,6 +69,8 @@ export interface RelayedLocalnetOptions {
   readonly onContract?: (placed: PlacedContract) => void;
   /** Both chains. Default: the default localnet's. */
   readonly profiles?: LocalnetChains;
+  /** Clock of the relayer's machine. Default: that of the chains. */
+  readonly clock?: Clock;
   /** YAML that is appended to the relayer's configuration. */
   readonly relayer?: string;
   /** Returns the endpoints that the relayer uses, from those of the chains. Default: the same. */
@@ -124,7 +126,8 @@ export async function startRelayedLocalnet(options: RelayedLocalnetOptions = {})
   const relayersDone: Promise<unknown>[] = [];
   const log: LogLine[] = [];
   const startRelayer = async (account: string, at: typeof endpoints, logger: Logger): Promise<Relayer> => {
-    const context = { ...defaultDeps, logger, signal: stop.signal, build: readBuildInfo() };
+    const clock = options.clock ?? systemClock;
+    const context = { ...defaultDeps, clock, logger, signal: stop.signal, build: readBuildInfo() };
     const one = await openRelayer(account, at, options.relayer ?? "", context);
     relayers.push(one);
     relayersDone.push(supervise(one.services, stop.signal, silentLogger));

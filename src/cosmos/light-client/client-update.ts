@@ -1,6 +1,5 @@
 import { minInt } from "../../platform/base/integers.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
-import type { Clock } from "../../platform/base/clock.ts";
 import type { ChainClient, LightBlockBytes } from "../client/chain-client.ts";
 import { lacksHeight } from "../client/answers.ts";
 import { ClientError } from "../client/errors.ts";
@@ -34,7 +33,8 @@ export interface Trust {
 export interface TrustDeps {
   readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
-  readonly clock: Pick<Clock, "nowMs">;
+  /** Time by the local chain, wall-clock ms: it decides what has expired. */
+  readonly localTimeMs: () => number;
 }
 
 /** Chooses trusted heights of one client. It reads each height once, so create one finder for each cycle. */
@@ -84,7 +84,7 @@ export function createTrustFinder(
   const trustedAt = async (height: RemoteHeight, at: RemoteHeight): Promise<Trust> => {
     // Both are read in parallel. The time is almost always good, so the validator set is almost always needed.
     const [{ timeNs }, trust] = await Promise.all([consensusOf(height), trustAt(height)]);
-    const nowNs = BigInt(Math.round(deps.clock.nowMs())) * NS_PER_MS;
+    const nowNs = BigInt(Math.round(deps.localTimeMs())) * NS_PER_MS;
     // Block times increase with height: when this height has expired, all lower ones have.
     if (timeNs + client.trustingPeriodNs <= nowNs + marginOf(client)) throw noTrustedHeight(client, at);
     return trust;

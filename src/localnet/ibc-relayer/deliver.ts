@@ -68,7 +68,11 @@ async function clientUpdate(
   const clientId = await queries.clientOfConnection(connectionId, signal);
   const client = await queries.clientState(clientId, signal);
   if (isUpdatedTo(client, from.moment)) return undefined;
-  const finder = createTrustFinder({ local: queries, remote: from.chain.client, clock }, client, signal);
+  const finder = createTrustFinder(
+    { local: queries, remote: from.chain.client, localTimeMs: clock.nowMs },
+    client,
+    signal,
+  );
   const header = headerAny(from.block, await finder.below(from.moment));
   return updateClientMessage(clientId, header, sender.address);
 }

@@ -44,6 +44,7 @@ export interface ClientRefreshDeps extends SendUpdatesDeps {
   readonly connections: readonly RefreshedConnection[];
   readonly local: ViewDeps["local"] & TrustDeps["local"] & Pick<LocalQueries, "clientOfConnection">;
   readonly leads: () => boolean;
+  readonly localTimeMs: TrustDeps["localTimeMs"];
   readonly logger: Logger;
 }
 
@@ -52,7 +53,9 @@ const RETRY_MS = 60_000;
 /** Longest wait of {@link ClientRefresh.send}. */
 const SEND_MS = 180_000;
 
-/** Whether a client needs an update although no result does: two thirds of its trusting period are over. */
+/**
+ * Whether a client needs an update although no result does: two thirds of its trusting period are over. `nowMs`: time by the local chain.
+ */
 export function isRefreshDue(reading: ClientReading | undefined, nowMs: number): boolean {
   if (reading === undefined || reading.status !== "Active" || nowMs >= reading.expiresAtMs) return false;
   return (nowMs - reading.consensusTimeMs) * 3 >= (reading.expiresAtMs - reading.consensusTimeMs) * 2;
@@ -75,7 +78,7 @@ export function createClientRefresh(deps: ClientRefreshDeps): ClientRefresh {
   const due = (): RefreshedConnection | undefined =>
     deps.connections.find(({ connectionId, watch }) => {
       const sinceTryMs = deps.clock.monotonicMs() - (triedAtMs.get(connectionId) ?? -RETRY_MS);
-      return sinceTryMs >= RETRY_MS && isRefreshDue(watch.view().reading, deps.clock.nowMs());
+      return sinceTryMs >= RETRY_MS && isRefreshDue(watch.view().reading, deps.localTimeMs());
     });
   return {
     isDue: () => deps.leads() && (requests.length > 0 || due() !== undefined),
@@ -148,14 +151,14 @@ async function refresh(
 
 /** Returns the updates to the newest remote block, or a part of a long way to it; none when the client has it. */
 async function newestUpdates(
-  { local, window, clock }: ClientRefreshDeps,
+  { local, window, clock, localTimeMs }: ClientRefreshDeps,
   { connectionId, remote }: RefreshedConnection,
   signal: AbortSignal,
 ): Promise<{ readonly updates: readonly WireMessage[]; readonly reach: "whole" | "part" }> {
   const viewDeps = { connectionId, remote, local, client: createClientOfConnection(local, connectionId) };
   const view = await viewConnection(viewDeps, signal);
   if (view === undefined || isUpdatedTo(view.client, view.headerAt)) return { updates: [], reach: "whole" };
-  const finder = createTrustFinder({ local, remote, clock }, view.client, signal);
+  const finder = createTrustFinder({ local, remote, localTimeMs }, view.client, signal);
   const [block, below] = await Promise.all([
     remote.lightBlock(view.headerAt.height, signal),
     finder.below(view.headerAt),

@@ -5,6 +5,7 @@ import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import type { RelayerMetrics } from "../result/relayer-metrics.ts";
 import type { LocalQueries } from "../chain/local-queries.ts";
 import type { LightClientState } from "../../cosmos/light-client/client-queries.ts";
+import type { TrustDeps } from "../../cosmos/light-client/client-update.ts";
 import {
   dueHeightOf,
   failed,
@@ -36,6 +37,7 @@ export interface ConnectionWorker {
   readonly metrics: RelayerMetrics;
   /** Latest local height. */
   readonly localHeight: () => bigint;
+  readonly localTimeMs: TrustDeps["localTimeMs"];
   readonly settings: WorkerSettings;
   readonly client: ClientOfConnection;
   readonly checkHistory?: ViewDeps["checkHistory"];

@@ -123,7 +123,7 @@ async function orUnseen(
 }
 
 async function checkClient(
-  { local, context }: Preview,
+  { local, localTimeMs }: Preview,
   { id, chainId }: PreviewConnection,
   signal: AbortSignal,
 ): Promise<Finding> {
@@ -142,7 +142,7 @@ async function checkClient(
   if (status !== "Active")
     return problem(subject, `${clientId} is ${status}`, "nothing can be proven until governance recovers it");
   const { timeNs } = await local.consensusState(clientId, client.latestHeight, signal);
-  const leftMs = Number((timeNs + client.trustingPeriodNs) / NS_PER_MS) - context.clock.nowMs();
+  const leftMs = Number((timeNs + client.trustingPeriodNs) / NS_PER_MS) - (await localTimeMs(signal));
   const hours = leftMs / HOUR_MS;
   const text = `${clientId} is active at height ${client.latestHeight.height}, and expires in ${formatHours(hours)} without an update`;
   const isShort = leftMs < Number(client.trustingPeriodNs / NS_PER_MS) / 3;

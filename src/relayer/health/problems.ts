@@ -76,8 +76,6 @@ interface QueryLateness {
 
 /** Everything that {@link findProblems} decides on. */
 export interface HealthFacts {
-  /** Wall-clock time, ms. */
-  readonly nowMs: number;
   readonly list: ListView;
   readonly local: HeadView;
   readonly account: AccountView & {
@@ -286,12 +284,12 @@ function clientProblem(facts: HealthFacts, { client }: ConnectionFacts): Found {
       code: "client-frozen",
       text: `client ${clientId} is frozen after misbehaviour at or after height ${reading.latestHeight.height}; nothing can be proven until governance replaces it (MsgRecoverClient)`,
     };
-  if (status !== "Active" || expiresAtMs <= facts.nowMs)
+  if (status !== "Active" || expiresAtMs <= facts.local.chainMs)
     return {
       code: "client-expired",
       text: `client ${clientId} ${status === "Active" ? "expires" : `is ${status.toLowerCase()}, expired`} at ${expiry}; nothing can be proven until governance replaces it (MsgRecoverClient)`,
     };
-  const leftMs = expiresAtMs - facts.nowMs;
+  const leftMs = expiresAtMs - facts.local.chainMs;
   if (leftMs > expiryNoticeMs(reading, facts.limits.expiryNotice)) return undefined;
   return {
     code: "client-expires-soon",

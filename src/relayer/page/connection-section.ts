@@ -7,7 +7,7 @@ import { isBlind, localLine, mostSevere } from "./overview-section.ts";
 
 /** One row per connection: remote chain, light client, lateness of its queries. */
 export function connectionSection(status: RelayerStatus): Html {
-  const { connections, queries, problems, nowMs } = status;
+  const { connections, queries, problems, local } = status;
   const columns: readonly Column<ConnectionStatus>[] = [
     { name: "connection", cell: ({ id }) => id },
     {
@@ -21,7 +21,7 @@ export function connectionSection(status: RelayerStatus): Html {
     {
       name: "client expires",
       isNumber: true,
-      cell: ({ client }) => expiryCell(client.reading?.expiresAtMs, nowMs),
+      cell: ({ client }) => expiryCell(client.reading?.expiresAtMs, local.chainMs),
     },
     {
       name: "queries",

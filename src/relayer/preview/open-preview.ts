@@ -9,6 +9,7 @@ import type { SimulationOutcome, TxSender } from "../../cosmos/client/tx/tx-type
 import type { Clock } from "../../platform/base/clock.ts";
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
+import { NS_PER_MS } from "../../platform/base/time.ts";
 import { openClient } from "../chain-access.ts";
 import { configuredPrice, configuredUnit } from "../config/amount-config.ts";
 import { signingKey } from "../config/signer-config.ts";
@@ -23,6 +24,8 @@ export interface Preview {
   readonly localClient: PooledChainClient;
   readonly local: LocalQueries;
   readonly connections: readonly PreviewConnection[];
+  /** Time of the local chain's newest block, wall-clock ms. */
+  readonly localTimeMs: (signal: AbortSignal) => Promise<number>;
   /** The relayer's account, which can only simulate. */
   readonly account: Pick<TxSender, "address" | "simulate">;
   readonly close: () => void;
@@ -66,6 +69,7 @@ export async function openPreview(config: RelayerConfig, context: DaemonContext)
     localClient,
     local: createLocalQueries(localClient, config.chain.name),
     connections,
+    localTimeMs: async (signal) => Number((await localClient.status(signal)).latestTimeNs / NS_PER_MS),
     account: {
       address,
       simulate: (messages, signal) =>

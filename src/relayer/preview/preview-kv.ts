@@ -142,7 +142,7 @@ async function proveAt(
 }
 
 async function updateMessages(
-  { local, account, context }: Preview,
+  { local, account, context, localTimeMs }: Preview,
   { remote }: PreviewConnection,
   { client, headerAt }: ConnectionView,
   signal: AbortSignal,
@@ -150,7 +150,8 @@ async function updateMessages(
   if (isUpdatedTo(client, headerAt)) return [];
   const { clock } = context;
   const { address: signer } = account;
-  const finder = createTrustFinder({ local, remote, clock }, client, signal);
+  const nowMs = await localTimeMs(signal);
+  const finder = createTrustFinder({ local, remote, localTimeMs: () => nowMs }, client, signal);
   const { intermediate, updates } = createDryIntermediateHeaders({ remote, clock, signer }, client, signal);
   const [block, below] = await Promise.all([
     remote.lightBlock(headerAt.height, signal),

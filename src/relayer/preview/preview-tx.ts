@@ -71,7 +71,8 @@ export async function previewTx(
     const finder = txFinderOf(remote, { ...context, connectionId });
     const search = { conditions: filter.value, range: { from, to }, isHandled: () => false };
     const { found } = await finder.find(search, signal);
-    const trust = createTrustFinder({ local, remote, clock: context.clock }, view.client, signal);
+    const nowMs = await preview.localTimeMs(signal);
+    const trust = createTrustFinder({ local, remote, localTimeMs: () => nowMs }, view.client, signal);
     const signer = preview.account.address;
     const { intermediate, updates } = createDryIntermediateHeaders(
       { remote, clock: context.clock, signer },

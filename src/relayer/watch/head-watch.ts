@@ -10,6 +10,11 @@ export interface HeadView {
   readonly height: bigint | undefined;
   /** Time in the block's header, wall-clock ms; undefined when unknown. */
   readonly blockTimeMs: number | undefined;
+  /**
+   * Time by the chain, wall-clock ms: that of its newest block, and what has passed since it was seen. The chain judges by its own time, for
+   * instance whether a light client has expired, and this machine's clock may be wrong. Before the first block it is that of this machine.
+   */
+  readonly chainMs: number;
   /** Time without a new block; undefined before the first status. */
   readonly sinceBlockMs: number | undefined;
   /** Mean time between the newest blocks; undefined before the third one. */
@@ -55,13 +60,14 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   let readAtMs = clock.monotonicMs();
   let triedAtMs = readAtMs;
   let newAtMs = readAtMs;
+  let seenAtMs = readAtMs;
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
     const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
     // Only the header tells how old the first block is. Later blocks are timed by our own clock, which may differ from
     // the chain's.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
-    newAtMs = nowMs - ageMs;
+    [newAtMs, seenAtMs] = [nowMs - ageMs, nowMs];
     [height, blockTimeMs] = [block.latestHeight, timeMs];
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
@@ -93,6 +99,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
       return {
         height,
         blockTimeMs,
+        chainMs: blockTimeMs === undefined ? clock.nowMs() : blockTimeMs + nowMs - seenAtMs,
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
         blockMs: marks.blockMs(),
         sinceReadMs: nowMs - readAtMs,

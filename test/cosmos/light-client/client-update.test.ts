@@ -24,7 +24,7 @@ const signal = new AbortController().signal;
 function chains(nowMinutes: bigint, heights: readonly bigint[] = [], missing: readonly bigint[] = []) {
   const reads = { times: 0, heights: 0, blocks: [] as bigint[] };
   const deps: TrustDeps = {
-    clock: { nowMs: () => Number(nowMinutes) * 60_000 },
+    localTimeMs: () => Number(nowMinutes) * 60_000,
     local: {
       consensusState: async (_id, height) => {
         reads.times += 1;

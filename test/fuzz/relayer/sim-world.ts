@@ -255,7 +255,8 @@ function startRelayer(parts: RelayerParts): RelayerOfWorld {
     onRemoved: journal.forget,
   });
   const noted: EndedAttempt[] = [];
-  const common = { clock, random: random.next, logger: collectingLogger(parts.log), metrics };
+  const localTimeMs = (): number => watches.local.view().chainMs;
+  const common = { clock, localTimeMs, random: random.next, logger: collectingLogger(parts.log), metrics };
   const clients = createClientRefresh({
     ...common,
     connections: remotes.map(({ client: remote }, index) => ({

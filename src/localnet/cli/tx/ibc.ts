@@ -75,7 +75,7 @@ function newestHeader(
     return withChain({ ...options, node: remoteNode, chainId }, context, async (remote) => {
       const target = await remote.lightBlock(0n, signal);
       const at = { revision: revisionOfChainId(chainId), height: target.height };
-      const finder = createTrustFinder({ local, remote, clock: systemClock }, client, signal);
+      const finder = createTrustFinder({ local, remote, localTimeMs: systemClock.nowMs }, client, signal);
       return toBase64(Any.encode(headerAny(target, await finder.below(at))).finish());
     });
   });
