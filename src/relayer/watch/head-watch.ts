@@ -11,7 +11,7 @@ export interface HeadView {
   /** Time in the block's header, wall-clock ms; undefined when unknown. */
   readonly blockTimeMs: number | undefined;
   /**
-   * Time by the chain, wall-clock ms: that of its newest block, and what has passed since it was seen. The chain judges by its own time, for
+   * Time by the chain, wall-clock ms: that of its newest block, and what has passed since it was seen. The chain decides by its own time, for
    * instance whether a light client has expired, and this machine's clock may be wrong. Before the first block it is that of this machine.
    */
   readonly chainMs: number;
