@@ -130,12 +130,14 @@ export async function createRelayer(
     blockHash,
     logger,
   });
+  const localTimeMs = (): number => watches.local.view().chainMs;
   const gateDeps = {
     client: chains.local.client,
     local,
     store,
     registry,
     checkHistory,
+    localTimeMs,
     loadHistory: history.load,
     fitness: {
       sinceBlockMs: () => watches.local.view().sinceBlockMs,
@@ -151,7 +153,6 @@ export async function createRelayer(
   };
   const { gate, leadership } = await createGateParts(config, gateDeps);
   registerGateMetrics(metricsRegistry, gate.status, gate.status().spending.limits);
-  const localTimeMs = (): number => watches.local.view().chainMs;
   const common = { registry, metrics, clock, localTimeMs, random, logger };
   const resubmissions = createResubmissions(
     { journal, registry, wake: height.wake, leads: leadership.leads, clock, random },

@@ -164,6 +164,8 @@ interface GatePartsDeps {
   /** Reads costs and problems that other processes have written. */
   readonly loadHistory?: (latestHeight: bigint) => Promise<void>;
   readonly fitness: LeaderFitness;
+  /** Time by the local chain, wall-clock ms. */
+  readonly localTimeMs: () => number;
   /** Called when this process begins to submit. */
   readonly onLead: () => void;
   readonly context: DaemonContext;
@@ -177,7 +179,7 @@ interface GateParts {
 
 /** Creates gate and leadership, and connects them with the store. Throws `ClientError` "bad-key". */
 export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps): Promise<GateParts> {
-  const { client, store, context } = deps;
+  const { client, store, localTimeMs, context } = deps;
   const { clock, random, logger } = context;
   const { prefix, fee_granter: feeGranter } = config.signer;
   const signer = await createSigner(signingKey(config.signer), prefix, feeGranter);
@@ -187,7 +189,7 @@ export async function createGateParts(config: RelayerConfig, deps: GatePartsDeps
     fee === undefined ? [] : ([[name, fee]] as const),
   );
   const limits = { dailyFee, dailyGasPerOwner, dailyFeeByRule: new Map(budgets) };
-  const spending = createSpending(limits, { payer, chainId: config.chain.id, store, nowMs: clock.nowMs });
+  const spending = createSpending(limits, { payer, chainId: config.chain.id, store, localTimeMs, clock });
   const lease = openLease(config, signer.address, store);
   const { denom } = config.gas;
   const prepare: LeadershipDeps["prepare"] = async (signal, onProgress) => {

@@ -39,7 +39,7 @@ interface SpendingRefusal {
  * an admission adds the whole fee, and the gas limit to the owners of the queries.
  */
 export interface Spending {
-  /** Reads the spending of today, including that of an earlier process. */
+  /** Reads what earlier processes have spent. */
   readonly load: () => Promise<void>;
   readonly check: (request: AdmissionRequest) => SpendingRefusal | undefined;
   /** Adds a transaction, durable with the next flush. Returns a function that subtracts it again when nothing was paid. */
@@ -63,8 +63,9 @@ export interface SpendingDeps {
   readonly payer: string;
   readonly chainId: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
-  /** Wall-clock time, ms. */
-  readonly nowMs: () => number;
+  /** Time by the local chain, wall-clock ms: a step of this machine's clock begins no new day. */
+  readonly localTimeMs: () => number;
+  readonly clock: Pick<Clock, "monotonicMs">;
 }
 
 /** Days for which the rows are stored. */
@@ -88,14 +89,18 @@ interface Day {
 
 /** Creates the spending of one payer. It is 0 until `load`. */
 export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spending {
-  let current: Day = emptyDay(dayOf(deps.nowMs()));
+  // Several, so that a day's fees are known again when the time goes back over midnight.
+  let days = new Map<number, Day>();
+  let prunedDay = 0;
   const now = (): Day => {
-    const day = dayOf(deps.nowMs());
-    if (day !== current.day) current = emptyDay(day);
-    return current;
+    const day = dayOf(deps.localTimeMs());
+    const known = days.get(day) ?? emptyDay(day);
+    days.set(day, known);
+    for (const old of days.keys()) if (days.size > STORED_DAYS && old !== day) days.delete(old);
+    return known;
   };
-  const startMs = deps.nowMs();
-  /** Fees by minute of the wall clock. */
+  const startMs = deps.clock.monotonicMs();
+  /** Fees by minute of the process. */
   const recent = new Map<number, bigint>();
   const addRecent = (minute: number, fee: bigint): void => {
     recent.set(minute, (recent.get(minute) ?? 0n) + fee);
@@ -107,24 +112,29 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
     for (const owner of [ALL_OWNERS, ...gasByOwner.keys(), ...rules])
       deps.store.queue.push((session) => put(session, deps, day, owner));
   };
+  /** The chain is followed when something is paid, so the day is not that of a wrong clock. */
+  const prune = ({ day }: Day): void => {
+    if (day === prunedDay) return;
+    prunedDay = day;
+    deps.store.queue.push(async (session) => {
+      await session.run("DELETE FROM spending WHERE chain = ? AND payer = ? AND day < ?", [
+        deps.chainId,
+        deps.payer,
+        day - STORED_DAYS,
+      ]);
+    });
+  };
   return {
     load: async () => {
-      const day = dayOf(deps.nowMs());
-      current = await readDay(deps, day);
-      deps.store.queue.push(async (session) => {
-        await session.run("DELETE FROM spending WHERE chain = ? AND payer = ? AND day < ?", [
-          deps.chainId,
-          deps.payer,
-          day - STORED_DAYS,
-        ]);
-      });
+      days = await readDays(deps);
     },
     check: (request) => check(now(), limits, request),
     charge: (request) => {
       const day = now();
       add(day, request, 1n);
       write(day, request);
-      const minute = Math.floor(deps.nowMs() / MINUTE_MS);
+      prune(day);
+      const minute = Math.floor(deps.clock.monotonicMs() / MINUTE_MS);
       addRecent(minute, request.fee);
       let isReleased = false;
       return () => {
@@ -140,7 +150,7 @@ export function createSpending(limits: SpendingLimits, deps: SpendingDeps): Spen
       return { day, fee, gasByOwner: gas, feeByRule };
     },
     lastDay: () => {
-      const nowMs = deps.nowMs();
+      const nowMs = deps.clock.monotonicMs();
       const fees = [...recent].map(([minute, fee]) => (nowMs - minute * MINUTE_MS < DAY_MS ? fee : 0n));
       return {
         fee: fees.reduce((sum, fee) => sum + fee, 0n),
@@ -199,20 +209,23 @@ async function put(session: SqlSession, deps: SpendingDeps, day: Day, owner: str
   );
 }
 
-async function readDay({ store, chainId, payer }: SpendingDeps, day: number): Promise<Day> {
-  const found = emptyDay(day);
+async function readDays({ store, chainId, payer }: SpendingDeps): Promise<Map<number, Day>> {
+  const days = new Map<number, Day>();
   const rows = await store.session.run(
-    "SELECT owner, gas, fee FROM spending WHERE chain = ? AND payer = ? AND day = ?",
-    [chainId, payer, day],
+    "SELECT day, owner, gas, fee FROM spending WHERE chain = ? AND payer = ? ORDER BY day",
+    [chainId, payer],
   );
   for (const row of rows) {
+    const day = Number(bigintOf(row, "day") ?? 0n);
+    const found = days.get(day) ?? emptyDay(day);
+    days.set(day, found);
     const owner = textOf(row, "owner") ?? ALL_OWNERS;
     const rule = ruleOf(owner);
     if (owner === ALL_OWNERS) found.fee = bigintOf(row, "fee") ?? 0n;
     else if (rule !== undefined) found.feeByRule.set(rule, bigintOf(row, "fee") ?? 0n);
     else found.gas.set(owner, bigintOf(row, "gas") ?? 0n);
   }
-  return found;
+  return days;
 }
 
 /** Maximum number of owners in status and metrics: those with the most gas. */

@@ -12,6 +12,8 @@ const DAY_MS = 86_400_000;
 interface World {
   role: LeadershipStatus["role"];
   balance: bigint | Error;
+  /** By so much the chain's time differs. */
+  stepMs: number;
 }
 
 async function openGateTest(
@@ -20,9 +22,15 @@ async function openGateTest(
 ) {
   const clock = given.clock ?? createManualClock(10 * DAY_MS);
   const store = given.store ?? (await openTestStore(undefined));
-  const world: World = { role: "leader", balance: 1_000n };
+  const world: World = { role: "leader", balance: 1_000n, stepMs: 0 };
   const all = { dailyFee: undefined, dailyGasPerOwner: undefined, ...limits };
-  const spending = createSpending(all, { payer: "payer", chainId: "local-1", store, nowMs: clock.nowMs });
+  const spending = createSpending(all, {
+    payer: "payer",
+    chainId: "local-1",
+    store,
+    localTimeMs: () => clock.nowMs() + world.stepMs,
+    clock,
+  });
   await spending.load();
   let reads = 0;
   const gate = createGate({
@@ -66,6 +74,22 @@ describe("the gate", () => {
       spending: { fee: 5n, gasByOwner: new Map([["alice", 100n]]) },
       store: { kind: "memory", pendingWrites: 0, droppedWrites: 0, error: undefined },
     });
+  });
+
+  it("keeps a day's fees when the time goes over midnight and back, and over a restart meanwhile", async () => {
+    const { admit, world, clock, store, gate } = await openGateTest({ dailyFee: 10n });
+    await admit(8n);
+    world.stepMs = DAY_MS;
+    expect(await admit(9n)).toMatchObject({ admitted: true });
+    world.stepMs = 0;
+    expect(await admit(3n)).toMatchObject({ admitted: false });
+    expect(gate.status().spending.fee).toBe(8n);
+    const next = await openGateTest({ dailyFee: 10n }, { store, clock });
+    next.world.stepMs = DAY_MS;
+    expect(await next.admit(2n)).toMatchObject({ admitted: false });
+    next.world.stepMs = 0;
+    expect(await next.admit(3n)).toMatchObject({ admitted: false });
+    expect(await next.admit(2n)).toMatchObject({ admitted: true });
   });
 
   it("adds up the fees of the last day, without those that nobody paid", async () => {
