@@ -18,6 +18,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     name: "payment-missing",
     severity: "warning",
     title: "Payment of the month missing",
+    end: "2026-10 was paid at height 35128123",
     when: "the payment of the last month is not in the chain's blocks `after` the end of the month, or the chain could not pay",
     description:
       "The chain has not paid the validator for the month that ended, although the watchdog counted blocks of it.",
@@ -41,6 +42,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     name: "payment-differs",
     severity: "warning",
     title: "Payment of the month differs",
+    end: "2026-10 was paid as expected",
     when: "the payment of the last month is more than `max_difference` away from what the watchdog expected by its own count",
     description:
       "The chain paid the validator another amount for the month that ended than the programme's formula gives for the watchdog's count.",
