@@ -201,10 +201,14 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
 function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
-  if (prices.state !== "error") return clear("the sidecar responds");
+  const isFailing = latestCalls(input) === "bad";
+  // The outage ends, and its cost is known, when the node has connected again: up to two minutes after the sidecar is back.
+  if (prices.state !== "error")
+    return isFailing
+      ? cannotSee("the sidecar responds, and the node's calls still fail")
+      : clear("the sidecar responds");
   // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
-  if (latestCalls(input) !== "bad")
-    return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
+  if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
     `the price sidecar does not respond, and the node's calls fail: ${prices.failure.text}${process}`,
