@@ -29,7 +29,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     when: "the chain's slashing module has tombstoned the validator",
     description:
       "The chain has evidence that two blocks of one height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
-    impact: "The validator earns nothing any more under this key.",
+    impact: "The validator never earns anything again with this key.",
     action:
       "Stop every process that has the key before anything else. Then find the second signer, and ask the DAO about a validator with a new key.",
     for: "0s",
@@ -72,7 +72,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
       "The validator's signing window fills. When more of its blocks are missed than the chain allows, the validator is slashed and jailed.",
     impact:
       "The jail costs a part of the stake, its own and the delegators', and all pay until somebody releases the validator.",
-    action: "Make the validator sign, whatever else is wrong: every signed block moves the jail away.",
+    action: "Make the validator sign, whatever else is wrong: with every signed block, jail is further away.",
     for: "30s",
     resolveFor: "1m",
     thresholds: {
