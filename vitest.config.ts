@@ -49,6 +49,8 @@ export const NATIVE_MODULES = {
 const FIRST = [
   SIMULATION,
   "test/stack/first-page",
+  "test/stack/afternoon-of-faults",
+  "test/stack/half-hour-of-health",
   "test/stack/relayer-alerts",
   "test/stack/watchdog-alerts",
   "test/stack/monitoring",

@@ -6,7 +6,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bootSystemd, type SystemdMachine } from "../support/stack/systemd-machine.ts";
 
-const TIMEOUT_MS = 120_000;
+/** After an outage of a minute, the node connects to its sidecar again within another one. */
+const TIMEOUT_MS = 180_000;
 
 /** The commands of the page by the word in italics that begins the text before them. */
 function afternoon(): ReadonlyMap<string, string> {

@@ -35,18 +35,19 @@ const ONLY_FED: Readonly<Record<string, string>> = {
   "notifications-lost": "it needs a channel that refuses for good; test/watchdog/watchdog.test.ts has one",
   "rotation-risk": "it needs a closed month below the boundary",
   "jail-near":
+    "a validator of this localnet is jailed within seconds; afternoon-of-faults.test.ts has another one",
+  "jail-risk":
     "a validator of this localnet is jailed within seconds; test/watchdog/integration/standing.test.ts has a chain for it",
-  "jail-risk": "the same",
   "validator-jailed": "a jailed validator is missing in all later faults; the same test has it",
   "validator-tombstoned": "a tombstoned validator never comes back; the same test has it",
   "network-votes-missing":
     "it needs most sidecars of a network to fail; test/watchdog/outages.test.ts has them",
-  "upgrade-planned": "these watchdogs read no chain; test/watchdog/chain-watch.test.ts has a plan",
+  "upgrade-planned": "these watchdogs read no chain; afternoon-of-faults.test.ts has a plan",
   "upgrade-imminent": "a plan of the fault is two hours ahead; test/watchdog/chain-watch.test.ts has one",
-  "payment-missing": "it needs a closed month; test/watchdog/chain-watch.test.ts has one",
+  "payment-missing": "it needs a closed month; afternoon-of-faults.test.ts has one",
   "payment-differs": "the same",
   "prices-differ-from-chain":
-    "these watchdogs read no prices of the chain; test/watchdog/chain-watch.test.ts has a chain that does",
+    "these watchdogs read no prices of the chain; afternoon-of-faults.test.ts has one that does",
   "prices-differ-from-sidecars": "both localnets have one sidecar each, on different chains for the watchdog",
 };
 

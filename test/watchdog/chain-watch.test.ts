@@ -194,7 +194,7 @@ describe("a watchdog over the end of a month", () => {
     expect(reported?.compared.comparisons.length).toBeGreaterThan(0);
     reports.close();
     const page = await (await fetch(`${rig.url}/validators/alpha/chain`)).text();
-    expect(page).toContain("2026-10 was paid with 2,500,000,000 untrn");
+    expect(page).toContain("The chain paid 2,500,000,000 untrn for 2026-10");
     expect(page).toContain("Prices compared");
   });
 });

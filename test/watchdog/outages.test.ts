@@ -307,4 +307,14 @@ describe("an outage of one cause", () => {
     const [, second = expect.unreachable("no second page")] = begun;
     expect(second.atMs - (endMs - 8 * MINUTE + beginsMs)).toBeLessThanOrEqual(2 * MINUTE);
   });
+
+  it("lasts until the node has connected to its sidecar again, and the end names all lost blocks", () => {
+    const { events, endMs } = play((offMs) => (offMs < 3 * MINUTE ? DOWN : { calls: "bad" }), 270_000);
+    expect(events.map(({ alert, kind }) => [alert, kind])).toEqual([
+      ["sidecar-down", "firing"],
+      ["sidecar-down", "resolved"],
+    ]);
+    expect(events[1]?.atMs).toBeGreaterThanOrEqual(endMs);
+    expect(events[1]?.cost?.blocks).toBe(270n);
+  });
 });

@@ -6,66 +6,17 @@ import { runbookPath, withoutTemplates } from "../../platform/monitoring/alerts/
 import type { AlertEvent } from "../../watchdog/alerts/alert-event.ts";
 import { isSymptom } from "../../watchdog/alerts/miss-causes.ts";
 import { EMPTY_ALERTING, planAlerts } from "../../watchdog/alerts/plan-alerts.ts";
-import { active, type AlertRule, clear, type ConditionResult } from "../../watchdog/conditions/condition.ts";
+import {
+  active,
+  type AlertRule,
+  clear,
+  type Condition,
+  type ConditionResult,
+} from "../../watchdog/conditions/condition.ts";
 import { alertsSchema } from "../../watchdog/conditions/alerts-config.ts";
 import { alertMessage, messageText } from "../../watchdog/notify/channels/message.ts";
 import type { Cost } from "../../watchdog/policy/cost-text.ts";
 import { ALERTS_BY_RUNBOOK, runbookPathOf } from "./runbook-files.ts";
-
-/** What the examples say is measured at the end of each alert. */
-const ENDS: Readonly<Record<string, string>> = {
-  "sidecar-down": "the sidecar responds",
-  "sidecar-too-slow": "the price sidecar responds in 4 ms",
-  "oracle-calls-failing": "the node's latest calls succeed",
-  "sidecar-slow": "the price sidecar responds in 4 ms",
-  "websocket-providers-failing": "0 of 12 WebSocket providers fail",
-  "all-prices-missing": "38 pairs have a price",
-  "major-pairs-missing": "3 major pairs have a price",
-  "empty-prices-counted": "the sidecar responds with prices",
-  "stale-price-timestamp": "the sidecar's timestamp changes",
-  "prices-differ-from-chain": "3 prices are at most 0.06 % apart",
-  "prices-differ-from-sidecars": "3 prices are at most 0.06 % apart",
-  "chain-halted": "the chain is at height 35120884",
-  "node-halted": "the node is at height 35121884",
-  "node-behind": "the node is 0 blocks behind height 35121884",
-  "not-in-validator-set": "the validator is in the set",
-  "not-signing": "the validator signs",
-  "node-not-voting": "the node calls its sidecar",
-  "upgrade-planned": "no upgrade is planned",
-  "upgrade-imminent": "no upgrade is planned",
-  "validator-tombstoned": "the validator is not tombstoned",
-  "validator-jailed": "the validator is not jailed",
-  "jail-near": "5,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 4,488 left",
-  "jail-risk": "1,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,488 left",
-  "network-votes-missing": "the validator missed 0 of its last 30 votes",
-  "any-reward-lost": "388 more missed blocks are allowed, 0.2 h of a total outage",
-  "any-reward-rate-low": "the month's rate is 95.0112 %",
-  "any-reward-at-risk": "the loss of the last hours has ended",
-  "any-reward-headroom-low": "14,212 more missed blocks are allowed, 7.9 h of a total outage",
-  "any-reward-fast-burn": "the loss of the last hours has ended",
-  "any-reward-slow-burn": "the present loss is small enough for the month",
-  "full-reward-lost": "388 more missed blocks are allowed, 0.2 h of a total outage",
-  "full-reward-rate-low": "the month's rate is 98.0023 %",
-  "full-reward-at-risk": "the loss of the last hours has ended",
-  "full-reward-headroom-low": "14,212 more missed blocks are allowed, 7.9 h of a total outage",
-  "full-reward-fast-burn": "the loss of the last hours has ended",
-  "full-reward-slow-burn": "the present loss is small enough for the month",
-  "rotation-risk": "one bad month would not lead to rotation",
-  "payment-missing": "2026-10 was paid at height 35128123",
-  "payment-differs": "2026-10 was paid as expected",
-  "grpc-closed": "the gRPC port accepts connections",
-  "egress-closed": "outbound connections work",
-  "clock-skew": "the clocks agree",
-  "cannot-see-votes": "a node's page can be read",
-  "cannot-see-node": "the node metrics can be read",
-  "cannot-see-prices": "the sidecar prices can be read",
-  "cannot-see-sidecar-metrics": "the sidecar metrics can be read",
-  "cannot-see-oracle-metrics": "the oracle metrics can be read",
-  "cannot-see-chain": "the chain queries can be read",
-  "watchdog-slow": "the last poll began 0 s late",
-  "clock-not-believed": "the watchdog's clock is believed",
-  "notifications-lost": "all notifications of the last day were delivered",
-};
 
 /** What is measured when the example of an alert fires, as its runbook says, and when it ends. */
 export interface ExampleReasons {
@@ -73,12 +24,15 @@ export interface ExampleReasons {
   readonly resolved: string;
 }
 
-/** Returns the reasons of an alert's example. The first one is in its runbook, in the repository `root`; "…" is still to be written. */
-export function exampleReasons(name: string, root: string): ExampleReasons {
+/**
+ * Returns the reasons of an alert's example. The first one is in its runbook, in the repository `root`; "…" is still to be written. The
+ * condition has the last one.
+ */
+export function exampleReasons({ name, end }: Condition, root: string): ExampleReasons {
   const path = join(root, runbookPathOf(name));
   const runbook = existsSync(path) ? readFileSync(path, "utf8") : "";
   const firing = /^ *Since 2026-\d\d-\d\d \d\d:\d\d UTC: (.+)\.$/m.exec(runbook)?.[1];
-  return { firing: firing ?? "…", resolved: ENDS[name] ?? "…" };
+  return { firing: firing ?? "…", resolved: end };
 }
 
 const RULES = alertsSchema.parse({}).rules;
@@ -137,7 +91,7 @@ export function alertMessagesPage(root: string): string {
   const entries = RULES.map((rule) => {
     const { condition, severity } = rule;
     const { name, title, description, impact } = condition;
-    const messages = eventsOf(rule, exampleReasons(name, root)).map(
+    const messages = eventsOf(rule, exampleReasons(condition, root)).map(
       (event) => `\`\`\`text\n${messageText(alertMessage([event]), 4_000)}\n\`\`\``,
     );
     return [

@@ -239,9 +239,12 @@ function overlaps(a: ExplainingAlert, b: ExplainingAlert): boolean {
 }
 
 const SYMPTOM =
-  /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|^watchdog-|^clock-|^notifications-|^test$/;
+  /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
-/** True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades and payments, which lose no block. */
+/**
+ * True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades, payments and closed ports, which
+ * lose no block.
+ */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);
 }

@@ -81,6 +81,8 @@ export interface Condition<Key extends string = string> {
   readonly echo?: "minutes" | "month";
   /** A few words: "All prices missing". */
   readonly title: string;
+  /** An example of what is measured when the alert ends, as the last part of "Now: …". It is in `docs/alerts.md`. */
+  readonly end: string;
   /** When the alert fires, as the last part of "fires when …". */
   readonly when: string;
   /** What it means, in full sentences. The same for every validator and every time. */

@@ -43,6 +43,7 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     name: "prices-differ-from-chain",
     severity: "warning",
     title: "Prices differ from the chain's",
+    end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price of a pair in `chain.pairs` is more than `max_deviation` away from the price that the chain stores, which is not older than `max_age`",
     description:
       "The sidecar's price of a pair has been far from the chain's for minutes. The chain's price is the median of all validators, so this sidecar is probably wrong.",
@@ -66,6 +67,7 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     name: "prices-differ-from-sidecars",
     severity: "warning",
     title: "Prices of sidecars differ",
+    end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price of a pair in `chain.pairs` or `alerts.major_pairs` is more than `max_deviation` away from the median of all sidecars that the watchdog reads on this chain",
     description:
       "The sidecar's price of a pair has been far from those of the other sidecars for minutes. With two sidecars, nothing shows which of them is wrong.",

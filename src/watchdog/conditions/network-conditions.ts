@@ -23,6 +23,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     name: "grpc-closed",
     severity: "warning",
     title: "Node's gRPC port closed",
+    end: "the gRPC port accepts connections",
     when: "the node responds, but its gRPC port accepts no connection",
     description: "The node's gRPC port accepts no connection, so the sidecar cannot refresh its market map.",
     impact:
@@ -37,6 +38,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     name: "egress-closed",
     severity: "warning",
     title: "Outbound HTTPS closed",
+    end: "outbound connections work",
     when: "no configured target accepts a connection",
     description:
       "The watchdog cannot connect from its machine to any configured target. The sidecar needs outbound connections to its price providers.",
@@ -54,6 +56,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     name: "clock-skew",
     severity: "warning",
     title: "Clocks differ",
+    end: "the clocks agree",
     when: "the clocks of the node's and the watchdog's machines differ by more than `max_skew`",
     description:
       "The clocks of the node's and the watchdog's machines differ. The watchdog assigns blocks to months by time, and the sidecar drops old prices. Both need correct clocks.",
@@ -73,6 +76,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
     name: "cannot-see-votes",
     severity: "critical",
     title: "Cannot see whether the validator votes",
+    end: "a node's page can be read",
     when: "neither the page of any node nor the validator's place on the chain can be read, or the pages have no metrics of the oracle",
     description: `The watchdog cannot read any source that shows votes, and does not know whether the validator votes. It counts the blocks of this time when a node's page is back.`,
     impact: "Unknown: none, or every block if the node's machine is down.",
@@ -141,6 +145,7 @@ function cannotSeeSource({ source, page, action, evaluate }: SourceTexts): Condi
     name: `cannot-see-${source}`,
     severity: source === "oracle-metrics" ? "info" : "warning",
     title: `Cannot see: ${page}`,
+    end: `the ${page} can be read`,
     when: `the ${page} cannot be read`,
     description: CANNOT_SEE,
     impact: "Not known from this source: the other conditions and the count show whether blocks are lost.",

@@ -12,6 +12,7 @@ export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
     name: "network-votes-missing",
     severity: "critical",
     title: "Oracle votes of many validators are missing",
+    end: "the validator missed 0 of its last 30 votes",
     when: "the validator missed at least half of its oracle votes of the last half minute, and so did at least `min_others` of the other validators",
     description:
       "The oracle fails for many validators together. The cause is something that they share: the market map, a release, the network, or a price provider that all of them need.",

@@ -28,6 +28,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     name: "chain-halted",
     severity: "critical",
     title: "Chain halted",
+    end: "the chain is at height 35120884",
     when: "no source has shown a new block for `halt_after`",
     description:
       "The chain appears to have halted: neither the validator's nodes nor the chain's API shows a new block.",
@@ -51,6 +52,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     name: "node-halted",
     severity: "critical",
     title: "Node halted",
+    end: "the node is at height 35121884",
     when: "a node has had no new block for `halt_after`, while another source shows new ones",
     description: "The node's process responds, but no longer follows the chain.",
     impact: "The validator neither signs nor votes: it misses every block, for both rates.",
@@ -81,6 +83,7 @@ export const NODE_CONDITIONS: readonly Condition[] = [
     echo: "minutes",
     severity: "critical",
     title: "Node behind",
+    end: "the node is 0 blocks behind height 35121884",
     when: "a node with new blocks is more than `max_blocks` behind the highest height that any source shows, or is catching up",
     description: "The node is behind the chain. It cannot vote until it has caught up.",
     impact: "The validator misses every block until the node has caught up, for both rates.",

@@ -18,6 +18,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     name: "payment-missing",
     severity: "warning",
     title: "Payment of the month missing",
+    end: "2026-10 was paid at height 35128123",
     when: "the payment of the last month is not in the chain's blocks `after` the end of the month, or the chain could not pay",
     description:
       "The chain has not paid the validator for the month that ended, although the watchdog counted blocks of it.",
@@ -41,12 +42,13 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
     name: "payment-differs",
     severity: "warning",
     title: "Payment of the month differs",
+    end: "2026-10 was paid as expected",
     when: "the payment of the last month is more than `max_difference` away from what the watchdog expected by its own count",
     description:
       "The chain paid the validator another amount for the month that ended than the programme's formula gives for the watchdog's count.",
     impact: "The difference, if the chain's counts are wrong. It is not paid later.",
     action:
-      "Compare the chain's counts of the reason with the month's report: the node can count votes that the chain does not get. Then ask in the validators' channel.",
+      "Compare the chain's counts, which the alert names, with the month's report: the node can count votes that the chain does not get. Then ask in the validators' channel.",
     for: "0s",
     resolveFor: "1m",
     thresholds: {
@@ -84,7 +86,7 @@ function evaluateAmount(input: ConditionInput, maxPercent: number): ConditionRes
   const difference = amount.amount > expected ? amount.amount - expected : expected - amount.amount;
   // In hundredths of a percent, as thresholds are.
   return difference * 10_000n > expected * BigInt(Math.round(maxPercent * 100))
-    ? active(withoutStop(paymentText(payment)))
+    ? active(asReason(paymentText(payment)))
     : clear(`${month} was paid as expected`);
 }
 
@@ -94,7 +96,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
   const [before = ""] = monthsBefore(month, 1);
   const payment = lastPayment(input);
   if ("kind" in payment) return payment;
-  if (payment.outcome === "failed") return active(withoutStop(paymentText(payment)));
+  if (payment.outcome === "failed") return active(asReason(paymentText(payment)));
   if (payment.outcome === "none-due") return clear(`the chain paid nobody for ${before}`);
   if (payment.outcome === "paid") return clear(`${before} was paid at height ${payment.height}`);
   const sinceMs = atMs - monthStartMs(month);
@@ -107,6 +109,6 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
 }
 
 /** A reason is the last part of a sentence. */
-function withoutStop(text: string): string {
-  return text.replace(/\.$/, "");
+function asReason(text: string): string {
+  return text.replace(/^The/, "the").replace(/\.$/, "");
 }

@@ -27,6 +27,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     name: "all-prices-missing",
     severity: "critical",
     title: "All prices missing",
+    end: "38 pairs have a price",
     when: "the sidecar responds, and no pair has a price",
     description: "The sidecar responds without any price. A single missing pair is normal; this is not.",
     impact: NO_PRICES_IMPACT,
@@ -42,6 +43,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     name: "major-pairs-missing",
     severity: "critical",
     title: "Major pairs missing",
+    end: "3 major pairs have a price",
     when: "a pair in `alerts.major_pairs` has no price, while other pairs have one",
     description:
       "A major pair has no price. The chain needs these pairs most: it converts the pay with the native token's price. Other missing pairs are normal.",
@@ -69,6 +71,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     name: "empty-prices-counted",
     severity: "warning",
     title: "Votes without prices are recorded as success",
+    end: "the sidecar responds with prices",
     when: "the sidecar responds without any price, and the node counts successful calls",
     description:
       "The node counts each of these votes as success, but the chain counts it as missed. Do not trust the node's success rate now.",
@@ -90,6 +93,7 @@ export const PRICE_CONDITIONS: readonly Condition[] = [
     name: "stale-price-timestamp",
     severity: "critical",
     title: "Prices are frozen",
+    end: "the sidecar's timestamp changes",
     when: "the sidecar's timestamp has not changed for `max_age`",
     description:
       "The sidecar updates its timestamp four times a second, even without any price. When the timestamp does not change, its price loop hangs.",

@@ -37,6 +37,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "sidecar-down",
     severity: "critical",
     title: "Sidecar down",
+    end: "the sidecar responds",
     when: "the sidecar's prices cannot be read, and the node's calls fail too",
     description:
       "Neither the watchdog nor the node can reach the price sidecar. A planned restart ends before this alert fires.",
@@ -75,6 +76,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "sidecar-too-slow",
     severity: "critical",
     title: "Sidecar too slow for the node",
+    end: "the price sidecar responds in 4 ms",
     when: "the sidecar's price response takes longer than the node waits (`client_timeout`), and the node's calls fail",
     description:
       "The sidecar responds, but later than the node waits: client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
@@ -100,6 +102,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     echo: "minutes",
     title: "Oracle calls fail",
+    end: "the node's latest calls succeed",
     when: "none of the node's calls has succeeded for `none_for`, or at least `min_failed` of the calls in the last 5 minutes failed, with at least `min_blocks` calls, and the latest calls still fail",
     description: "The node calls its sidecar for every vote, and these calls fail.",
     impact: FAILING_CALLS_IMPACT,
@@ -127,6 +130,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     name: "sidecar-slow",
     severity: "warning",
     title: "Sidecar responds slowly",
+    end: "the price sidecar responds in 4 ms",
     when: "the sidecar's price response takes longer than `slow_after`, or, while the watchdog cannot read the prices, at least half of the node's calls do",
     description:
       "The sidecar's price responses are slow. The node waits for prices for client_timeout in its app.toml, 2 s by default. neutrond 9 always ends the call after 1 s.",
@@ -162,6 +166,7 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
     severity: "critical",
     echo: "minutes",
     title: "All WebSocket providers fail",
+    end: "0 of 12 WebSocket providers fail",
     when: "no WebSocket provider has sent a message for a minute, and the success rate of the last 30 minutes is below `max_rate`, or no pair has a price",
     description:
       "All WebSocket price providers fail together, and the validator loses votes: the node's calls fail, or no pair has a price. A vote without a price is a success for the node and a missed vote for the chain. Single disconnections are normal: providers reconnect within ten seconds.",
@@ -196,10 +201,14 @@ export const SIDECAR_CONDITIONS: readonly Condition[] = [
 function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
-  if (prices.state !== "error") return clear("the sidecar responds");
+  const isFailing = latestCalls(input) === "bad";
+  // The outage ends, and its cost is known, when the node has connected again: up to two minutes after the sidecar is back.
+  if (prices.state !== "error")
+    return isFailing
+      ? cannotSee("the sidecar responds, and the node's calls still fail")
+      : clear("the sidecar responds");
   // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
-  if (latestCalls(input) !== "bad")
-    return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
+  if (!isFailing) return cannotSee("the watchdog cannot reach the sidecar, and the node's calls do not fail");
   const process = sidecar.state === "up" ? "; its metrics page responds" : "";
   return active(
     `the price sidecar does not respond, and the node's calls fail: ${prices.failure.text}${process}`,

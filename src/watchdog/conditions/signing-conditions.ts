@@ -32,6 +32,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     name: "not-in-validator-set",
     severity: "critical",
     title: "Not in the validator set",
+    end: "the validator is in the set",
     when: "the chain's validator set does not have the validator",
     description: "The validator is jailed, was rotated out, or has too little stake.",
     impact: "The validator earns nothing until it is in the set again: the month's pay falls in proportion.",
@@ -63,6 +64,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     echo: "minutes",
     severity: "critical",
     title: "Validator does not sign",
+    end: "the validator signs",
     when: "the validator is in the set, and its last signature is more than `max_blocks` old, or the latest commits lack it",
     description: "The chain makes blocks without the validator's signature.",
     impact:
@@ -101,6 +103,7 @@ export const SIGNING_CONDITIONS: readonly Condition[] = [
     echo: "minutes",
     severity: "critical",
     title: "Node does not vote on prices",
+    end: "the node calls its sidecar",
     when: "the node has new blocks, but has made no oracle call for `stall_after`",
     description:
       "The node follows the chain, but does not call its sidecar. Either the oracle is disabled in app.toml, or the node cannot prepare blocks.",

@@ -25,10 +25,11 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     name: "validator-tombstoned",
     severity: "critical",
     title: "Validator tombstoned",
+    end: "the validator is not tombstoned",
     when: "the chain's slashing module has tombstoned the validator",
     description:
       "The chain has evidence that two blocks of one height were signed with the validator's key. Its stake was slashed, and the key can never sign again.",
-    impact: "The validator earns nothing any more under this key.",
+    impact: "The validator never earns anything again with this key.",
     action:
       "Stop every process that has the key before anything else. Then find the second signer, and ask the DAO about a validator with a new key.",
     for: "0s",
@@ -47,6 +48,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     name: "validator-jailed",
     severity: "critical",
     title: "Validator jailed",
+    end: "the validator is not jailed",
     when: "the chain has jailed the validator; without `operator_address`, until the time at which it can be released",
     description:
       "The chain removed the validator from the set, since it missed too many blocks of its signing window, or since its own stake is too small.",
@@ -64,12 +66,13 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     echo: "month",
     severity: "critical",
     title: "Jail is near",
+    end: "5,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 4,488 left",
     when: "the validator misses blocks, and at the present rate it is jailed within `jailed_within`, or `min_used` of the misses that the window allows are used",
     description:
       "The validator's signing window fills. When more of its blocks are missed than the chain allows, the validator is slashed and jailed.",
     impact:
       "The jail costs a part of the stake, its own and the delegators', and all pay until somebody releases the validator.",
-    action: "Make the validator sign, whatever else is wrong: every signed block moves the jail away.",
+    action: "Make the validator sign, whatever else is wrong: with every signed block, jail is further away.",
     for: "30s",
     resolveFor: "1m",
     thresholds: {
@@ -98,6 +101,7 @@ export const SLASHING_CONDITIONS: readonly Condition[] = [
     echo: "month",
     severity: "warning",
     title: "Signing window fills",
+    end: "1,012 of the 9,500 misses that a window of 10,000 blocks allows are used, 8,488 left",
     when: "`min_used` of the misses that the signing window allows are used, or at the present rate the validator is jailed within `jailed_within`",
     description:
       "The validator missed so many of the last blocks that a further outage leads to jail sooner than usual.",

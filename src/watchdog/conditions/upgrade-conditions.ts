@@ -22,6 +22,7 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     name: "upgrade-planned",
     severity: "info",
     title: "Upgrade of the chain planned",
+    end: "no upgrade is planned",
     when: "the chain has planned an upgrade that is expected in less than `lead`",
     description: "The chain has planned an upgrade: at its height, every node needs the new version.",
     impact: IMPACT,
@@ -38,6 +39,7 @@ export const UPGRADE_CONDITIONS: readonly Condition[] = [
     name: "upgrade-imminent",
     severity: "warning",
     title: "Upgrade of the chain is near",
+    end: "no upgrade is planned",
     when: "the chain has planned an upgrade that is expected in less than `lead`",
     description:
       "The height of a planned upgrade will be reached soon: every node needs the new version then.",

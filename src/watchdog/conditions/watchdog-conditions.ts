@@ -11,6 +11,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     name: "watchdog-slow",
     severity: "critical",
     title: "This watchdog is too slow",
+    end: "the last poll began 0 s late",
     when: "polls begin more than `max_late` later than planned",
     description:
       "The watchdog has more work than its processor or disk can do: its polls begin late, and sources seem to be slow or down that are not. What it counts stays right, since nodes count in the meantime.",
@@ -46,6 +47,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     name: "clock-not-believed",
     severity: "warning",
     title: "This watchdog's clock is not believed",
+    end: "the watchdog's clock is believed",
     when: "the clock of the watchdog's machine contradicts the chain, the sources or the last poll",
     description:
       "The clock of the watchdog's machine was set or is wrong: the chain's newest block, the sources' clocks or the last stored poll say otherwise. The watchdog goes on with the time that it believes.",
@@ -67,12 +69,13 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
     name: NOTIFICATIONS_LOST,
     severity: "critical",
     title: "Notifications were not delivered",
+    end: "all notifications of the last day were delivered",
     when: "a channel has refused a notification for good, or did not accept it for a day",
     description:
       "A receiver does not exist any more, refuses the watchdog's account or a message, or was down for a day. The channels that work send this alert.",
     impact: "The alerts of that channel reach nobody until its receiver accepts them.",
     action:
-      "Correct the channel as the receiver's words say, run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for what is no longer of use.",
+      "Correct the channel's settings: the receiver's words say what is wrong. Run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for what nobody needs any more.",
     for: "0s",
     past: { notStored: "notifications" },
     evaluate: ({ lost = [] }) => {

@@ -177,7 +177,7 @@ const LABEL_MISSING: AlertSpec = {
   severity: "critical",
   summary: "Nodes without the label validator.",
   description:
-    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the label validator. The rules take them for nodes of one validator, and compare them by their best.",
+    "{{ $value }} nodes of {{ $labels.chain_id }} are scraped without the label validator. The rules treat them as nodes of one validator, and use the best one.",
   impact: "When one of them loses its votes, no alert fires as long as another one votes.",
   expr: () => 'count by (chain_id) (count by (chain_id, instance) (app_oracle_responses{validator=""})) > 1',
   for: "5m",

@@ -39,13 +39,14 @@ export function paymentText(payment: Payment): string {
   if (outcome === "none-due") return `The chain paid nobody for ${month}: ${where}.${why}`;
   if (outcome === "failed")
     return `The chain could not pay ${amount === undefined ? "" : `${coinText(amount, display)} `}for ${month}: ${where}.${why}`;
-  const paid = amount === undefined ? "" : coinText(amount, display);
-  return `${month} was paid with ${paid}: ${where}. ${comparisonText(payment)}${why}`;
+  const paid = amount === undefined ? month : `${coinText(amount, display)} for ${month}`;
+  return `The chain paid ${paid}: ${where}. ${comparisonText(payment)}${why}`;
 }
 
 function placeText({ height, timeMs, txHash }: Payment): string {
-  const place = txHash === undefined ? "in the block's own events" : `transaction ${txHash}`;
-  return `${place}, height ${formatCount(height)}, ${formatTime(timeMs)} UTC`;
+  const block = `block ${formatCount(height)}`;
+  const place = txHash === undefined ? `${block}'s own events` : `transaction ${txHash} in ${block}`;
+  return `see ${place}, ${formatTime(timeMs)} UTC`;
 }
 
 function comparisonText(payment: Payment): string {

@@ -47,7 +47,7 @@ it.each(rules.map((rule) => [rule.condition.name, rule] as const))(
     );
     const wordsOf = (kind: ConditionResult["kind"]) =>
       results.filter((one) => one?.kind === kind).map((one) => words(one?.reason ?? ""));
-    const { firing, resolved } = exampleReasons(name, ROOT);
+    const { firing, resolved } = exampleReasons(rule.condition, ROOT);
     expect(wordsOf("active")).toContain(words(firing));
     expect(wordsOf("clear")).toContain(words(resolved));
   },

@@ -33,7 +33,7 @@ export function labelText(labels: Labels): string {
     .join(",");
 }
 
-/** Starts a server on a free port that passes on the JSON of each POST. */
+/** Starts a server on a free port that passes on the JSON of each POST, to any path. */
 export async function startHook(
   onBody: (body: unknown) => void,
 ): Promise<{ readonly url: string; readonly close: () => Promise<void> }> {
@@ -45,7 +45,7 @@ export async function startHook(
       routes: [
         {
           method: "POST",
-          path: "/hook",
+          path: "*",
           handle: ({ body }) => {
             onBody(JSON.parse(new TextDecoder().decode(body)));
             return textReply(200, "ok");

@@ -35,7 +35,8 @@ export async function startSmtpServer(): Promise<SmtpServer> {
     const onLine = (line: string): void => {
       if (state.data !== undefined) {
         if (line !== ".") {
-          state.data += `${line}\n`;
+          // A client doubles a full stop at the begin of a line.
+          state.data += `${line.replace(/^\.\./, ".")}\n`;
           return;
         }
         if (served.refusal === undefined) mails.push({ recipients: state.recipients, text: state.data });

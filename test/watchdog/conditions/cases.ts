@@ -294,9 +294,10 @@ export const CASES: Readonly<Record<string, Cases>> = {
     fires: all(blindPrices, blindSidecar, failingCalls),
     quiet: {
       "prices that only the watchdog cannot read": all(blindPrices, blindSidecar),
-      "calls that fail while the sidecar answers": failingCalls,
+      "calls that succeed again": blindSidecar,
     },
     missing: {
+      "calls that succeed, after the sidecar is back": failingCalls,
       "the node's page": all(blindPrices, blindNode),
       "the prices' address": all(
         withNode(() => ({ prices: notConfigured })),

@@ -235,7 +235,7 @@ describe("the payment of the revenue module", () => {
     });
     expect(payment && paymentState(payment)).toBe("equal");
     expect(payment && paymentText(payment)).toBe(
-      "2026-10 was paid with 2,500 NTRN (2,500,000,000 untrn): in the block's own events, height 2,678,401, 2026-11-01 00:00:00 UTC. That is the expected amount.",
+      "The chain paid 2,500 NTRN (2,500,000,000 untrn) for 2026-10: see block 2,678,401's own events, 2026-11-01 00:00:00 UTC. That is the expected amount.",
     );
     // The terms are those after the block of the payment, not those of now.
     expect(calls).toContain(`1317/neutron/revenue/payment_info at ${FIRST}`);
@@ -284,7 +284,7 @@ describe("the payment of the revenue module", () => {
     });
     const failed = await search({ chain: { events: { [`${FIRST}`]: [failure] } } });
     expect(failed.payment && paymentText(failed.payment)).toBe(
-      "The chain could not pay 2,500 NTRN (2,500,000,000 untrn) for 2026-10: in the block's own events, height 2,678,401, 2026-11-01 00:00:00 UTC. Spendable balance 0untrn is smaller than 2500000000untrn: insufficient funds.",
+      "The chain could not pay 2,500 NTRN (2,500,000,000 untrn) for 2026-10: see block 2,678,401's own events, 2026-11-01 00:00:00 UTC. Spendable balance 0untrn is smaller than 2500000000untrn: insufficient funds.",
     );
     const none = event("revenue_distribution_none", {
       revenue_amount: "0",
@@ -427,7 +427,7 @@ describe("a payment by transaction", () => {
       expected: 1_250_000_000n,
       amount: { amount: 1_250_000_000n, denom: "untrn" },
     });
-    expect(payment && paymentText(payment)).toContain(`transaction ${hash}, height 2,678,431`);
+    expect(payment && paymentText(payment)).toContain(`transaction ${hash} in block 2,678,431`);
   });
 
   it("is missing without one of the payer's", async () => {
