@@ -202,9 +202,10 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   const { prices, sidecar } = input.node;
   if (prices.state === "not-configured") return cannotSee("sources.prices is not configured");
   const isFailing = latestCalls(input) === "bad";
-  // The outage ends, and its cost is known, when the node has connected again: up to two minutes after the sidecar is back.
+  // The outage ends, and its cost is known, when the node has connected again: up to two minutes after the sidecar is back. A sidecar that
+  // is too slow for every node is another cause.
   if (prices.state !== "error")
-    return isFailing
+    return isFailing && prices.durationMs <= QUICK_MS
       ? cannotSee("the sidecar responds, and the node's calls still fail")
       : clear("the sidecar responds");
   // An unreadable source alone shows nothing about the sidecar. The node's own calls show that the sidecar is down.
@@ -214,6 +215,9 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
     `the price sidecar does not respond, and the node's calls fail: ${prices.failure.text}${process}`,
   );
 }
+
+/** The shortest time that a node waits. */
+const QUICK_MS = 1_000;
 
 /** Failed calls below which a time without a good one says little: after a halt of the chain, one is enough for a long time. */
 const LEAST_FAILED = 10n;

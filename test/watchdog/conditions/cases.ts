@@ -295,9 +295,10 @@ export const CASES: Readonly<Record<string, Cases>> = {
     quiet: {
       "prices that only the watchdog cannot read": all(blindPrices, blindSidecar),
       "calls that succeed again": blindSidecar,
+      "a sidecar that is back and too slow": all(withPriceDuration(1001), failingCalls),
     },
     missing: {
-      "calls that succeed, after the sidecar is back": failingCalls,
+      "calls that succeed, after the sidecar is back": all(withPriceDuration(1000), failingCalls),
       "the node's page": all(blindPrices, blindNode),
       "the prices' address": all(
         withNode(() => ({ prices: notConfigured })),
