@@ -77,14 +77,19 @@ export const OVERVIEW: DashboardSpec = {
             width: 5,
           },
         ),
-        stat("Oracle alerts", [query(`sum(${W}_alert_firing{${PROCESSES}})`, "firing")], {
-          description: "Firing alerts of the watchdogs, also muted ones.",
-          unit: "none",
-          leadsTo: DASHBOARDS.fleet,
-          colors: BAD_ABOVE_ZERO,
-          emptyText: NO_WATCHDOG,
-          width: 4,
-        }),
+        stat(
+          "Firing alerts",
+          // Where rules are loaded, this one always fires.
+          [query('count(ALERTS{component!="",alertname!="RelaywatchDeadMan",alertstate="firing"}) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})', "firing")],
+          {
+            description: "Firing alerts of the rules, which the list below has.",
+            unit: "none",
+            leadsTo: DASHBOARDS.overview,
+            colors: BAD_ABOVE_ZERO,
+            emptyText: "No rules are loaded",
+            width: 4,
+          },
+        ),
         stat("Relayers ready", [query(`min(${R}_ready{${PROCESSES}})`, "ready")], {
           description: "Whether no relayer has a problem.",
           unit: "none",
@@ -109,11 +114,12 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         { ...BALANCE_LASTS, leadsTo: DASHBOARDS.costs, width: 5 },
-        stat("Daemons down", [query(`count(up{${PROCESSES}} == 0) or vector(0)`, "down")], {
+        stat("Targets down", [query(`count(up{${PROCESSES}} == 0) or 0 * count(up{${PROCESSES}})`, "down")], {
           description: "Targets of these jobs that Prometheus cannot scrape.",
           unit: "none",
           leadsTo: DASHBOARDS.process,
           colors: BAD_ABOVE_ZERO,
+          emptyText: "Nothing is scraped",
           width: 4,
         }),
       ],

@@ -152,11 +152,10 @@ export const COSTS: DashboardSpec = {
             description:
               "Owners of the queries: fees of this calendar month (UTC) with failed transactions and light clients, gas limits of this UTC day, and their share of the limit when there is one.",
             unit: "none",
-            width: 12,
             height: 8,
             emptyText: "Nothing was paid this month",
             columns: [
-              { label: "owner", title: "Owner" },
+              { label: "owner", title: "Owner", width: 560 },
               { label: "Value #A", title: "Fees this month", unit: "NTRN" },
               { label: "Value #B", title: "Gas today", unit: "gas" },
               { label: "Value #C", title: "Of the limit", unit: "percentunit" },

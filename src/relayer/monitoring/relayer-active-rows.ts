@@ -59,7 +59,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         "Results",
         [
           query(
-            `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
+            `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval])) > 0`,
             of("{{outcome}}"),
           ),
           query(
@@ -70,6 +70,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         {
           description: "Results per second: proven ones, and each by its outcome.",
           unit: "results/s",
+          emptyText: "No result",
         },
       ),
       graph(
@@ -122,10 +123,10 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
       graph(
         "Queries",
         [
-          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}})`, of("{{state}}")),
+          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}}) > 0`, of("{{state}}")),
           query(`${M}_overdue_queries{${PLACE}}`, of("overdue")),
           query(
-            `sum by (instance, connection_id, reason) (${M}_unanswerable_queries{${PLACE}})`,
+            `sum by (instance, connection_id, reason) (${M}_unanswerable_queries{${PLACE}}) > 0`,
             of("no result: {{reason}}"),
           ),
         ],

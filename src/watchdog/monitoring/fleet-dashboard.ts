@@ -46,7 +46,7 @@ const VALIDATORS: PanelSpec = table(
       { label: "Value #A", title: "Rate", decimals: 3 },
       { label: "Value #C", title: "Full pay left", decimals: 0, steps: ALLOWANCE_COLORS },
       { label: "Value #D", title: "Forecast", decimals: 3 },
-      { label: "Value #E", title: "Burn, last hour", unit: "none", decimals: 1 },
+      { label: "Value #E", title: "Burn, 1 h", unit: "none", decimals: 1 },
       { label: "Value #F", title: "Firing alerts", unit: "none", steps: BAD_ABOVE_ZERO },
       { label: "Value #G", title: "Pending", unit: "none" },
     ],

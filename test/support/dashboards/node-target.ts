@@ -35,16 +35,21 @@ export function nodeTargets(endMs: number, { validator, host, fault }: WallNode)
       job: "oracle-node",
       instance: `${host}:26660`,
       labels,
-      page: async (atMs) => (activeAt(atMs).nodeDown ? undefined : nodePage(node, blocksAt(atMs, endMs, fault))),
+      page: async (atMs) => (activeAt(atMs).nodeDown ? undefined : started(nodePage(node, blocksAt(atMs, endMs, fault)), endMs)),
     },
     {
       job: "oracle-sidecar",
       instance: `${host}:8002`,
       labels,
       page: async (atMs) =>
-        activeAt(atMs).sidecarDown ? undefined : sidecarPage(sidecar, atMs, fault?.frozen ? sinceFault(atMs, endMs) : undefined),
+        activeAt(atMs).sidecarDown ? undefined : started(sidecarPage(sidecar, atMs, fault?.frozen ? sinceFault(atMs, endMs) : undefined), endMs),
     },
   ];
+}
+
+/** The recordings are of processes that began later. */
+function started(page: string, endMs: number): string {
+  return page.replace(/^process_start_time_seconds .*$/m, `process_start_time_seconds ${endMs / 1000 - 12 * 86_400}`);
 }
 
 /** Blocks of the month so far, by the result of their oracle call. */

@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseDec18 } from "../../../src/platform/base/decimal.ts";
 import { DAY_MS, HOUR_MS, MINUTE_MS } from "../../../src/platform/base/time.ts";
 import { createMetricsRegistry } from "../../../src/platform/process/metrics.ts";
@@ -87,6 +88,8 @@ export function relayerTarget(endMs: number, { instance, standby, fault }: WallR
       atMs = at;
       count(metrics, active(), { atMs, minutes, isStandby: standby === true });
       minutes += 1;
+      // The gauges of one turn of the event loop share a status.
+      await nextTurn();
       return `${await registry.metrics()}\n${await processPage(atMs, startMs)}`;
     },
   };
@@ -280,7 +283,16 @@ function costsAt(atMs: number, fault: RelayerFault | undefined) {
     queries: window.queries.map((one, index) => ({ ...one, owner: OWNERS[index % 2] ?? "" })),
     fee: { "1h": 512_000n, "24h": 12_300_000n, "7d": 86_100_000n, "30d": 369_000_000n }[window.name as string] ?? 258_000_000n,
   }));
-  const { forecast } = costs;
+  const forecast =
+    costs.forecast === undefined
+      ? undefined
+      : {
+          ...costs.forecast,
+          month: {
+            now: { low: 362_000_000n, expected: 369_000_000n, high: 378_000_000n },
+            cap: { low: 9_000_000_000n, expected: 9_500_000_000n, high: 9_900_000_000n },
+          },
+        };
   const empty = { soonestMs: HOUR_MS / 60, expectedMs: HOUR_MS / 50, latestMs: HOUR_MS / 40 };
   return {
     ...costs,

@@ -1,5 +1,6 @@
 import {
   booleanOverrideProcessor,
+  cacheFieldDisplayNames,
   dataLinksOverrideProcessor,
   displayNameOverrideProcessor,
   type Field,
@@ -172,6 +173,8 @@ function Stat(props: PanelProps) {
 
 function Table(props: PanelProps) {
   const { data, width, height, options, fieldConfig, timeRange, transparent } = props;
+  // The names of the columns, which the component expects to be computed.
+  useMemo(() => cacheFieldDisplayNames(data.series), [data.series]);
   const [frame] = data.series;
   if (frame === undefined || isEmpty(data)) return <Empty {...props} />;
   return (

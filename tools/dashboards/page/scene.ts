@@ -34,7 +34,7 @@ export interface View {
 
 /** Returns Grafana's scene of a dashboard's JSON, as its front end makes it. */
 export function sceneOf(dashboard: any, { from, to, isOpen = false, variables = {} }: View): EmbeddedScene {
-  const range = { from: from ?? dashboard.time.from, to: to ?? dashboard.time.to };
+  const range = { from: timeOf(from ?? dashboard.time.from), to: timeOf(to ?? dashboard.time.to) };
   return new EmbeddedScene({
     $timeRange: new SceneTimeRange({ ...range, timeZone: dashboard.timezone, weekStart: dashboard.weekStart }),
     $variables: new SceneVariableSet({
@@ -66,6 +66,11 @@ export function sceneOf(dashboard: any, { from, to, isOpen = false, variables = 
       children: rowsOf(isOpen ? opened(dashboard.panels) : dashboard.panels, dateMath.isMathString(range.to)),
     }),
   });
+}
+
+/** Links have times in milliseconds, scenes in ISO 8601. */
+function timeOf(text: string): string {
+  return /^\d+$/.test(text) ? new Date(Number(text)).toISOString() : text;
 }
 
 function variableOf({ name, label, type, query, ...one }: any, selected: string | undefined) {
