@@ -22,6 +22,12 @@ const W = "oracle_watchdog";
 const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
+const OURS = 'component!="",alertname!="RelaywatchDeadMan"';
+/** The watchdog knows which alerts have another one as their cause. */
+const NOT_MUTED = ` unless on (validator, runbook) label_replace(${W}_alert_since_timestamp_seconds{state="muted"}, "runbook", "$1", "alert", "(.+)")`;
+/** Without rules there is no number: where they are loaded, the dead man's alert fires. */
+const FIRING_ALERTS = `count(count by (runbook, validator, connection_id, instance) (ALERTS{${OURS},alertstate="firing"}${NOT_MUTED})) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})`;
+
 /** Overview: both questions at a glance. */
 export const OVERVIEW: DashboardSpec = {
   uid: DASHBOARDS.overview,
@@ -79,10 +85,9 @@ export const OVERVIEW: DashboardSpec = {
         ),
         stat(
           "Firing alerts",
-          // Where rules are loaded, this one always fires.
-          [query('count(ALERTS{component!="",alertname!="RelaywatchDeadMan",alertstate="firing"}) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})', "firing")],
+          [query(FIRING_ALERTS, "firing")],
           {
-            description: "Firing alerts of the rules, which the list below has.",
+            description: "Firing alerts of the rules, without those that the watchdog mutes for their cause.",
             unit: "none",
             leadsTo: DASHBOARDS.overview,
             colors: BAD_ABOVE_ZERO,
@@ -128,18 +133,19 @@ export const OVERVIEW: DashboardSpec = {
       title: "What is wrong?",
       panels: [
         {
-          ...ruleAlerts('component!="",alertname!="RelaywatchDeadMan"', [
-            {
-              label: "validator",
-              title: "Validator",
-              leadsTo: TO_PAID,
-            },
-            {
-              label: "connection_id",
-              title: "Connection",
-              leadsTo: { dashboard: DASHBOARDS.relayer, variable: "connection" },
-            },
-          ]),
+          ...ruleAlerts(
+            OURS,
+            [
+              { label: "validator", title: "Validator", leadsTo: TO_PAID },
+              {
+                label: "connection_id",
+                title: "Connection",
+                leadsTo: { dashboard: DASHBOARDS.relayer, variable: "connection" },
+              },
+              { label: "instance", title: "Instance" },
+            ],
+            NOT_MUTED,
+          ),
           height: 6,
         },
       ],

@@ -30,6 +30,7 @@ const CONNECTION_TABLE: PanelSpec = table(
     description:
       "Overdue queries, lateness of the latest one, last result, light client, and how many remote blocks its newest consensus state is behind. The name leads to the queries.",
     unit: "none",
+    height: 6,
     emptyText: "No connection is served",
     columns: [
       {

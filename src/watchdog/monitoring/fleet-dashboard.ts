@@ -128,18 +128,19 @@ export const FLEET: DashboardSpec = {
           "Failed scrapes",
           [
             query(
-              `sum by (instance, source) (rate(oracle_watchdog_scrapes_total{${PROCESSES},outcome="failure"}[$__rate_interval]))`,
+              `sum by (instance, source) (rate(oracle_watchdog_scrapes_total{${PROCESSES},outcome="failure",source!="oracle-metrics"}[$__rate_interval])) > 0`,
               "{{source}} {{instance}}",
             ),
             query(
-              `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval]))`,
+              `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval])) > 0`,
               "skipped lines {{source}} {{instance}}",
             ),
           ],
           {
             description:
-              "Failed scrapes per second by source, and lines that could not be read. A refused oracle-metrics page is normal.",
+              "Failed scrapes per second by source, and lines that could not be read. Without oracle-metrics: programs of today have no such page.",
             unit: "ops",
+            emptyText: "No scrape failed",
           },
         ),
         graph(

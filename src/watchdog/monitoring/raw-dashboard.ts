@@ -212,7 +212,11 @@ export const PAID_RAW: DashboardSpec = {
               "{{provider}}",
             ),
           ],
-          { description: "Messages per second by provider. Single interruptions are normal.", unit: "ops" },
+          {
+            description: "Messages per second by provider. Single interruptions are normal.",
+            unit: "ops",
+            emptyText: "No provider has a WebSocket",
+          },
         ),
         graph(
           "Providers of a market",

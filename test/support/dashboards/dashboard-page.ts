@@ -1,7 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
+import { z } from "zod";
 
 const TOOL = new URL("../../../tools/dashboards/", import.meta.url).pathname;
 const INSTALL = new URL("../../../tools/install.mjs", import.meta.url).pathname;
@@ -9,41 +10,75 @@ const INSTALL = new URL("../../../tools/install.mjs", import.meta.url).pathname;
 const ORIGIN = "http://localhost:3000";
 const FILES = ["/", "/page.js", "/page.css"];
 const ICONS = join(TOOL, "node_modules/@grafana/ui/dist/public/img/icons");
+/** Pixels of a line of the grid, of what is above the grid with its controls in two lines, and of a margin below it. */
+const LINE = 38;
+const ABOVE = 150;
+const BELOW = 30;
 
 /** What is shown of a dashboard. Times are Grafana's: "now-6h", or milliseconds. */
 export interface View {
   readonly from?: string;
   readonly to?: string;
+  /** Rows that are closed are open. */
   readonly isOpen?: boolean;
-  readonly variables?: Readonly<Record<string, string>>;
 }
+
+const cell = z.object({ text: z.string(), color: z.string() });
+const panels = z.array(
+  z.object({
+    id: z.number(),
+    kind: z.string(),
+    title: z.string(),
+    text: z.string(),
+    bottom: z.number(),
+    clipped: z.array(z.string()),
+    empty: z.string().optional(),
+    tiles: z.array(cell),
+    rows: z.array(z.array(cell)),
+    legend: z.array(z.object({ name: z.string(), isClipped: z.boolean(), values: z.array(z.string()) })),
+    states: z.array(z.object({ name: z.string(), state: z.string(), color: z.string() })),
+    marks: z.number(),
+    isDrawn: z.boolean(),
+  }),
+);
+/** What a person sees of a panel (`tools/dashboards/page/read.ts`). */
+export type SeenPanel = z.output<typeof panels>[number];
+
+const shown = z.object({
+  panels: z.array(
+    z.object({
+      type: z.string(),
+      gridPos: z.object({ y: z.number(), h: z.number() }),
+      panels: z.array(z.object({ gridPos: z.object({ h: z.number(), y: z.number() }) })).default([]),
+    }),
+  ),
+});
 
 /** A browser's page that renders dashboards with Grafana's packages. */
 export interface DashboardPage {
-  readonly page: Page;
-  /** Errors of scripts, of the console, and of requests. */
-  readonly errors: string[];
-  /** Renders a dashboard's JSON. `nowMs` is the browser's present. */
+  /** Renders a dashboard's JSON in a window that is high enough for all of it. `nowMs` is the browser's present. */
   readonly show: (json: unknown, nowMs: number, view?: View) => Promise<void>;
-  /** Changes the width of the window, and waits until all is drawn again. The window is as high as the dashboard. */
-  readonly resize: (width: number) => Promise<void>;
+  /** Changes the width of the window, and reads the panels when all is drawn again. */
+  readonly read: (width: number) => Promise<readonly SeenPanel[]>;
+  readonly picture: (path: string, height?: number) => Promise<void>;
+  /** Returns the errors of scripts, of the console and of requests since the last call. */
+  readonly takeErrors: () => readonly string[];
   readonly close: () => Promise<void>;
 }
 
 /** Installs Grafana's packages unless they are, and bundles the page. Throws with the reason when that is not possible. */
 export function buildDashboardPage(): void {
-  execFileSync(process.execPath, [INSTALL, "dashboards"], { stdio: ["ignore", "inherit", "inherit"] });
-  execFileSync(process.execPath, [join(TOOL, "build.mjs")], { stdio: ["ignore", "inherit", "inherit"] });
-}
-
-function iconOf(path: string): string {
-  const file = join(ICONS, /\/icons\/(.+)$/.exec(path)?.[1] ?? "none");
-  return existsSync(file) ? readFileSync(file, "utf8") : '<svg xmlns="http://www.w3.org/2000/svg"/>';
+  for (const script of [[INSTALL, "dashboards"], [join(TOOL, "build.mjs")]])
+    execFileSync(process.execPath, script, { stdio: ["ignore", "ignore", "inherit"] });
 }
 
 /** Opens the page over a Prometheus. */
 export async function openDashboardPage(browser: Browser, prometheus: string): Promise<DashboardPage> {
-  const context = await browser.newContext({ viewport: { width: 1920, height: 1080 }, reducedMotion: "reduce", permissions: ["local-network-access"] });
+  const context = await browser.newContext({
+    viewport: { width: 1920, height: 1080 },
+    reducedMotion: "reduce",
+    permissions: ["local-network-access"],
+  });
   const page = await context.newPage();
   const errors: string[] = [];
   page.on("pageerror", ({ message }) => errors.push(message));
@@ -57,21 +92,41 @@ export async function openDashboardPage(browser: Browser, prometheus: string): P
   });
   await page.goto(`${ORIGIN}/`);
   await page.evaluate(`connect(${JSON.stringify(prometheus)})`);
-  const resize = async (width: number): Promise<void> => {
-    await page.setViewportSize({ width, height: 1080 });
-    await page.evaluate("untilQuiet()");
-    const height = Number(await page.evaluate("heightOf()"));
-    await page.setViewportSize({ width, height });
-    await page.evaluate("untilQuiet()");
-  };
+  let height = 1080;
   return {
-    page,
-    errors,
     show: async (json, nowMs, view = {}) => {
+      height = ABOVE + linesOf(json, view.isOpen === true) * LINE + BELOW;
       await page.clock.setFixedTime(nowMs);
+      await page.setViewportSize({ width: page.viewportSize()?.width ?? 1920, height });
       await page.evaluate(`show(${JSON.stringify(json)}, ${JSON.stringify(view)})`);
     },
-    resize,
+    read: async (width) => {
+      if (page.viewportSize()?.width !== width) {
+        await page.setViewportSize({ width, height });
+        await page.evaluate("untilQuiet()");
+      }
+      return panels.parse(await page.evaluate("readPanels()"));
+    },
+    picture: async (path, most = height) => {
+      const width = page.viewportSize()?.width ?? 1920;
+      await page.screenshot({ path, clip: { x: 0, y: 0, width, height: Math.min(height, most) } });
+    },
+    takeErrors: () => errors.splice(0),
     close: () => context.close(),
   };
+}
+
+function iconOf(path: string): string {
+  const file = join(ICONS, /\/icons\/(.+)$/.exec(path)?.[1] ?? "none");
+  return existsSync(file) ? readFileSync(file, "utf8") : '<svg xmlns="http://www.w3.org/2000/svg"/>';
+}
+
+/** Lines of a dashboard's grid. */
+function linesOf(json: unknown, isOpen: boolean): number {
+  const all = shown.parse(json).panels;
+  const lowest = Math.max(...all.map(({ gridPos }) => gridPos.y + gridPos.h));
+  const closed = all.map(({ gridPos, panels: inside }) =>
+    Math.max(0, ...inside.map((one) => one.gridPos.y + one.gridPos.h - gridPos.y - 1)),
+  );
+  return isOpen ? lowest + closed.reduce((sum, lines) => sum + lines, 0) : lowest;
 }

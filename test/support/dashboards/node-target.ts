@@ -61,9 +61,9 @@ export interface Blocks {
 /** Returns the blocks that a node has seen in the month of a time. */
 export function blocksAt(atMs: number, endMs: number, fault: NodeFault = {}): Blocks {
   const all = Math.floor((atMs - monthStartMs(monthOf(atMs))) / BLOCK_MS);
-  const before = Math.round(all * 0.002);
   const inFault = Math.floor(Math.max(0, atMs - (endMs - FAULT_MS)) / BLOCK_MS);
-  return { all, bad: before + Math.round(inFault * (fault.bad ?? 0)) };
+  const usual = Math.floor((all - inFault) * 0.002);
+  return { all, bad: usual + Math.floor(inFault * (fault.bad ?? 0.002)) };
 }
 
 function nodePage(recorded: string, { all, bad }: Blocks): string {

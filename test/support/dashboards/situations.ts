@@ -10,6 +10,8 @@ export interface Situation {
   readonly name: string;
   /** The present of its pictures. Each situation has a month of its own, so that none sees another's series. */
   readonly endMs: number;
+  /** Opened by the link of an alert at the begin of the fault; otherwise as a dashboard opens by itself. */
+  readonly isLinked: boolean;
   /** Length of its series. */
   readonly historyMs: number;
   readonly targets: readonly Target[];
@@ -18,6 +20,7 @@ export interface Situation {
 }
 
 interface Parts {
+  readonly isLinked?: false;
   readonly validators?: readonly WallValidator[];
   readonly nodeFault?: NodeFault;
   readonly relayers?: readonly { readonly instance: string; readonly standby?: true }[];
@@ -34,9 +37,8 @@ function endOf(index: number): number {
 }
 
 function situation(name: string, index: number, parts: Parts): Situation {
-  const { validators = ALONE, nodeFault, relayers = [{ instance: "relayer:9999" }], relayerFault } = parts;
+  const { isLinked = true, validators = ALONE, nodeFault, relayers = [{ instance: "relayer:9999" }], relayerFault } = parts;
   const endMs = endOf(index);
-  const isFault = relayerFault !== undefined || validators.some(({ fault }) => fault !== undefined);
   const nodes = validators.map(({ name: validator }, at) => ({
     validator,
     host: validators.length === 1 ? "node" : `node-${at + 1}`,
@@ -45,7 +47,8 @@ function situation(name: string, index: number, parts: Parts): Situation {
   return {
     name,
     endMs,
-    historyMs: isFault ? ALERT_VIEW_MS : DAY_VIEW_MS,
+    isLinked,
+    historyMs: isLinked ? ALERT_VIEW_MS : DAY_VIEW_MS,
     nodes,
     targets: [
       watchdogTarget("watchdog:9998", endMs, validators),
@@ -135,7 +138,7 @@ function healthyChain(atMs: number): Partial<WatchdogStatus> {
 const firing = (alert: string, minutes: number) => ({ alert, firesAfterMs: minutes * MINUTE_MS });
 const muted = (alert: string, minutes: number, by: string) => ({ ...firing(alert, minutes), quietReason: `muted by ${by}` });
 
-const HEALTHY = situation("healthy", 0, {});
+const HEALTHY = situation("healthy", 0, { isLinked: false });
 
 const SIDECAR_DOWN = situation("sidecar-down", 1, {
   validators: [
@@ -162,6 +165,7 @@ const MARKET_FULL = situation("market-full", 2, {
 });
 
 const THREE_VALIDATORS = situation("two-relayers-three-validators", 3, {
+  isLinked: false,
   validators: [
     { ...VALIDATOR, name: "val-berlin" },
     {
@@ -169,7 +173,12 @@ const THREE_VALIDATORS = situation("two-relayers-three-validators", 3, {
       name: "val-helsinki",
       usual: (hour) => (hour > 100 && hour < 130 ? 0.6 : 0.006),
     },
-    { ...VALIDATOR, name: "val-singapore", usual: (hour) => (hour > 200 && hour < 240 ? 1 : 0.01) },
+    {
+      ...VALIDATOR,
+      name: "val-singapore",
+      usual: (hour) => (hour > 200 && hour < 240 ? 1 : 0.01),
+      fault: { bad: 0.01, alerts: [firing("any-reward-lost", 0)] },
+    },
   ],
   relayers: [{ instance: "relayer-a:9999" }, { instance: "relayer-b:9999", standby: true }],
 });

@@ -4,14 +4,14 @@ import { HOUR_MS, MINUTE_MS } from "../../../src/platform/base/time.ts";
 
 /** Time between two scrapes. */
 export const STEP_MS = MINUTE_MS;
+/** A fault began so long before the end of its situation. */
+export const FAULT_MS = 40 * MINUTE_MS;
 /** What rates look back to. */
 const LOOK_BACK_MS = 10 * MINUTE_MS;
 /** What the series of a situation have before its end: the range with which most dashboards open. */
 export const DAY_VIEW_MS = 6 * HOUR_MS + LOOK_BACK_MS;
 /** The same where an alert's link opens the dashboard. */
-export const ALERT_VIEW_MS = AROUND_ALERT_MS.before + LOOK_BACK_MS;
-/** A fault began so long before the end of its situation. */
-export const FAULT_MS = 40 * MINUTE_MS;
+export const ALERT_VIEW_MS = FAULT_MS + AROUND_ALERT_MS.before + LOOK_BACK_MS;
 
 /** What Prometheus scrapes. */
 export interface Target {

@@ -10,6 +10,7 @@ import { HashRouter } from "react-router-dom";
 import { catchError, map, of } from "rxjs";
 import { fillRegistries, PANELS } from "./panels";
 import { Prometheus, traffic } from "./prometheus";
+import { readPanels } from "./read";
 import { sceneOf, type View } from "./scene";
 
 const SOURCE: any = {
@@ -113,9 +114,4 @@ async function show(dashboard: any, view: View): Promise<void> {
   await untilQuiet();
 }
 
-/** Pixels of the whole dashboard, which has a scroll bar of its own. */
-function heightOf(): number {
-  return Math.max(...[...document.querySelectorAll("#root, #root *")].slice(0, 200).map((one) => one.scrollHeight));
-}
-
-Object.assign(window, { connect, show, untilQuiet, heightOf });
+Object.assign(window, { connect, show, untilQuiet, readPanels });

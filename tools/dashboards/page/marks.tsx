@@ -50,5 +50,5 @@ export function Marks({ config, data }: { readonly config: UPlotConfigBuilder; r
       ctx.restore();
     });
   }, [config, theme]);
-  return null;
+  return <i hidden data-marks={marks.current.length} />;
 }

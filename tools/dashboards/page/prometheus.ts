@@ -84,12 +84,14 @@ export class Prometheus extends DataSourceApi<Target> {
     const text = typeof query === "string" ? query : query.query;
     const [, metric = "", label = ""] = /^label_values\((.+), (\w+)\)$/s.exec(text) ?? [];
     const { from: start, to: end } = options.range;
-    const values = await this.#get(`label/${label}/values`, {
-      "match[]": expand(metric, options.scopedVars),
-      start: `${start.unix()}`,
-      end: `${end.unix()}`,
+    const selector = `${expand(metric, options.scopedVars)}[${end.unix() - start.unix()}s]`;
+    // The list of values that Prometheus has of a label is for hours at least, this one for the range.
+    const { result } = await this.#get("query", {
+      query: `group by (${label}) (last_over_time(${selector}))`,
+      time: `${end.unix()}`,
     });
-    return values.map((value: string) => ({ text: value, value }));
+    const values = (result as readonly Row[]).map(({ metric: labels }) => labels[label] ?? "").toSorted();
+    return values.map((value) => ({ text: value, value }));
   }
 
   override query(request: DataQueryRequest<Target>) {

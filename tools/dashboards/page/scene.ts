@@ -157,7 +157,10 @@ function itemOf(panel: any, isRelative: boolean): SceneGridItem {
             $timeRange: new SceneTimeRange({ from: `now-${last}`, to: "now", timeZone: "utc" }),
             titleItems: `Last ${last.replace("h", " hours")}`,
           }),
-      $data: new SceneDataTransformer({ $data: runner, transformations: panel.transformations ?? [] }),
+      $data:
+        panel.transformations === undefined
+          ? runner
+          : new SceneDataTransformer({ $data: runner, transformations: panel.transformations }),
     }),
   });
 }

@@ -262,12 +262,12 @@ export function alertList(
   };
 }
 
-/** Returns the list of Prometheus' own alerts. `selector` chooses them. */
-export function ruleAlerts(selector: string, place: readonly ColumnSpec[]): PanelSpec {
+/** Returns the list of Prometheus' own alerts. `selector` chooses them, and `except` may be "unless …". */
+export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
   const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
   // Two components can report the same: the first one to see it counts.
   const since = (state: string, severity: Severity): string =>
-    `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"})`;
+    `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"}${except})`;
   return alertList(["firing", "pending"], since, {
     description: "Firing alerts of the rules, then pending ones. The name leads to the runbook.",
     columns: [
