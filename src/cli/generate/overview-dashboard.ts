@@ -83,18 +83,14 @@ export const OVERVIEW: DashboardSpec = {
             width: 5,
           },
         ),
-        stat(
-          "Firing alerts",
-          [query(FIRING_ALERTS, "firing")],
-          {
-            description: "Firing alerts of the rules, without those that the watchdog mutes for their cause.",
-            unit: "none",
-            leadsTo: DASHBOARDS.overview,
-            colors: BAD_ABOVE_ZERO,
-            emptyText: "No rules are loaded",
-            width: 4,
-          },
-        ),
+        stat("Firing alerts", [query(FIRING_ALERTS, "firing")], {
+          description: "Firing alerts of the rules, without those that the watchdog mutes for their cause.",
+          unit: "none",
+          leadsTo: DASHBOARDS.overview,
+          colors: BAD_ABOVE_ZERO,
+          emptyText: "No rules are loaded",
+          width: 4,
+        }),
         stat("Relayers ready", [query(`min(${R}_ready{${PROCESSES}})`, "ready")], {
           description: "Whether no relayer has a problem.",
           unit: "none",

@@ -297,7 +297,7 @@ export const COSTS: DashboardSpec = {
           "Results in a transaction",
           [
             query(
-              `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval])))`,
+              `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval]))) >= 0`,
               "median {{connection_id}}",
             ),
           ],
@@ -319,7 +319,7 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
-              "transactions {{connection_id}} {{instance}}",
+              "txs {{connection_id}} {{instance}}",
             ),
             query(
               `sum by (instance, chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,

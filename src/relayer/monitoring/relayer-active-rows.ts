@@ -105,12 +105,13 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         "Lateness",
         [
           query(`max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`, of("latest query")),
+          // A standby includes nothing, and a quantile of nothing is NaN.
           ...[
             ["0.5", "median"],
             ["0.95", "95 %"],
           ].map(([share, text]) =>
             query(
-              `histogram_quantile(${share}, sum by (instance, connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval])))`,
+              `histogram_quantile(${share}, sum by (instance, connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval]))) >= 0`,
               of(`included, ${text}`),
             ),
           ),

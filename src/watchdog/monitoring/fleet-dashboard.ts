@@ -147,7 +147,7 @@ export const FLEET: DashboardSpec = {
           "Duration of scrapes, and lateness of polls",
           [
             query(
-              `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval])))`,
+              `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval]))) >= 0`,
               "{{source}} {{instance}}",
             ),
             query(

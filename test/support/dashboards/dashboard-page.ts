@@ -85,7 +85,8 @@ export async function openDashboardPage(browser: Browser, prometheus: string): P
   page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
   await context.route(`${ORIGIN}/**`, async (route) => {
     const path = new URL(route.request().url()).pathname;
-    if (FILES.includes(path)) await route.fulfill({ path: join(TOOL, "dist", path === "/" ? "index.html" : path) });
+    if (FILES.includes(path))
+      await route.fulfill({ path: join(TOOL, "dist", path === "/" ? "index.html" : path) });
     // Grafana's server has icons, some of which are in no package, and fonts, which the page has already.
     else if (path.endsWith(".svg")) await route.fulfill({ contentType: "image/svg+xml", body: iconOf(path) });
     else await route.fulfill({ status: 204 });

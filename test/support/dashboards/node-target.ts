@@ -27,7 +27,10 @@ export interface WallNode {
 /** Returns the targets of a node and of its sidecar: recorded pages, whose counters go on. */
 export function nodeTargets(endMs: number, { validator, host, fault }: WallNode): readonly Target[] {
   const labels = { validator, chain_id: "neutron-1" };
-  const node = readFileSync(new URL("node-26660-healthy.prom", FIXTURES), "utf8").replaceAll(/chain_id="[^"]*",?/g, "");
+  const node = readFileSync(new URL("node-26660-healthy.prom", FIXTURES), "utf8").replaceAll(
+    /chain_id="[^"]*",?/g,
+    "",
+  );
   const sidecar = readFileSync(new URL("sidecar-8002.prom", FIXTURES), "utf8");
   const activeAt = (atMs: number): NodeFault => (sinceFault(atMs, endMs) === undefined ? {} : (fault ?? {}));
   return [
@@ -35,21 +38,27 @@ export function nodeTargets(endMs: number, { validator, host, fault }: WallNode)
       job: "oracle-node",
       instance: `${host}:26660`,
       labels,
-      page: async (atMs) => (activeAt(atMs).nodeDown ? undefined : started(nodePage(node, blocksAt(atMs, endMs, fault)), endMs)),
+      page: async (atMs) =>
+        activeAt(atMs).nodeDown ? undefined : started(nodePage(node, blocksAt(atMs, endMs, fault)), endMs),
     },
     {
       job: "oracle-sidecar",
       instance: `${host}:8002`,
       labels,
       page: async (atMs) =>
-        activeAt(atMs).sidecarDown ? undefined : started(sidecarPage(sidecar, atMs, fault?.frozen ? sinceFault(atMs, endMs) : undefined), endMs),
+        activeAt(atMs).sidecarDown
+          ? undefined
+          : started(sidecarPage(sidecar, atMs, fault?.frozen ? sinceFault(atMs, endMs) : undefined), endMs),
     },
   ];
 }
 
 /** The recordings are of processes that began later. */
 function started(page: string, endMs: number): string {
-  return page.replace(/^process_start_time_seconds .*$/m, `process_start_time_seconds ${endMs / 1000 - 12 * 86_400}`);
+  return page.replace(
+    /^process_start_time_seconds .*$/m,
+    `process_start_time_seconds ${endMs / 1000 - 12 * 86_400}`,
+  );
 }
 
 /** Blocks of the month so far, by the result of their oracle call. */
@@ -70,13 +79,18 @@ function nodePage(recorded: string, { all, bad }: Blocks): string {
   return recorded
     .split("\n")
     .flatMap((line) => {
-      const [, series = "", name = "", labels = "", value = ""] = /^((\w+)(?:\{(.*)\})?) (\S+)$/.exec(line) ?? [];
+      const [, series = "", name = "", labels = "", value = ""] =
+        /^((\w+)(?:\{(.*)\})?) (\S+)$/.exec(line) ?? [];
       if (name === "app_oracle_responses")
-        return [`app_oracle_responses{status="Success"} ${all - bad}`, `app_oracle_responses{status="Failure"} ${bad}`];
+        return [
+          `app_oracle_responses{status="Success"} ${all - bad}`,
+          `app_oracle_responses{status="Failure"} ${bad}`,
+        ];
       if (/latest_block_height$|last_signed_height$/.test(name)) return [`${series} ${HEIGHT + all}`];
       if (name === "app_abci_requests") return [`${series} ${labels.includes("Success") ? all : value}`];
       // The recording has a histogram of as many calls as blocks.
-      if (/^app_oracle_response_latency/.test(name)) return [`${series} ${Math.round((Number(value) / 1091) * all)}`];
+      if (/^app_oracle_response_latency/.test(name))
+        return [`${series} ${Math.round((Number(value) / 1091) * all)}`];
       return [line];
     })
     .join("\n");

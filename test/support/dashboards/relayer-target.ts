@@ -39,7 +39,11 @@ const LIMITS = { dailyFee: 40_000_000n, dailyGasPerOwner: 900_000_000_000n };
 
 /** What goes wrong with a relayer. */
 export interface RelayerFault {
-  readonly problems: readonly { readonly code: ProblemCode; readonly connectionId?: string; readonly afterMs: number }[];
+  readonly problems: readonly {
+    readonly code: ProblemCode;
+    readonly connectionId?: string;
+    readonly afterMs: number;
+  }[];
   /** No results come: of this connection, or of all. */
   readonly stops?: "connection-9" | "all";
   /** Endpoint that does not respond. */
@@ -72,7 +76,11 @@ export function relayerTarget(endMs: number, { instance, standby, fault }: WallR
     CONNECTIONS.map(({ id }) => id),
   );
   registerStatusGauges(registry, status);
-  registerCostGauges(registry, () => costsAt(atMs, active()), () => atMs);
+  registerCostGauges(
+    registry,
+    () => costsAt(atMs, active()),
+    () => atMs,
+  );
   registerGateMetrics(registry, () => gateAt(atMs, status(), standby), LIMITS);
   registerReloadMetrics(registry, "relaywatch_relayer", () => ({
     successAtMs: startMs,
@@ -99,7 +107,11 @@ export function relayerTarget(endMs: number, { instance, standby, fault }: WallR
 function count(
   metrics: ReturnType<typeof createRelayerMetrics>,
   fault: RelayerFault | undefined,
-  { atMs, minutes, isStandby }: { readonly atMs: number; readonly minutes: number; readonly isStandby: boolean },
+  {
+    atMs,
+    minutes,
+    isStandby,
+  }: { readonly atMs: number; readonly minutes: number; readonly isStandby: boolean },
 ): void {
   for (const chainId of [LOCAL, ...CONNECTIONS.map((one) => one.chainId)]) {
     const { onCall, onRequest } = createRpcObserver(metrics, chainId);
@@ -137,7 +149,10 @@ function count(
     metrics.txBytes.inc({ connection_id }, results * 1_900);
     metrics.lastIncluded.set({ connection_id }, atMs / 1000 - 3);
     for (let result = 0; result < 12; result += 1) {
-      metrics.lateBlocks.observe({ connection_id }, fault?.demandAboveMarket ? 5 + (result % 9) : 1 + (result % 2));
+      metrics.lateBlocks.observe(
+        { connection_id },
+        fault?.demandAboveMarket ? 5 + (result % 9) : 1 + (result % 2),
+      );
       metrics.batchSize.observe({ connection_id }, Math.round(results / 12));
     }
   });
@@ -145,7 +160,12 @@ function count(
   metrics.simulations.inc(transactions + 2);
 }
 
-function statusAt(atMs: number, endMs: number, fault: RelayerFault | undefined, standby: true | undefined): RelayerStatus {
+function statusAt(
+  atMs: number,
+  endMs: number,
+  fault: RelayerFault | undefined,
+  standby: true | undefined,
+): RelayerStatus {
   const since = sinceFault(atMs, endMs) ?? -1;
   const active = since < 0 ? undefined : fault;
   const blocks = BigInt(Math.floor((atMs - endMs) / BLOCK_MS));
@@ -154,12 +174,19 @@ function statusAt(atMs: number, endMs: number, fault: RelayerFault | undefined, 
   const lateOf = (connectionId: string): Partial<QueryView> => {
     const stops = active?.stops === "all" || active?.stops === connectionId;
     const isOverdue = stops && since > 2 * MINUTE_MS;
-    if (stops) return { lateness: sampleLateness({ blocks: BigInt(Math.floor(since / BLOCK_MS)), ms: since, isOverdue }) };
+    if (stops)
+      return {
+        lateness: sampleLateness({ blocks: BigInt(Math.floor(since / BLOCK_MS)), ms: since, isOverdue }),
+      };
     if (active?.demandAboveMarket)
       return { lateness: sampleLateness({ blocks: 17n, ms: 34_000, isOverdue: false }) };
     if (active?.remoteHalted === connectionId)
       return {
-        lateness: sampleLateness({ blocks: BigInt(Math.floor(since / BLOCK_MS)), ms: since, unanswerable: "no-newer-remote-block" }),
+        lateness: sampleLateness({
+          blocks: BigInt(Math.floor(since / BLOCK_MS)),
+          ms: since,
+          unanswerable: "no-newer-remote-block",
+        }),
       };
     return {};
   };
@@ -258,16 +285,27 @@ function spendingAt(atMs: number): GateStatus["spending"] {
   return {
     day: Math.floor(atMs / DAY_MS),
     fee: BigInt(Math.round(12_300_000 * share)),
-    gasByOwner: new Map(OWNERS.map((owner, index) => [owner, BigInt(Math.round((24_000_000_000 * share) / (index + 1)))])),
+    gasByOwner: new Map(
+      OWNERS.map((owner, index) => [owner, BigInt(Math.round((24_000_000_000 * share) / (index + 1)))]),
+    ),
     feeByRule: new Map(),
     limits: LIMITS,
     lastDay: { fee: 12_300_000n, ms: DAY_MS },
   };
 }
 
-function gateAt(atMs: number, { gate: { role }, account, spending }: RelayerStatus, standby: true | undefined): GateStatus {
+function gateAt(
+  atMs: number,
+  { gate: { role }, account, spending }: RelayerStatus,
+  standby: true | undefined,
+): GateStatus {
   return {
-    leadership: { role: standby ? "standby" : role, holder: "relayer-a", error: undefined, progress: undefined },
+    leadership: {
+      role: standby ? "standby" : role,
+      holder: "relayer-a",
+      error: undefined,
+      progress: undefined,
+    },
     store: { kind: "sqlite", pendingWrites: 0, droppedWrites: 0, error: undefined },
     spending,
     reserve: { reserve: 1_000_000n, balance: account.balance, readAtMs: atMs - 4_000 },
@@ -281,7 +319,9 @@ function costsAt(atMs: number, fault: RelayerFault | undefined) {
   const windows = costs.windows.map((window) => ({
     ...window,
     queries: window.queries.map((one, index) => ({ ...one, owner: OWNERS[index % 2] ?? "" })),
-    fee: { "1h": 512_000n, "24h": 12_300_000n, "7d": 86_100_000n, "30d": 369_000_000n }[window.name as string] ?? 258_000_000n,
+    fee:
+      { "1h": 512_000n, "24h": 12_300_000n, "7d": 86_100_000n, "30d": 369_000_000n }[window.name as string] ??
+      258_000_000n,
   }));
   const forecast =
     costs.forecast === undefined

@@ -25,6 +25,9 @@ export interface Rendered {
   readonly errors: readonly string[];
 }
 
+/** Pixels of a small screen. */
+export const SCREEN = { width: 1280, height: 720 };
+
 /** Pages at the same time: the work is the browser's and Prometheus', and a machine has two processors at least. */
 const PAGES = 2;
 
@@ -46,7 +49,8 @@ export async function renderAll(
   const worker = async (): Promise<readonly Rendered[]> => {
     const page = await openDashboardPage(browser, prometheus);
     const done: Rendered[] = [];
-    for (let job = left.shift(); job !== undefined; job = left.shift()) done.push(...(await render(page, job, folder)));
+    for (let job = left.shift(); job !== undefined; job = left.shift())
+      done.push(...(await render(page, job, folder)));
     await page.close();
     return done;
   };
@@ -60,7 +64,9 @@ async function render(page: DashboardPage, job: Job, folder: string): Promise<re
   const done: Rendered[] = [];
   for (const width of widths) {
     const panels = await page.read(width);
-    await page.picture(join(folder, `${dashboard}-${situation}-${width}${isOpen ? "-open" : ""}.png`));
+    const name = join(folder, `${dashboard}-${situation}`);
+    await page.picture(`${name}-${width}${isOpen ? "-open" : ""}.png`);
+    if (!isOpen && width === SCREEN.width) await page.picture(`${name}-screen.png`, SCREEN.height);
     done.push({ situation, dashboard, width, isOpen, panels, errors: page.takeErrors() });
   }
   return done;

@@ -52,7 +52,10 @@ export async function openSeriesStore(situations: readonly Situation[]): Promise
   return server;
 }
 
-async function writeScrapes({ endMs, historyMs, targets, nodes }: Situation, writer: SampleWriter): Promise<void> {
+async function writeScrapes(
+  { endMs, historyMs, targets, nodes }: Situation,
+  writer: SampleWriter,
+): Promise<void> {
   for (let atMs = endMs - historyMs; atMs <= endMs; atMs += STEP_MS) {
     for (const target of targets) await writeScrape(target, atMs, writer);
     for (const { validator, host, fault } of nodes) {
@@ -67,7 +70,10 @@ async function writeScrapes({ endMs, historyMs, targets, nodes }: Situation, wri
 }
 
 /** Series by what the page of a target names them; undefined for those that nobody uses. */
-const storedSeries = new WeakMap<Target, Map<string, { readonly name: string; readonly labels: Labels } | undefined>>();
+const storedSeries = new WeakMap<
+  Target,
+  Map<string, { readonly name: string; readonly labels: Labels } | undefined>
+>();
 
 async function writeScrape(target: Target, atMs: number, { write }: SampleWriter): Promise<void> {
   const { job, instance, labels = {}, page } = target;
@@ -90,7 +96,10 @@ async function writeScrape(target: Target, atMs: number, { write }: SampleWriter
 function seriesOf(exported: string, own: Labels) {
   const [, name = "", inside = ""] = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})?$/.exec(exported) ?? [];
   if (!USED.some((selector) => selector.name.test(name))) return undefined;
-  const pairs = [...inside.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", text = ""]) => [label, text]);
+  const pairs = [...inside.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g)].map(([, label = "", text = ""]) => [
+    label,
+    text,
+  ]);
   // An empty label is none.
   const labels = Object.entries({ ...Object.fromEntries(pairs), ...own }).filter(([, text]) => text !== "");
   return { name, labels: Object.fromEntries(labels) };
@@ -121,7 +130,8 @@ async function writeRecords(url: string, situation: Situation, writer: SampleWri
 async function writeAlerts(url: string, situation: Situation, writer: SampleWriter): Promise<void> {
   const results = await Promise.all(ALERTS.map((alert) => range(url, alert.expr(REAL_TIMES), situation)));
   ALERTS.forEach((alert, index) => {
-    for (const { metric, values } of results[index] ?? []) writeAlert(alert, withoutName(metric), values, writer);
+    for (const { metric, values } of results[index] ?? [])
+      writeAlert(alert, withoutName(metric), values, writer);
   });
 }
 

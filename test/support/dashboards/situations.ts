@@ -16,7 +16,11 @@ export interface Situation {
   readonly historyMs: number;
   readonly targets: readonly Target[];
   /** Nodes whose months the recording rules have counted. */
-  readonly nodes: readonly { readonly validator: string; readonly host: string; readonly fault?: NodeFault }[];
+  readonly nodes: readonly {
+    readonly validator: string;
+    readonly host: string;
+    readonly fault?: NodeFault;
+  }[];
 }
 
 interface Parts {
@@ -37,7 +41,13 @@ function endOf(index: number): number {
 }
 
 function situation(name: string, index: number, parts: Parts): Situation {
-  const { isLinked = true, validators = ALONE, nodeFault, relayers = [{ instance: "relayer:9999" }], relayerFault } = parts;
+  const {
+    isLinked = true,
+    validators = ALONE,
+    nodeFault,
+    relayers = [{ instance: "relayer:9999" }],
+    relayerFault,
+  } = parts;
   const endMs = endOf(index);
   const nodes = validators.map(({ name: validator }, at) => ({
     validator,
@@ -136,7 +146,10 @@ function healthyChain(atMs: number): Partial<WatchdogStatus> {
 }
 
 const firing = (alert: string, minutes: number) => ({ alert, firesAfterMs: minutes * MINUTE_MS });
-const muted = (alert: string, minutes: number, by: string) => ({ ...firing(alert, minutes), quietReason: `muted by ${by}` });
+const muted = (alert: string, minutes: number, by: string) => ({
+  ...firing(alert, minutes),
+  quietReason: `muted by ${by}`,
+});
 
 const HEALTHY = situation("healthy", 0, { isLinked: false });
 

@@ -30,7 +30,10 @@ export function sinceFault(atMs: number, endMs: number): number | undefined {
 }
 
 /** Metrics that follow this process, not the situation: each picture would have other numbers. */
-const OF_THIS_PROCESS: readonly (readonly [metric: RegExp, value: (uptime: number, atMs: number) => number])[] = [
+const OF_THIS_PROCESS: readonly (readonly [
+  metric: RegExp,
+  value: (uptime: number, atMs: number) => number,
+])[] = [
   [/^process_start_time_seconds$/, (uptime, atMs) => atMs / 1000 - uptime],
   [/^process_cpu_(?:user_|system_)?seconds_total$/, (uptime) => uptime * 0.042],
   [/^process_resident_memory_bytes$/, (uptime) => 142e6 + (uptime % 1200) * 9e3],

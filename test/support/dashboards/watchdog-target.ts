@@ -55,7 +55,11 @@ const PAIRS = ["ATOM/USD", "BTC/USD", "ETH/USD", "NTRN/USD", "OSMO/USD", "TIA/US
 const FEW_BAD = (hour: number): number => (hour % 50 === 7 ? 0.03 : hour % 9 === 0 ? 0.004 : 0);
 
 /** Returns the target of a watchdog: the page of its real metrics, from the status of each validator at each time. */
-export function watchdogTarget(instance: string, endMs: number, validators: readonly WallValidator[]): Target {
+export function watchdogTarget(
+  instance: string,
+  endMs: number,
+  validators: readonly WallValidator[],
+): Target {
   const registry = createMetricsRegistry({
     build: { name: "relaywatch", version: "1.0.0", commit: "f647219", nodeVersion: "v22.11.0" },
     program: "oracle-watchdog",
@@ -79,7 +83,11 @@ export function watchdogTarget(instance: string, endMs: number, validators: read
         metrics.showStatus(status);
         recordPolls(metrics, validator, { atMs, endMs, polls: lastMs === undefined ? 1 : 12 });
         for (const { state } of status.alerts)
-          if (state?.phase === "firing" && state.quietReason === undefined && atMs - state.sinceMs < MINUTE_MS)
+          if (
+            state?.phase === "firing" &&
+            state.quietReason === undefined &&
+            atMs - state.sinceMs < MINUTE_MS
+          )
             for (const channel of ["pagerduty", "chat"]) metrics.recordDelivery(channel, "delivered");
       }
       metrics.recordPing(atMs - 20_000);
@@ -159,7 +167,12 @@ function statusOf(validator: WallValidator, atMs: number, endMs: number): Watchd
   };
 }
 
-function alertAt({ alert, firesAfterMs, quietReason }: FaultAlert, validator: string, atMs: number, since: number): AlertState {
+function alertAt(
+  { alert, firesAfterMs, quietReason }: FaultAlert,
+  validator: string,
+  atMs: number,
+  since: number,
+): AlertState {
   const isFiring = since >= firesAfterMs;
   return {
     validator,
@@ -183,7 +196,11 @@ function ledgerOf({ name, usual = FEW_BAD, fault }: WallValidator, atMs: number,
     const missed = BigInt(Math.round(count * bad));
     return { good: BigInt(count) - missed, bad: missed, unknown: 0n };
   };
-  const rollups = (fromMs: number, stepMs: number, countsOf: (startMs: number, toMs: number) => BlockCounts) => {
+  const rollups = (
+    fromMs: number,
+    stepMs: number,
+    countsOf: (startMs: number, toMs: number) => BlockCounts,
+  ) => {
     const length = Math.ceil((atMs - fromMs) / stepMs);
     return Array.from({ length }, (_, index): Rollup => {
       const startMs = fromMs + index * stepMs;

@@ -45,7 +45,12 @@ export async function openPrometheus(): Promise<StoredPrometheus> {
   ];
   const remove = (): void => rmSync(directory, { recursive: true, force: true });
   try {
-    const { url, close } = await run({ config, data: join(directory, "data"), port: await freePort(), options });
+    const { url, close } = await run({
+      config,
+      data: join(directory, "data"),
+      port: await freePort(),
+      options,
+    });
     return { url, close: () => close().finally(remove) };
   } catch (error) {
     remove();

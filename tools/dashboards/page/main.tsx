@@ -48,7 +48,14 @@ async function connect(prometheus: string): Promise<void> {
   });
   own.setRunRequest((_: unknown, request: any) =>
     (source.query(request) as any).pipe(
-      map(({ data }: any): PanelData => ({ state: LoadingState.Done, series: data, timeRange: request.range, request })),
+      map(
+        ({ data }: any): PanelData => ({
+          state: LoadingState.Done,
+          series: data,
+          timeRange: request.range,
+          request,
+        }),
+      ),
       catchError(({ message }: Error) =>
         of({ state: LoadingState.Error, series: [], error: { message }, timeRange: request.range, request }),
       ),
@@ -66,7 +73,14 @@ async function connect(prometheus: string): Promise<void> {
     getPanelPluginFromCache: (id: string) => PANELS[id],
   });
   for (const [pluginId, plugin] of Object.entries(PANELS)) {
-    plugin.meta = { id: pluginId, name: pluginId, info: { logos: {} }, module: "", baseUrl: "", type: "panel" } as any;
+    plugin.meta = {
+      id: pluginId,
+      name: pluginId,
+      info: { logos: {} },
+      module: "",
+      baseUrl: "",
+      type: "panel",
+    } as any;
     registerRuntimePanelPlugin({ pluginId, plugin });
   }
 }
@@ -81,7 +95,8 @@ async function untilQuiet(): Promise<void> {
   observer.observe(document.body, { subtree: true, childList: true, attributes: true, characterData: true });
   let sent = -1;
   while (quiet < QUIET_FRAMES) {
-    if (performance.now() > endMs) throw new Error(`the page is not ready: ${traffic.pending} requests are pending`);
+    if (performance.now() > endMs)
+      throw new Error(`the page is not ready: ${traffic.pending} requests are pending`);
     await new Promise(requestAnimationFrame);
     quiet = traffic.pending > 0 || traffic.sent !== sent ? 0 : quiet + 1;
     ({ sent } = traffic);
@@ -101,7 +116,15 @@ async function show(dashboard: any, view: View): Promise<void> {
       <ThemeContext.Provider value={theme}>
         <GlobalStyles />
         <div style={{ background: theme.colors.background.canvas, minHeight: "100vh" }}>
-          <div data-bar style={{ height: BAR, lineHeight: `${BAR}px`, padding: "0 16px", color: theme.colors.text.primary }}>
+          <div
+            data-bar
+            style={{
+              height: BAR,
+              lineHeight: `${BAR}px`,
+              padding: "0 16px",
+              color: theme.colors.text.primary,
+            }}
+          >
             Relaywatch / {dashboard.title}
             <span style={{ float: "right" }}>{links.join("   ")}</span>
           </div>

@@ -13,7 +13,11 @@ function marksOf({ annotations = [] }: PanelData): readonly Mark[] {
   return annotations.flatMap((frame: DataFrame) => {
     const column = (name: string) => frame.fields.find((field) => field.name === name)?.values ?? [];
     const [begins, ends, colors] = [column("time"), column("timeEnd"), column("color")];
-    return begins.map((fromMs: number, index: number) => ({ fromMs, toMs: ends[index] ?? fromMs, color: colors[index] ?? "red" }));
+    return begins.map((fromMs: number, index: number) => ({
+      fromMs,
+      toMs: ends[index] ?? fromMs,
+      color: colors[index] ?? "red",
+    }));
   });
 }
 

@@ -56,16 +56,34 @@ const FIELD_OPTIONS: readonly (readonly [id: string, process: unknown, defaultVa
 export function fillRegistries(): void {
   const editor = { editor: none, override: none, settings: {}, shouldApply: () => true };
   standardEditorsRegistry.setInit(() =>
-    ["select", "number", "boolean", "text", "color", "unit", "links", "mappings", "thresholds", "stats-picker", "field-name"].map(
-      (id) => ({ id, name: id, editor: none }) as any,
-    ),
+    [
+      "select",
+      "number",
+      "boolean",
+      "text",
+      "color",
+      "unit",
+      "links",
+      "mappings",
+      "thresholds",
+      "stats-picker",
+      "field-name",
+    ].map((id) => ({ id, name: id, editor: none }) as any),
   );
   standardFieldConfigEditorRegistry.setInit(() =>
-    FIELD_OPTIONS.map(([id, process, defaultValue]) => ({ ...editor, id, path: id, name: id, process, defaultValue }) as any),
+    FIELD_OPTIONS.map(
+      ([id, process, defaultValue]) => ({ ...editor, id, path: id, name: id, process, defaultValue }) as any,
+    ),
   );
   standardTransformersRegistry.setInit(() =>
     [standardTransformers.mergeTransformer, standardTransformers.organizeFieldsTransformer].map(
-      (transformation) => ({ id: transformation.id, name: transformation.name, transformation: async () => transformation, editor: none }) as any,
+      (transformation) =>
+        ({
+          id: transformation.id,
+          name: transformation.name,
+          transformation: async () => transformation,
+          editor: none,
+        }) as any,
     ),
   );
 }
@@ -93,7 +111,17 @@ function isEmpty({ series }: PanelData): boolean {
 
 function Empty({ fieldConfig, width, height }: PanelProps) {
   return (
-    <div data-empty style={{ width, height, display: "flex", alignItems: "center", justifyContent: "center", textAlign: "center" }}>
+    <div
+      data-empty
+      style={{
+        width,
+        height,
+        display: "flex",
+        alignItems: "center",
+        justifyContent: "center",
+        textAlign: "center",
+      }}
+    >
       {fieldConfig.defaults.noValue ?? "No data"}
     </div>
   );
@@ -200,34 +228,41 @@ function colored(mode: FieldColorModeId): any {
 
 /** The plugins that the dashboards use: Grafana's components in place of its plugins, which are in no package. */
 export const PANELS: Readonly<Record<string, PanelPlugin>> = {
-  timeseries: new PanelPlugin(Lines).useFieldConfig({
-    standardOptions: colored(FieldColorModeId.PaletteClassic),
-    useCustomConfig: custom({
-      drawStyle: "line",
-      lineInterpolation: "linear",
-      lineWidth: 1,
-      fillOpacity: 0,
-      gradientMode: "none",
-      lineStyle: undefined,
-      spanNulls: false,
-      insertNulls: false,
-      showPoints: "auto",
-      pointSize: 5,
-      stacking: { mode: "none", group: "A" },
-      axisPlacement: "auto",
-      axisLabel: "",
-      axisColorMode: "text",
-      axisBorderShow: false,
-      axisSoftMin: undefined,
-      axisSoftMax: undefined,
-      scaleDistribution: { type: "linear" },
-      hideFrom: { tooltip: false, viz: false, legend: false },
-      thresholdsStyle: { mode: "off" },
-    }),
-  }).setDataSupport({ annotations: true, alertStates: true }),
+  timeseries: new PanelPlugin(Lines)
+    .useFieldConfig({
+      standardOptions: colored(FieldColorModeId.PaletteClassic),
+      useCustomConfig: custom({
+        drawStyle: "line",
+        lineInterpolation: "linear",
+        lineWidth: 1,
+        fillOpacity: 0,
+        gradientMode: "none",
+        lineStyle: undefined,
+        spanNulls: false,
+        insertNulls: false,
+        showPoints: "auto",
+        pointSize: 5,
+        stacking: { mode: "none", group: "A" },
+        axisPlacement: "auto",
+        axisLabel: "",
+        axisColorMode: "text",
+        axisBorderShow: false,
+        axisSoftMin: undefined,
+        axisSoftMax: undefined,
+        scaleDistribution: { type: "linear" },
+        hideFrom: { tooltip: false, viz: false, legend: false },
+        thresholdsStyle: { mode: "off" },
+      }),
+    })
+    .setDataSupport({ annotations: true, alertStates: true }),
   stat: new PanelPlugin(Stat).useFieldConfig({}),
   table: new PanelPlugin(Table).useFieldConfig({
-    useCustomConfig: custom({ align: "auto", cellOptions: { type: "auto" }, width: undefined, minWidth: undefined }),
+    useCustomConfig: custom({
+      align: "auto",
+      cellOptions: { type: "auto" },
+      width: undefined,
+      minWidth: undefined,
+    }),
   }),
   "state-timeline": new PanelPlugin(Timeline).useFieldConfig({
     // The plugin's own default, with which a dashboard without colours of its own shows 0 in green and 1 in red.

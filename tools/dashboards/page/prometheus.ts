@@ -36,7 +36,8 @@ const SCRAPE_MS = 60_000;
 /** Requests that were sent, and those that have not ended. */
 export const traffic = { sent: 0, pending: 0 };
 
-const toNumber = ([, value]: Sample): number => (value === "+Inf" ? Infinity : value === "-Inf" ? -Infinity : Number(value));
+const toNumber = ([, value]: Sample): number =>
+  value === "+Inf" ? Infinity : value === "-Inf" ? -Infinity : Number(value);
 
 function legendOf(format: string | undefined, labels: Labels): string {
   if (format !== undefined && format !== "" && format !== "__auto")
@@ -47,8 +48,12 @@ function legendOf(format: string | undefined, labels: Labels): string {
 }
 
 /** Writes a variable's value into a regular expression, as Grafana's data source does. */
-function regexText(value: string | string[], variable: { readonly multi?: boolean; readonly includeAll?: boolean }): string {
-  if (!Array.isArray(value) && !(variable.multi ?? false) && !(variable.includeAll ?? false)) return String(value);
+function regexText(
+  value: string | string[],
+  variable: { readonly multi?: boolean; readonly includeAll?: boolean },
+): string {
+  if (!Array.isArray(value) && !(variable.multi ?? false) && !(variable.includeAll ?? false))
+    return String(value);
   const escaped = (one: string): string =>
     one.startsWith(".") ? one : one.replaceAll(/[\\^$*+?.()|[\]{}]/g, String.raw`\\$&`);
   const values = [value].flat().map(escaped);
@@ -61,7 +66,10 @@ export class Prometheus extends DataSourceApi<Target> {
 
   /** Turns the intervals of an annotation's query into marks with a begin and an end. */
   override annotations = {
-    prepareAnnotation: (json: any) => ({ ...json, target: { ...json.target, refId: "Anno", interval: json.step } }),
+    prepareAnnotation: (json: any) => ({
+      ...json,
+      target: { ...json.target, refId: "Anno", interval: json.step },
+    }),
     prepareQuery: ({ target }: any) => target,
     processEvents: (annotation: any, frames: DataFrame[]) => from([eventsOf(annotation, frames)]),
   } as any;
@@ -150,7 +158,11 @@ function expand(text: string, scopedVars: ScopedVars | undefined): string {
   return scene === undefined ? text : sceneGraph.interpolate(scene, text, scopedVars, regexText);
 }
 
-function withIntervals(expr: string, stepMs: number, { from: start, to: end }: DataQueryRequest["range"]): string {
+function withIntervals(
+  expr: string,
+  stepMs: number,
+  { from: start, to: end }: DataQueryRequest["range"],
+): string {
   const rateMs = Math.max(stepMs + SCRAPE_MS, 4 * SCRAPE_MS);
   return expr
     .replaceAll("$__rate_interval", `${rateMs / 1000}s`)
@@ -158,11 +170,21 @@ function withIntervals(expr: string, stepMs: number, { from: start, to: end }: D
     .replaceAll("$__range", `${Math.round((end.valueOf() - start.valueOf()) / 1000)}s`);
 }
 
-function seriesFrame({ refId, legendFormat }: Target, labels: Labels, samples: readonly Sample[], interval?: number): DataFrame {
+function seriesFrame(
+  { refId, legendFormat }: Target,
+  labels: Labels,
+  samples: readonly Sample[],
+  interval?: number,
+): DataFrame {
   return createDataFrame({
     refId,
     fields: [
-      { name: "Time", type: FieldType.time, config: { interval }, values: samples.map(([seconds]) => seconds * 1000) },
+      {
+        name: "Time",
+        type: FieldType.time,
+        config: { interval },
+        values: samples.map(([seconds]) => seconds * 1000),
+      },
       {
         name: "Value",
         type: FieldType.number,

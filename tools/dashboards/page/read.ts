@@ -16,7 +16,11 @@ interface SeenPanel {
   /** Cells of a table by row, and the colours of their texts. The first row has the heads of the columns, unless there are none. */
   readonly rows: readonly (readonly { readonly text: string; readonly color: string }[])[];
   /** Names and last values of a legend. */
-  readonly legend: readonly { readonly name: string; readonly isClipped: boolean; readonly values: readonly string[] }[];
+  readonly legend: readonly {
+    readonly name: string;
+    readonly isClipped: boolean;
+    readonly values: readonly string[];
+  }[];
   /** Rows of a timeline at the end of the range. */
   readonly states: readonly { readonly name: string; readonly state: string; readonly color: string }[];
   /** Annotations that a graph shows. */
@@ -45,7 +49,9 @@ function readPanel(panel: HTMLElement): SeenPanel {
     clipped: [
       ...(title !== null && isClipped(title) ? [`title ${title.innerText}`] : []),
       // A table without heads still has their cells, without a height.
-      ...cells.filter((cell) => cell.clientHeight > 1 && isClipped(cell)).map((cell) => `cell ${cell.innerText}`),
+      ...cells
+        .filter((cell) => cell.clientHeight > 1 && isClipped(cell))
+        .map((cell) => `cell ${cell.innerText}`),
       ...(kind === "stat" && isClipped(panel) ? [`tile ${panel.innerText.replaceAll("\n", " ")}`] : []),
     ],
     empty: empty?.innerText,
@@ -69,7 +75,11 @@ function isClipped(element: HTMLElement): boolean {
     const range = document.createRange();
     range.selectNodeContents(text);
     const { left, right } = range.getBoundingClientRect();
-    for (let holder = text.parentElement; holder !== null && holder !== panel?.parentElement; holder = holder.parentElement) {
+    for (
+      let holder = text.parentElement;
+      holder !== null && holder !== panel?.parentElement;
+      holder = holder.parentElement
+    ) {
       const edge = holder.getBoundingClientRect();
       const cuts = holder === panel || getComputedStyle(holder).overflowX !== "visible";
       if (cuts && (left < edge.left - 1 || right > edge.right + 1)) return true;
@@ -81,22 +91,21 @@ function isClipped(element: HTMLElement): boolean {
 function textNodes(element: HTMLElement): readonly Node[] {
   const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
   const found: Node[] = [];
-  while (walker.nextNode() !== null) if (walker.currentNode.textContent?.trim() !== "") found.push(walker.currentNode);
+  while (walker.nextNode() !== null)
+    if (walker.currentNode.textContent?.trim() !== "") found.push(walker.currentNode);
   return found;
 }
 
-/** The background is two tones of one colour, from left to right. */
+/** A tile's background is two tones of one colour, from left to right. A panel without backgrounds is one tile. */
 function readTiles(panel: HTMLElement): SeenPanel["tiles"] {
-  const marked = [...panel.querySelectorAll<HTMLElement>("[title]")];
-  const values = marked.filter((one) => getComputedStyle(one).display === "flex" || one.style.background !== "");
-  return (values.length > 0 ? values : [panel]).map((one) => {
-    const holders = [one, ...one.querySelectorAll<HTMLElement>("*")];
-    const colored = holders.find((holder) => holder.style.background !== "" || holder.style.backgroundImage !== "");
-    return {
-      text: one.innerText.replace(/\s+/g, " ").trim(),
-      color: colored === undefined ? "none" : nameOf(getComputedStyle(colored).backgroundImage),
-    };
-  });
+  const background = (one: HTMLElement): string => getComputedStyle(one).backgroundImage;
+  const colored = [...panel.querySelectorAll<HTMLElement>("*")].filter((one) =>
+    background(one).startsWith("linear-gradient"),
+  );
+  const textOf = (one: HTMLElement): string => one.innerText.replaceAll(/\s+/g, " ").trim();
+  return colored.length > 0
+    ? colored.map((one) => ({ text: textOf(one), color: nameOf(background(one)) }))
+    : [{ text: textOf(panel), color: "none" }];
 }
 
 function readRows(panel: HTMLElement): SeenPanel["rows"] {
@@ -157,7 +166,13 @@ function isDrawn(canvas: HTMLCanvasElement): boolean {
   const { data = [] } = canvas.getContext("2d")?.getImageData(0, 0, width, height) ?? {};
   let points = 0;
   for (let at = 0; at < data.length; at += 4)
-    if ((data[at + 3] ?? 0) > 0 && Math.max(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) - Math.min(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) > 60) points += 1;
+    if (
+      (data[at + 3] ?? 0) > 0 &&
+      Math.max(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) -
+        Math.min(data[at] ?? 0, data[at + 1] ?? 0, data[at + 2] ?? 0) >
+        60
+    )
+      points += 1;
   // A line has at least this many coloured pixels.
   return points > 50;
 }

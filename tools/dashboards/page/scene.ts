@@ -36,7 +36,11 @@ export interface View {
 export function sceneOf(dashboard: any, { from, to, isOpen = false, variables = {} }: View): EmbeddedScene {
   const range = { from: timeOf(from ?? dashboard.time.from), to: timeOf(to ?? dashboard.time.to) };
   return new EmbeddedScene({
-    $timeRange: new SceneTimeRange({ ...range, timeZone: dashboard.timezone, weekStart: dashboard.weekStart }),
+    $timeRange: new SceneTimeRange({
+      ...range,
+      timeZone: dashboard.timezone,
+      weekStart: dashboard.weekStart,
+    }),
     $variables: new SceneVariableSet({
       variables: dashboard.templating.list.map((one: any) => variableOf(one, variables[one.name])),
     }),

@@ -31,7 +31,12 @@ export function Timeline({ data, timeRange, width, height, fieldConfig }: PanelP
   return (
     <svg width={width} height={height} fontSize={12} fill={theme.colors.text.primary}>
       {rows.map(({ name, times, stepMs, values, display }, row) => (
-        <g key={name} data-row={name} data-state={display(values.at(-1)).text} data-color={display(values.at(-1)).color}>
+        <g
+          key={name}
+          data-row={name}
+          data-state={display(values.at(-1)).text}
+          data-color={display(values.at(-1)).color}
+        >
           <text x={left - 6} y={(row + 0.5) * rowHeight + 4} textAnchor="end">
             {name.length * CHARACTER > left ? `${name.slice(0, Math.floor(left / CHARACTER) - 1)}…` : name}
           </text>

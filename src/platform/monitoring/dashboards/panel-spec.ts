@@ -271,7 +271,12 @@ export function ruleAlerts(selector: string, place: readonly ColumnSpec[], excep
   return alertList(["firing", "pending"], since, {
     description: "Firing alerts of the rules, then pending ones. The name leads to the runbook.",
     columns: [
-      { label: "alertstate", title: "State", colors: { firing: "red", pending: "yellow" }, width: STATE_WIDTH },
+      {
+        label: "alertstate",
+        title: "State",
+        colors: { firing: "red", pending: "yellow" },
+        width: STATE_WIDTH,
+      },
       { label: "severity", title: "Severity", colors: SEVERITY_COLORS, width: STATE_WIDTH },
       { label: "runbook", title: "Alert", leadsTo: "runbook" },
       ...place,
