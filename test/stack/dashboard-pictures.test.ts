@@ -3,7 +3,8 @@ import { join } from "node:path";
 import type { Browser } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
-import { dashboardFiles } from "../../src/cli/generate/dashboard-files.ts";
+import { DASHBOARD_SPECS, dashboardFiles } from "../../src/cli/generate/dashboard-files.ts";
+import { ALERTS } from "../../src/cli/generate/rules.ts";
 import { buildDashboardPage, type SeenPanel } from "../support/dashboards/dashboard-page.ts";
 import { alertView, type Job, type Rendered, renderAll, SCREEN } from "../support/dashboards/rendered.ts";
 import { openSeriesStore } from "../support/dashboards/series-store.ts";
@@ -19,13 +20,13 @@ const NARROW = SCREEN.width;
 /** Pixels of the whole dashboard as it opens. */
 const MOST_PIXELS = 1_600;
 
-const panel = z.looseObject({
+const panelSchema = z.looseObject({
   id: z.number(),
   type: z.string(),
   title: z.string(),
   panels: z.array(z.unknown()).default([]),
 });
-const json = z.looseObject({ panels: z.array(panel) });
+const json = z.looseObject({ panels: z.array(panelSchema) });
 const dashboards = new Map(
   [...dashboardFiles()].flatMap(([path, text]) => {
     const name = /([\w-]+)\.json$/.exec(path)?.[1];
@@ -45,7 +46,7 @@ function firstRow(dashboard: string): readonly number[] {
   return rest.slice(0, end === -1 ? rest.length : end).map(({ id }) => id);
 }
 
-const isLinked = (situation: string): boolean =>
+const isByLink = (situation: string): boolean =>
   [...SITUATIONS, ...FAULTS].find(({ name }) => name === situation)?.isLinked === true;
 
 const NOTHING = "nothing-scraped";
@@ -62,17 +63,38 @@ function jobsOf(
   isOpen: boolean,
 ): Job[] {
   const { name, endMs, isLinked } = situation;
-  const view = isLinked ? alertView(endMs - FAULT_MS, endMs) : {};
+  const range = isLinked ? alertView(endMs - FAULT_MS, endMs) : {};
   return names.flatMap((dashboard) => {
     const shown = dashboards.get(dashboard);
     return shown === undefined
       ? []
-      : [{ situation: name, endMs, dashboard, json: shown, widths, view: { ...view, isOpen } }];
+      : [{ situation: name, endMs, dashboard, json: shown, widths, view: { ...range, isOpen } }];
   });
 }
 
 const NAMES = [...dashboards.keys()];
-const RELAYER_FAULTS = /^relayer-|^endpoint-|^remote-/;
+/** The alert of each fault, in the list where people see it first. */
+const ALERT_OF: Readonly<Record<string, string>> = {
+  "sidecar-down": "sidecar-down",
+  "sidecar-slow": "sidecar-slow",
+  "prices-frozen": "stale-price-timestamp",
+  "node-down": "cannot-see-votes",
+  "prices-missing": "all-prices-missing",
+  "relayer-out-of-funds": "relayer-account-empty",
+  "endpoint-down": "relayer-endpoint-down",
+  "remote-chain-halted": "relayer-remote-chain-halted",
+  "market-full": "relayer-demand-above-market",
+};
+
+/** The panel with an alert's cause, and the dashboard that has it. */
+function causeOf(situation: string): { readonly dashboard: string; readonly panel: string } {
+  const alert = ALERTS.find(
+    ({ name, component }) => name === ALERT_OF[situation] && component !== "oracle-raw",
+  );
+  const spec = DASHBOARD_SPECS.find(({ uid }) => uid === alert?.cause.dashboard);
+  if (alert === undefined || spec === undefined) throw new Error(`${situation} has no alert with a cause`);
+  return { dashboard: spec.file.replace(".json", ""), panel: alert.cause.panel };
+}
 
 beforeAll(async () => {
   buildDashboardPage();
@@ -89,9 +111,14 @@ beforeAll(async () => {
       ...FAULTS.flatMap((situation) =>
         jobsOf(
           situation,
-          RELAYER_FAULTS.test(situation.name) ? ["icq-relayer"] : ["oracle-am-i-paid"],
+          [
+            ...new Set([
+              ALERT_OF[situation.name]?.startsWith("relayer-") ? "icq-relayer" : "oracle-am-i-paid",
+              causeOf(situation.name).dashboard,
+            ]),
+          ],
           [NARROW],
-          false,
+          true,
         ),
       ),
       ...SITUATIONS.flatMap((situation) => jobsOf(situation, NAMES, [NARROW], false)),
@@ -186,7 +213,7 @@ describe("every dashboard in every situation", () => {
   it("draws each graph that has data", () => {
     // Six hours of a month are too narrow to see.
     const ofHours = withData().filter(
-      ({ situation, dashboard }) => !(dashboard.startsWith("oracle-am") && !isLinked(situation)),
+      ({ situation, dashboard }) => !(dashboard.startsWith("oracle-am") && !isByLink(situation)),
     );
     expect(
       findings(ofHours, ({ kind, empty, isDrawn, legend }) =>
@@ -200,15 +227,17 @@ describe("every dashboard in every situation", () => {
   });
 
   it("answers on a small screen: the first row ends there, and the open rows are short", () => {
-    for (const { situation, dashboard, panels } of all.filter(
-      ({ width, isOpen }) => width === NARROW && !isOpen,
-    )) {
+    for (const { situation, dashboard, panels, isOpen } of all.filter(({ width }) => width === NARROW)) {
       const place = [situation, dashboard];
       const ids = firstRow(dashboard);
       const first = panels.filter(({ id }) => ids.includes(id));
       expect([place, first.length]).toEqual([place, ids.length]);
       expect([place, Math.max(...first.map(({ bottom }) => bottom)) <= SCREEN.height]).toEqual([place, true]);
-      expect([place, Math.max(...panels.map(({ bottom }) => bottom)) <= MOST_PIXELS]).toEqual([place, true]);
+      if (!isOpen)
+        expect([place, Math.max(...panels.map(({ bottom }) => bottom)) <= MOST_PIXELS]).toEqual([
+          place,
+          true,
+        ]);
     }
   });
 });
@@ -332,6 +361,18 @@ describe("what a person reads first", () => {
     expect(shown.map(({ text }) => text)).toContain("sidecar-down");
     expect(shown.map(({ text }) => text)).not.toContain("oracle-calls-failing");
   });
+
+  it.each(Object.keys(ALERT_OF))(
+    "the link of the alert about %s opens a panel that shows it",
+    (situation) => {
+      const { dashboard, panel: title } = causeOf(situation);
+      const { kind, empty, states, isDrawn, marks } = panelOf(view(situation, dashboard), title);
+      expect(empty).toBeUndefined();
+      if (kind === "state-timeline")
+        expect(states.some(({ color }) => ["red", "orange"].includes(color))).toBe(true);
+      else expect([isDrawn, marks > 0]).toEqual([true, true]);
+    },
+  );
 
   it("alerts are marked in the graphs at their time", () => {
     const graphs = view("sidecar-down", "oracle-am-i-paid").panels.filter(

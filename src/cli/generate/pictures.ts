@@ -10,7 +10,7 @@ interface PictureSet {
   readonly test: string;
   /** Pictures, and what the test calls them. */
   readonly pictures: Readonly<Record<string, string>>;
-  /** Folders and files that they show. A hash of them stands beside the pictures. */
+  /** Folders and files that they show. Their hash is beside the pictures. */
   readonly sources: readonly string[];
 }
 
@@ -34,15 +34,15 @@ const SETS: readonly PictureSet[] = [
     folder: "dashboards/pictures",
     test: "test/stack/dashboard-pictures.test.ts",
     pictures: {
-      "overview.png": "overview-sidecar-down-screen.png",
-      "oracle-am-i-paid.png": "oracle-am-i-paid-sidecar-down-screen.png",
-      "oracle-am-i-paid-raw.png": "oracle-am-i-paid-raw-sidecar-down-screen.png",
-      "validator-on-chain.png": "validator-on-chain-healthy-screen.png",
-      "oracle-fleet.png": "oracle-fleet-two-relayers-three-validators-screen.png",
-      "icq-relayer.png": "icq-relayer-remote-chain-halted-screen.png",
-      "icq-costs.png": "icq-costs-market-full-screen.png",
-      "icq-query.png": "icq-query-market-full-screen.png",
-      "process.png": "process-sidecar-down-screen.png",
+      "overview.jpg": "overview-sidecar-down-screen.jpg",
+      "oracle-am-i-paid.jpg": "oracle-am-i-paid-sidecar-down-screen.jpg",
+      "oracle-am-i-paid-raw.jpg": "oracle-am-i-paid-raw-sidecar-down-screen.jpg",
+      "validator-on-chain.jpg": "validator-on-chain-healthy-screen.jpg",
+      "oracle-fleet.jpg": "oracle-fleet-two-relayers-three-validators-screen.jpg",
+      "icq-relayer.jpg": "icq-relayer-remote-chain-halted-screen.jpg",
+      "icq-costs.jpg": "icq-costs-market-full-screen.jpg",
+      "icq-query.jpg": "icq-query-market-full-screen.jpg",
+      "process.jpg": "process-sidecar-down-screen.jpg",
     },
     sources: ["dashboards/json", "tools/dashboards/page", "tools/dashboards/package-lock.json"],
   },

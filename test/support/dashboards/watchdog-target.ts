@@ -22,7 +22,7 @@ const BLOCK_MS = 2_000;
 const RULES = alertsSchema.parse({}).rules;
 
 /** An alert of a fault: it is pending, and fires after a time. */
-export interface FaultAlert {
+interface FaultAlert {
   readonly alert: string;
   /** Time from the begin of the fault until the alert fires. */
   readonly firesAfterMs: number;
