@@ -127,7 +127,7 @@ beforeAll(async () => {
     FOLDER,
   );
   writeFileSync(join(FOLDER, "dashboards.json"), JSON.stringify(all, null, 1));
-}, 400_000);
+}, 900_000);
 afterAll(async () => {
   await browser?.close();
   await prometheus?.close();

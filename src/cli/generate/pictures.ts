@@ -51,7 +51,7 @@ const SETS: readonly PictureSet[] = [
 /** Has the hash of the sources that the pictures were made from. */
 const HASH_FILE = "sources.sha256";
 /** Time for all pictures of a set. */
-const LONGEST_MS = 600_000;
+const LONGEST_MS = 1_200_000;
 
 /** Returns a hash of the sources of a set, hex. */
 function hashOf(root: string, { sources }: PictureSet): string {

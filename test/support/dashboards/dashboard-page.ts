@@ -56,8 +56,8 @@ const shown = z.object({
 
 /** A browser's page that renders dashboards with Grafana's packages. */
 export interface DashboardPage {
-  /** Renders a dashboard's JSON in a window that is high enough for all of it. `nowMs` is the browser's present. */
-  readonly show: (json: unknown, nowMs: number, view?: View) => Promise<void>;
+  /** Renders a dashboard's JSON in a window of this width that is high enough for all of it. `nowMs` is the browser's present. */
+  readonly show: (json: unknown, nowMs: number, width: number, view: View) => Promise<void>;
   /** Changes the width of the window, and reads the panels when all is drawn again. */
   readonly read: (width: number) => Promise<readonly SeenPanel[]>;
   readonly picture: (path: string, height?: number) => Promise<void>;
@@ -95,10 +95,10 @@ export async function openDashboardPage(browser: Browser, prometheus: string): P
   await page.evaluate(`connect(${JSON.stringify(prometheus)})`);
   let height = 1080;
   return {
-    show: async (json, nowMs, view = {}) => {
+    show: async (json, nowMs, width, view) => {
       height = ABOVE + linesOf(json, view.isOpen === true) * LINE + BELOW;
       await page.clock.setFixedTime(nowMs);
-      await page.setViewportSize({ width: page.viewportSize()?.width ?? 1920, height });
+      await page.setViewportSize({ width, height });
       await page.evaluate(`show(${JSON.stringify(json)}, ${JSON.stringify(view)})`);
     },
     read: async (width) => {

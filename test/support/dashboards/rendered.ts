@@ -60,7 +60,7 @@ export async function renderAll(
 async function render(page: DashboardPage, job: Job, folder: string): Promise<readonly Rendered[]> {
   const { situation, dashboard, json, widths, endMs, view } = job;
   const isOpen = view.isOpen === true;
-  await page.show(json, endMs, view);
+  await page.show(json, endMs, widths[0] ?? SCREEN.width, view);
   const done: Rendered[] = [];
   for (const width of widths) {
     const panels = await page.read(width);

@@ -27,7 +27,7 @@ const SOURCE: any = {
 
 /** Pixels of Grafana's own bar above a dashboard, and frames without a change after which a page is ready. */
 const BAR = 40;
-const QUIET_FRAMES = 12;
+const QUIET_FRAMES = 20;
 const LONGEST_MS = 60_000;
 
 let scene: EmbeddedScene | undefined;
@@ -85,6 +85,12 @@ async function connect(prometheus: string): Promise<void> {
   }
 }
 
+/** Whether the grid has the width of the window. It follows a change some frames later. */
+function isLaidOut(): boolean {
+  const grid = document.querySelector<HTMLElement>(".react-grid-layout");
+  return grid === null || Math.abs(grid.clientWidth - document.documentElement.clientWidth) < 60;
+}
+
 /** Resolves when all responses are there and nothing has changed for some frames. */
 async function untilQuiet(): Promise<void> {
   const endMs = performance.now() + LONGEST_MS;
@@ -98,7 +104,7 @@ async function untilQuiet(): Promise<void> {
     if (performance.now() > endMs)
       throw new Error(`the page is not ready: ${traffic.pending} requests are pending`);
     await new Promise(requestAnimationFrame);
-    quiet = traffic.pending > 0 || traffic.sent !== sent ? 0 : quiet + 1;
+    quiet = traffic.pending > 0 || traffic.sent !== sent || !isLaidOut() ? 0 : quiet + 1;
     ({ sent } = traffic);
   }
   observer.disconnect();
