@@ -53,6 +53,9 @@ const VALIDATORS: PanelSpec = table(
   },
 );
 
+/** Nothing, where a watchdog is scraped. */
+const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
+
 /** Oracle fleet. */
 export const FLEET: DashboardSpec = {
   uid: DASHBOARDS.fleet,
@@ -77,11 +80,11 @@ export const FLEET: DashboardSpec = {
           "Not acknowledged",
           [
             query(
-              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or vector(0)`,
+              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or ${NONE}`,
               "critical alerts",
             ),
             query(
-              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or vector(0)`,
+              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or ${NONE}`,
               "escalated",
             ),
           ],
