@@ -66,7 +66,9 @@ async function render(page: DashboardPage, job: Job, folder: string): Promise<re
     const panels = await page.read(width);
     const name = join(folder, `${dashboard}-${situation}`);
     await page.picture(`${name}-${width}${isOpen ? "-open" : ""}.png`);
-    if (!isOpen && width === SCREEN.width) await page.picture(`${name}-screen.jpg`, SCREEN.height);
+    // Those that are rendered at this width only are as people open them, at least in the first two rows.
+    if (width === SCREEN.width && widths.length === 1)
+      await page.picture(`${name}-screen.jpg`, SCREEN.height);
     done.push({ situation, dashboard, width, isOpen, panels, errors: page.takeErrors() });
   }
   return done;
