@@ -136,6 +136,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
           description:
             "Served queries by state, due ones that are late, and those for which no result is possible now.",
           unit: "none",
+          emptyText: "No query is served",
         },
       ),
       graph(

@@ -159,11 +159,7 @@ export const PAID: DashboardSpec = {
           "Sources",
           [
             query(
-              `max by (node, source) (oracle_watchdog_source_up{${VALIDATOR},source!="oracle-metrics"})`,
-              "{{node}} {{source}}",
-            ),
-            query(
-              `6 + max by (node, source) (oracle_watchdog_source_up{${VALIDATOR},source="oracle-metrics"})`,
+              `max by (node, source) (oracle_watchdog_source_up{${VALIDATOR},source!="oracle-metrics"} or 6 + oracle_watchdog_source_up{${VALIDATOR},source="oracle-metrics"})`,
               "{{node}} {{source}}",
             ),
             query(
