@@ -3,7 +3,7 @@ import { writePictures } from "./pictures.ts";
 import { runbookErrors } from "./runbook-errors.ts";
 
 // npm runs it in the repository root: `npm run generate`, or `npm run generate -- --check`, which writes nothing.
-// `npm run generate -- --pictures` also makes the pictures of the pages, with Chromium.
+// `npm run generate -- --pictures` also makes the pictures of the pages and of the dashboards, with Chromium.
 const root = process.cwd();
 const isCheck = process.argv.includes("--check");
 

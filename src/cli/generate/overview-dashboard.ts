@@ -22,6 +22,12 @@ const W = "oracle_watchdog";
 const NO_WATCHDOG = "No watchdog is scraped";
 const NO_RELAYER = "No relayer is scraped";
 
+const OURS = 'component!="",alertname!="RelaywatchDeadMan"';
+/** The watchdog knows which alerts have another one as their cause. */
+const NOT_MUTED = ` unless on (validator, runbook) label_replace(${W}_alert_since_timestamp_seconds{state="muted"}, "runbook", "$1", "alert", "(.+)")`;
+/** Without rules there is no number: where they are loaded, the dead man's alert fires. */
+const FIRING_ALERTS = `count(count by (runbook, validator, connection_id, instance) (ALERTS{${OURS},alertstate="firing"}${NOT_MUTED})) or 0 * count(ALERTS{alertname="RelaywatchDeadMan"})`;
+
 /** Overview: both questions at a glance. */
 export const OVERVIEW: DashboardSpec = {
   uid: DASHBOARDS.overview,
@@ -77,12 +83,12 @@ export const OVERVIEW: DashboardSpec = {
             width: 5,
           },
         ),
-        stat("Oracle alerts", [query(`sum(${W}_alert_firing{${PROCESSES}})`, "firing")], {
-          description: "Firing alerts of the watchdogs, also muted ones.",
+        stat("Firing alerts", [query(FIRING_ALERTS, "firing")], {
+          description: "Firing alerts of the rules, without those that the watchdog mutes for their cause.",
           unit: "none",
-          leadsTo: DASHBOARDS.fleet,
+          leadsTo: DASHBOARDS.overview,
           colors: BAD_ABOVE_ZERO,
-          emptyText: NO_WATCHDOG,
+          emptyText: "No rules are loaded",
           width: 4,
         }),
         stat("Relayers ready", [query(`min(${R}_ready{${PROCESSES}})`, "ready")], {
@@ -109,11 +115,12 @@ export const OVERVIEW: DashboardSpec = {
           width: 5,
         }),
         { ...BALANCE_LASTS, leadsTo: DASHBOARDS.costs, width: 5 },
-        stat("Daemons down", [query(`count(up{${PROCESSES}} == 0) or vector(0)`, "down")], {
+        stat("Targets down", [query(`count(up{${PROCESSES}} == 0) or 0 * count(up{${PROCESSES}})`, "down")], {
           description: "Targets of these jobs that Prometheus cannot scrape.",
           unit: "none",
           leadsTo: DASHBOARDS.process,
           colors: BAD_ABOVE_ZERO,
+          emptyText: "Nothing is scraped",
           width: 4,
         }),
       ],
@@ -122,18 +129,19 @@ export const OVERVIEW: DashboardSpec = {
       title: "What is wrong?",
       panels: [
         {
-          ...ruleAlerts('component!="",alertname!="RelaywatchDeadMan"', [
-            {
-              label: "validator",
-              title: "Validator",
-              leadsTo: TO_PAID,
-            },
-            {
-              label: "connection_id",
-              title: "Connection",
-              leadsTo: { dashboard: DASHBOARDS.relayer, variable: "connection" },
-            },
-          ]),
+          ...ruleAlerts(
+            OURS,
+            [
+              { label: "validator", title: "Validator", leadsTo: TO_PAID },
+              {
+                label: "connection_id",
+                title: "Connection",
+                leadsTo: { dashboard: DASHBOARDS.relayer, variable: "connection" },
+              },
+              { label: "instance", title: "Instance" },
+            ],
+            NOT_MUTED,
+          ),
           height: 6,
         },
       ],

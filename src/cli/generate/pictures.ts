@@ -1,66 +1,96 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 
-const FOLDER = "docs/pictures";
+/** Pictures in one folder of the documents. */
+interface PictureSet {
+  readonly folder: string;
+  /** The test that makes them. */
+  readonly test: string;
+  /** Pictures, and what the test calls them. */
+  readonly pictures: Readonly<Record<string, string>>;
+  /** Folders and files that they show. Their hash is beside the pictures. */
+  readonly sources: readonly string[];
+}
 
-/** Pictures of the documents, and the situations of `test/stack/page-pictures.test.ts` that they show. */
-const PICTURES = {
-  "relayer.png": "relayer-one-query-late-light.png",
-  "watchdog.png": "watchdog-sidecar-down-light.png",
-  "localnet.png": "localnet-fault-on-light.png",
-} as const;
-
-/** Has the hash of the sources that the pictures were made from. */
-const HASH_FILE = `${FOLDER}/sources.sha256`;
-
-/** Time for all pictures; they take about a minute. */
-const LONGEST_MS = 600_000;
-
-/** Folders and files of the pages' code. */
-const SOURCES = [
-  "src/platform/web",
-  "src/relayer/page",
-  "src/watchdog/page",
-  "src/localnet/network/overview-page.ts",
+const SETS: readonly PictureSet[] = [
+  {
+    folder: "docs/pictures",
+    test: "test/stack/page-pictures.test.ts",
+    pictures: {
+      "relayer.png": "relayer-one-query-late-light.png",
+      "watchdog.png": "watchdog-sidecar-down-light.png",
+      "localnet.png": "localnet-fault-on-light.png",
+    },
+    sources: [
+      "src/platform/web",
+      "src/relayer/page",
+      "src/watchdog/page",
+      "src/localnet/network/overview-page.ts",
+    ],
+  },
+  {
+    folder: "dashboards/pictures",
+    test: "test/stack/dashboard-pictures.test.ts",
+    pictures: {
+      "overview.jpg": "overview-sidecar-down-screen.jpg",
+      "oracle-am-i-paid.jpg": "oracle-am-i-paid-sidecar-down-screen.jpg",
+      "oracle-am-i-paid-raw.jpg": "oracle-am-i-paid-raw-sidecar-down-screen.jpg",
+      "validator-on-chain.jpg": "validator-on-chain-healthy-screen.jpg",
+      "oracle-fleet.jpg": "oracle-fleet-two-relayers-three-validators-screen.jpg",
+      "icq-relayer.jpg": "icq-relayer-remote-chain-halted-screen.jpg",
+      "icq-costs.jpg": "icq-costs-market-full-screen.jpg",
+      "icq-query.jpg": "icq-query-market-full-screen.jpg",
+      "process.jpg": "process-sidecar-down-screen.jpg",
+    },
+    sources: ["dashboards/json", "tools/dashboards/page", "tools/dashboards/package-lock.json"],
+  },
 ];
 
-/** Returns a hash of the code of all pages, hex. */
-function pageSourcesHash(root: string): string {
-  const files = SOURCES.flatMap((place) =>
-    place.endsWith(".ts")
-      ? [place]
-      : readdirSync(join(root, place))
-          .filter((name) => name.endsWith(".ts"))
+/** Has the hash of the sources that the pictures were made from. */
+const HASH_FILE = "sources.sha256";
+/** Time for all pictures of a set. */
+const LONGEST_MS = 1_200_000;
+
+/** Returns a hash of the sources of a set, hex. */
+function hashOf(root: string, { sources }: PictureSet): string {
+  const files = sources.flatMap((place) =>
+    statSync(join(root, place)).isDirectory()
+      ? readdirSync(join(root, place), { withFileTypes: true })
+          .filter((entry) => entry.isFile() && !entry.name.endsWith(".md"))
+          .map(({ name }) => `${place}/${name}`)
           .toSorted()
-          .map((name) => `${place}/${name}`),
+      : [place],
   );
   const hash = createHash("sha256");
   for (const file of files) hash.update(file).update(readFileSync(join(root, file)));
   return hash.digest("hex");
 }
 
-/** Returns whether the pictures show the pages' code of the moment. */
+/** Returns whether all pictures show the sources of the moment. */
 export function arePicturesCurrent(root: string): boolean {
-  return readFileSync(join(root, HASH_FILE), "utf8").trim() === pageSourcesHash(root);
+  return SETS.every(
+    (set) => readFileSync(join(root, set.folder, HASH_FILE), "utf8").trim() === hashOf(root, set),
+  );
 }
 
-/** Makes the pictures with Chromium, and returns their paths. Throws when a page does not pass its test. */
+/** Makes the pictures of the pages and of the dashboards with Chromium, and returns their paths. Throws when one does not pass its test. */
 export function writePictures(root: string): readonly string[] {
   const made = "dist/pictures";
   execFileSync(
     join(root, "node_modules/.bin/vitest"),
-    ["run", "--config", "vitest.stack.config.ts", "test/stack/page-pictures.test.ts"],
+    ["run", "--config", "vitest.stack.config.ts", ...SETS.map(({ test }) => test)],
     { cwd: root, stdio: "inherit", timeout: LONGEST_MS, env: { ...process.env, RELAYWATCH_PICTURES: made } },
   );
-  return storePictures(root, made);
+  return SETS.flatMap((set) => storePictures(root, made, set));
 }
 
-function storePictures(root: string, made: string): readonly string[] {
-  mkdirSync(join(root, FOLDER), { recursive: true });
-  for (const [name, situation] of Object.entries(PICTURES))
-    copyFileSync(join(root, made, situation), join(root, FOLDER, name));
-  writeFileSync(join(root, HASH_FILE), `${pageSourcesHash(root)}\n`);
-  return [...Object.keys(PICTURES).map((name) => `${FOLDER}/${name}`), HASH_FILE];
+function storePictures(root: string, made: string, set: PictureSet): readonly string[] {
+  const { folder, pictures } = set;
+  mkdirSync(join(root, folder), { recursive: true });
+  for (const [name, situation] of Object.entries(pictures))
+    copyFileSync(join(root, made, situation), join(root, folder, name));
+  writeFileSync(join(root, folder, HASH_FILE), `${hashOf(root, set)}\n`);
+  return [...Object.keys(pictures), HASH_FILE].map((name) => `${folder}/${name}`);
 }

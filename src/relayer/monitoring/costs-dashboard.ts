@@ -141,28 +141,6 @@ export const COSTS: DashboardSpec = {
             unit: "NTRN",
           },
         ),
-        table(
-          "Owners",
-          [
-            `topk(20, max by (owner) (${M}_owner_month_fees{${PROCESSES}})) / 1e6`,
-            `max by (owner) (${M}_spent_today_gas{${PROCESSES}})`,
-            `max by (owner) (${M}_spent_today_gas{${PROCESSES}} / on (job, instance) group_left() ${M}_daily_gas_per_owner_limit{${PROCESSES}})`,
-          ],
-          {
-            description:
-              "Owners of the queries: fees of this calendar month (UTC) with failed transactions and light clients, gas limits of this UTC day, and their share of the limit when there is one.",
-            unit: "none",
-            width: 12,
-            height: 8,
-            emptyText: "Nothing was paid this month",
-            columns: [
-              { label: "owner", title: "Owner" },
-              { label: "Value #A", title: "Fees this month", unit: "NTRN" },
-              { label: "Value #B", title: "Gas today", unit: "gas" },
-              { label: "Value #C", title: "Of the limit", unit: "percentunit" },
-            ],
-          },
-        ),
         graph(
           "Balance",
           [
@@ -197,9 +175,31 @@ export const COSTS: DashboardSpec = {
           {
             description:
               "Forecast at the present gas price and at gas.max_price, from the last hours, the last days and the month.",
+            width: 24,
             unit: "days",
             enough: YEAR,
             logAxis: true,
+          },
+        ),
+        table(
+          "Owners",
+          [
+            `topk(20, max by (owner) (${M}_owner_month_fees{${PROCESSES}})) / 1e6`,
+            `max by (owner) (${M}_spent_today_gas{${PROCESSES}})`,
+            `max by (owner) (${M}_spent_today_gas{${PROCESSES}} / on (job, instance) group_left() ${M}_daily_gas_per_owner_limit{${PROCESSES}})`,
+          ],
+          {
+            description:
+              "Owners of the queries: fees of this calendar month (UTC) with failed transactions and light clients, gas limits of this UTC day, and their share of the limit when there is one.",
+            unit: "none",
+            height: 6,
+            emptyText: "Nothing was paid this month",
+            columns: [
+              { label: "owner", title: "Owner", width: 560 },
+              { label: "Value #A", title: "Fees this month", unit: "NTRN" },
+              { label: "Value #B", title: "Gas today", unit: "gas" },
+              { label: "Value #C", title: "Of the limit", unit: "percentunit" },
+            ],
           },
         ),
       ],
@@ -298,7 +298,7 @@ export const COSTS: DashboardSpec = {
           "Results in a transaction",
           [
             query(
-              `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval])))`,
+              `histogram_quantile(0.5, sum by (connection_id, le) (rate(${M}_batch_results_bucket{${PLACE}}[$__rate_interval]))) >= 0`,
               "median {{connection_id}}",
             ),
           ],
@@ -320,7 +320,7 @@ export const COSTS: DashboardSpec = {
           [
             query(
               `sum by (instance, connection_id) (rate(${M}_tx_bytes_total{${PLACE}}[$__rate_interval]))`,
-              "transactions {{connection_id}} {{instance}}",
+              "txs {{connection_id}} {{instance}}",
             ),
             query(
               `sum by (instance, chain_id, direction) (rate(${M}_rpc_bytes_total{${CHAIN}}[$__rate_interval]))`,

@@ -102,13 +102,14 @@ export const QUERY: DashboardSpec = {
           "Results",
           [
             query(
-              `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
+              `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval])) > 0`,
               "{{outcome}} {{connection_id}} {{instance}}",
             ),
           ],
           {
             description: "Results per second by outcome.",
             unit: "results/s",
+            emptyText: "No result",
           },
         ),
         BACKING_OFF,

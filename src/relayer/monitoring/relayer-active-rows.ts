@@ -30,6 +30,7 @@ const CONNECTION_TABLE: PanelSpec = table(
     description:
       "Overdue queries, lateness of the latest one, last result, light client, and how many remote blocks its newest consensus state is behind. The name leads to the queries.",
     unit: "none",
+    height: 6,
     emptyText: "No connection is served",
     columns: [
       {
@@ -59,7 +60,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         "Results",
         [
           query(
-            `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval]))`,
+            `sum by (instance, connection_id, outcome) (rate(${M}_results_total{${PLACE}}[$__rate_interval])) > 0`,
             of("{{outcome}}"),
           ),
           query(
@@ -70,6 +71,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         {
           description: "Results per second: proven ones, and each by its outcome.",
           unit: "results/s",
+          emptyText: "No result",
         },
       ),
       graph(
@@ -103,12 +105,13 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
         "Lateness",
         [
           query(`max by (instance, connection_id) (${M}_most_late_blocks{${PLACE}})`, of("latest query")),
+          // A standby includes nothing, and a quantile of nothing is NaN.
           ...[
             ["0.5", "median"],
             ["0.95", "95 %"],
           ].map(([share, text]) =>
             query(
-              `histogram_quantile(${share}, sum by (instance, connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval])))`,
+              `histogram_quantile(${share}, sum by (instance, connection_id, le) (rate(${M}_due_to_included_blocks_bucket{${PLACE}}[$__rate_interval]))) >= 0`,
               of(`included, ${text}`),
             ),
           ),
@@ -122,10 +125,10 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
       graph(
         "Queries",
         [
-          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}})`, of("{{state}}")),
+          query(`sum by (instance, connection_id, state) (${M}_queries{${PLACE}}) > 0`, of("{{state}}")),
           query(`${M}_overdue_queries{${PLACE}}`, of("overdue")),
           query(
-            `sum by (instance, connection_id, reason) (${M}_unanswerable_queries{${PLACE}})`,
+            `sum by (instance, connection_id, reason) (${M}_unanswerable_queries{${PLACE}}) > 0`,
             of("no result: {{reason}}"),
           ),
         ],
@@ -133,6 +136,7 @@ export const ACTIVE_ROWS: readonly RowSpec[] = [
           description:
             "Served queries by state, due ones that are late, and those for which no result is possible now.",
           unit: "none",
+          emptyText: "No query is served",
         },
       ),
       graph(

@@ -69,7 +69,7 @@ export const RELAYER: DashboardSpec = {
         table("Problems", [`max by (instance, code, connection_id) (${M}_problems{${PROCESSES}}) > 0`], {
           description: "Present problems, the reasons of GET /readyz.",
           unit: "none",
-          width: 10,
+          width: 8,
           emptyText: "No problem",
           columns: [
             { label: "code", title: "Problem" },
@@ -77,16 +77,18 @@ export const RELAYER: DashboardSpec = {
               label: "connection_id",
               title: "Connection",
               leadsTo: { dashboard: DASHBOARDS.query, variable: "connection" },
+              width: 110,
             },
-            { label: "instance", title: "Instance" },
+            { label: "instance", title: "Instance", width: 110 },
           ],
         }),
         {
           ...ruleAlerts('component="icq-relayer",job=~"$job"', [
-            { label: "instance", title: "Instance" },
-            { label: "connection_id", title: "Connection" },
+            { label: "connection_id", title: "Connection", width: 110 },
+            { label: "endpoint", title: "Endpoint" },
+            { label: "instance", title: "Instance", width: 110 },
           ]),
-          width: 14,
+          width: 16,
         },
       ],
     },

@@ -66,7 +66,7 @@ export const BACKING_OFF: PanelSpec = graph(
   "Queries that back off",
   [
     query(
-      `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}})`,
+      `sum by (instance, connection_id, code) (${M}_backing_off_queries{${PLACE}}) > 0`,
       "{{code}} {{connection_id}} {{instance}}",
     ),
   ],

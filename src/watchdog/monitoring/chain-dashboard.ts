@@ -150,6 +150,7 @@ const OTHERS_ROW: RowSpec = {
       {
         description: "Share of the other validators' voting power. Above a third, the chain halts.",
         unit: "percentunit",
+        range: [0, 1],
         emptyText: NO_SECTION,
       },
     ),

@@ -46,12 +46,15 @@ const VALIDATORS: PanelSpec = table(
       { label: "Value #A", title: "Rate", decimals: 3 },
       { label: "Value #C", title: "Full pay left", decimals: 0, steps: ALLOWANCE_COLORS },
       { label: "Value #D", title: "Forecast", decimals: 3 },
-      { label: "Value #E", title: "Burn, last hour", unit: "none", decimals: 1 },
+      { label: "Value #E", title: "Burn, 1 h", unit: "none", decimals: 1 },
       { label: "Value #F", title: "Firing alerts", unit: "none", steps: BAD_ABOVE_ZERO },
       { label: "Value #G", title: "Pending", unit: "none" },
     ],
   },
 );
+
+/** Nothing, where a watchdog is scraped. */
+const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
 /** Oracle fleet. */
 export const FLEET: DashboardSpec = {
@@ -77,11 +80,11 @@ export const FLEET: DashboardSpec = {
           "Not acknowledged",
           [
             query(
-              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or vector(0)`,
+              `sum(1 - max by (chain_id, validator, alert) (oracle_watchdog_alert_acknowledged{${PLACE},severity="critical"})) or ${NONE}`,
               "critical alerts",
             ),
             query(
-              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or vector(0)`,
+              `count(max by (chain_id, validator, alert) (oracle_watchdog_alert_escalation_steps{${PLACE}}) > 0) or ${NONE}`,
               "escalated",
             ),
           ],
@@ -128,25 +131,26 @@ export const FLEET: DashboardSpec = {
           "Failed scrapes",
           [
             query(
-              `sum by (instance, source) (rate(oracle_watchdog_scrapes_total{${PROCESSES},outcome="failure"}[$__rate_interval]))`,
+              `sum by (instance, source) (rate(oracle_watchdog_scrapes_total{${PROCESSES},outcome="failure",source!="oracle-metrics"}[$__rate_interval])) > 0`,
               "{{source}} {{instance}}",
             ),
             query(
-              `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval]))`,
+              `sum by (instance, source) (rate(oracle_watchdog_skipped_lines_total{${PROCESSES}}[$__rate_interval])) > 0`,
               "skipped lines {{source}} {{instance}}",
             ),
           ],
           {
             description:
-              "Failed scrapes per second by source, and lines that could not be read. A refused oracle-metrics page is normal.",
+              "Failed scrapes per second by source, and lines that could not be read. Without oracle-metrics: programs of today have no such page.",
             unit: "ops",
+            emptyText: "No scrape failed",
           },
         ),
         graph(
           "Duration of scrapes, and lateness of polls",
           [
             query(
-              `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval])))`,
+              `histogram_quantile(0.9, sum by (instance, source, le) (rate(oracle_watchdog_scrape_duration_seconds_bucket{${PROCESSES}}[$__rate_interval]))) >= 0`,
               "{{source}} {{instance}}",
             ),
             query(

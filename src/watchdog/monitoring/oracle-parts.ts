@@ -7,6 +7,9 @@ import {
   processVariables,
   restartsOf,
   SEVERITY_COLORS,
+  SINCE_WIDTH,
+  STATE_WIDTH,
+  type StateSpec,
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
@@ -14,8 +17,13 @@ import {
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
 /** The same for metrics without a chain. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
-/** Colours of the tiers. */
-export const TIER_COLORS = { full: "green", proportional: "yellow", none: "red" };
+/** The tiers, and their colours. */
+export const TIER_STATES: readonly StateSpec[] = [
+  [1, "none", "red"],
+  [2, "proportional", "yellow"],
+  [3, "full", "green"],
+];
+export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
 /** The share of the misses that a boundary allows in the month and that is left: `boundary` is a tier's name. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
@@ -78,12 +86,17 @@ export const ALERTS_TABLE: PanelSpec = alertList(
     description:
       "Firing alerts with their causes first, those that notify nobody (muted, silenced or in maintenance), then pending ones. The name leads to the runbook.",
     columns: [
-      { label: "state", title: "State", colors: { firing: "red", muted: "text", pending: "yellow" } },
-      { label: "severity", title: "Severity", colors: SEVERITY_COLORS },
+      {
+        label: "state",
+        title: "State",
+        colors: { firing: "red", muted: "text", pending: "yellow" },
+        width: STATE_WIDTH,
+      },
+      { label: "severity", title: "Severity", colors: SEVERITY_COLORS, width: STATE_WIDTH },
       { label: "alert", title: "Alert", leadsTo: "runbook" },
       { label: "validator", title: "Validator", leadsTo: TO_PAID },
       { label: "chain_id", title: "Chain" },
-      { label: "Value", title: "Since", unit: "dateTimeFromNow" },
+      { label: "Value", title: "Since", unit: "dateTimeFromNow", width: SINCE_WIDTH },
     ],
   },
 );

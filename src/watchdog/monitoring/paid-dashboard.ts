@@ -6,7 +6,7 @@ import {
   ANNOTATIONS,
   ONE_VALIDATOR,
   PLACE,
-  TIER_COLORS,
+  TIER_STATES,
   VALIDATOR,
 } from "./oracle-parts.ts";
 import {
@@ -26,6 +26,17 @@ const BOUNDARY_STATES: readonly StateSpec[] = [
   [3, "clinched", "green"],
 ];
 
+const ROTATION_STATES: readonly StateSpec[] = [
+  [1, "none", "green"],
+  [2, "next", "yellow"],
+  [3, "due", "red"],
+];
+
+/** The number of the state in which a validator is. */
+function oneOf(metric: string, label: string, states: readonly StateSpec[]): string {
+  return stateCode({ metric: `oracle_watchdog_${metric}`, selector: PLACE, by: "validator", states, label });
+}
+
 /** Rows of one timeline: sources, and the URLs of those with several, have numbers of their own. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
@@ -34,16 +45,17 @@ const SOURCE_STATES: readonly StateSpec[] = [
   [3, "URL responds", "blue"],
   [4, "URL used last, and fails", "red"],
   [5, "URL in use", "green"],
+  [6, "not served", "text"],
+  [7, "readable", "green"],
 ];
 
 /** The month's result at a glance. */
 const MONTH_RESULT: readonly PanelSpec[] = [
-  stat("Tier so far", [query(`max by (tier) (oracle_watchdog_month_tier{${PLACE}}) == 1`, "{{tier}}")], {
+  stat("Tier so far", [query(oneOf("month_tier", "tier", TIER_STATES), "{{validator}}")], {
     description:
       "Reward tier if the month ended now. Full pay left says whether it can still end with full pay.",
     unit: "none",
-    show: "name",
-    seriesColors: TIER_COLORS,
+    states: TIER_STATES,
     width: 3,
   }),
   stat(
@@ -87,7 +99,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     },
   ),
   stat(
-    "Expected pay",
+    "Likely pay",
     [
       query(
         `min by (currency) (oracle_watchdog_forecast_reward{${PLACE},estimate="middle"})`,
@@ -103,7 +115,7 @@ const MONTH_RESULT: readonly PanelSpec[] = [
     },
   ),
   stat(
-    "Burn, last hour",
+    "Burn, 1 h",
     [query(`max by (boundary) (oracle_watchdog_burn_rate{${PLACE},window="1h"})`, "{{boundary}}")],
     {
       description:
@@ -118,12 +130,11 @@ const MONTH_RESULT: readonly PanelSpec[] = [
       width: 3,
     },
   ),
-  stat("Rotation", [query(`max by (state) (oracle_watchdog_rotation_state{${PLACE}}) == 1`, "{{state}}")], {
+  stat("Rotation", [query(oneOf("rotation_state", "state", ROTATION_STATES), "{{validator}}")], {
     description:
       "none: no risk. next: this month would meet a rule. due: a rule is met, and the validator may be rotated out.",
     unit: "none",
-    show: "name",
-    seriesColors: { none: "green", next: "yellow", due: "red" },
+    states: ROTATION_STATES,
     width: 3,
   }),
   ALERTS_TABLE,
@@ -147,7 +158,10 @@ export const PAID: DashboardSpec = {
         timeline(
           "Sources",
           [
-            query(`max by (node, source) (oracle_watchdog_source_up{${VALIDATOR}})`, "{{node}} {{source}}"),
+            query(
+              `max by (node, source) (oracle_watchdog_source_up{${VALIDATOR},source!="oracle-metrics"} or 6 + oracle_watchdog_source_up{${VALIDATOR},source="oracle-metrics"})`,
+              "{{node}} {{source}}",
+            ),
             query(
               `2 + max by (node, source, endpoint) (oracle_watchdog_endpoint_up{${VALIDATOR}} + 2 * oracle_watchdog_endpoint_used{${VALIDATOR}})`,
               "{{node}} {{source}} {{endpoint}}",
@@ -155,7 +169,7 @@ export const PAID: DashboardSpec = {
           ],
           {
             description:
-              "Whether the watchdog can read each source, and of sources with several URLs, which one is used and which ones fail. A program of today serves no oracle metrics: a red row oracle-metrics is normal.",
+              "Whether the watchdog can read each source, and of sources with several URLs, which one is used and which ones fail. Grey: a program of today serves no oracle metrics.",
             last: "6h",
             states: SOURCE_STATES,
           },

@@ -128,8 +128,8 @@ export const PAID_RAW: DashboardSpec = {
               "{{status}} {{instance}}",
             ),
             query(
-              `{__name__=~"validator:oracle_bad_calls:ratio_rate.+",${RECORDED}}`,
-              "{{validator}} bad share, {{__name__}}",
+              `label_replace({__name__=~"validator:oracle_bad_calls:ratio_rate.+",${RECORDED}}, "window", "$1", "__name__", ".*ratio_rate(.+)")`,
+              "bad in {{window}} {{validator}}",
               "percentunit",
             ),
           ],
@@ -153,7 +153,7 @@ export const PAID_RAW: DashboardSpec = {
           "Latency of the oracle call",
           [
             query(
-              `histogram_quantile(0.9, sum by (instance, le) (rate(app_oracle_response_latency_bucket{${PLACE}}[$__rate_interval]))) / 1000`,
+              `histogram_quantile(0.9, sum by (instance, le) (rate(app_oracle_response_latency_bucket{${PLACE}}[$__rate_interval]))) / 1000 >= 0`,
               "{{instance}}",
             ),
           ],
@@ -212,7 +212,11 @@ export const PAID_RAW: DashboardSpec = {
               "{{provider}}",
             ),
           ],
-          { description: "Messages per second by provider. Single interruptions are normal.", unit: "ops" },
+          {
+            description: "Messages per second by provider. Single interruptions are normal.",
+            unit: "ops",
+            emptyText: "No provider has a WebSocket",
+          },
         ),
         graph(
           "Providers of a market",

@@ -243,7 +243,7 @@ describe("what a person sees", () => {
     expect(unitOf("Gas of a block")?.unit).toBe("si:gas");
     expect(unitOf("Gas price")?.decimals).toBe(4);
     const pay = DASHBOARD_SPECS.flatMap(({ rows }) => rows.flatMap(({ panels: inRow }) => inRow)).find(
-      ({ title }) => title === "Expected pay",
+      ({ title }) => title === "Likely pay",
     );
     expect(pay).toMatchObject({ show: "name and value", queries: [{ legend: "reward {{currency}}" }] });
   });

@@ -15,6 +15,9 @@ export interface PrometheusServer {
   readonly close: () => Promise<void>;
 }
 
+/** A Prometheus with given samples. */
+export type StoredPrometheus = Pick<PrometheusServer, "url" | "close">;
+
 /** What a Prometheus scrapes: "host:port" by job. */
 export type ScrapeTargets = Readonly<Record<string, { readonly target: string; readonly labels: object }>>;
 
@@ -27,6 +30,33 @@ export interface PrometheusRules {
 }
 
 const START_MS = 30_000;
+
+/** Starts a Prometheus that scrapes nothing and receives samples of any time of the last years (`remote-write.ts`). */
+export async function openPrometheus(): Promise<StoredPrometheus> {
+  const directory = mkdtempSync(join(tmpdir(), "relaywatch-prometheus-"));
+  const config = join(directory, "prometheus.json");
+  writeFileSync(config, "{}");
+  const options = [
+    "--web.enable-remote-write-receiver",
+    // Samples older than half a block are refused.
+    "--storage.tsdb.min-block-duration=2000d",
+    "--storage.tsdb.max-block-duration=2000d",
+    "--storage.tsdb.retention.time=100y",
+  ];
+  const remove = (): void => rmSync(directory, { recursive: true, force: true });
+  try {
+    const { url, close } = await run({
+      config,
+      data: join(directory, "data"),
+      port: await freePort(),
+      options,
+    });
+    return { url, close: () => close().finally(remove) };
+  } catch (error) {
+    remove();
+    throw error;
+  }
+}
 
 /** Starts Prometheus. It scrapes all targets once a second, with rules every two seconds. Their labels win over its own. */
 export async function startPrometheus(
@@ -54,17 +84,42 @@ export async function startPrometheus(
     writeFileSync(config, JSON.stringify({ global, scrape_configs: jobsOf(all, leftOut), ...ruleSettings }));
   };
   configure();
-  const options = [
+  try {
+    const server = await run({ config, data: join(directory, "data"), port });
+    const leaveOut = (job: string | undefined): void => {
+      configure(job);
+      server.reload();
+    };
+    const close = async (): Promise<void> => {
+      await server.close();
+      rmSync(directory, { recursive: true, force: true });
+    };
+    return { url: server.url, leaveOut, close };
+  } catch (error) {
+    rmSync(directory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+interface Launch {
+  readonly config: string;
+  readonly data: string;
+  readonly port: number;
+  readonly options?: readonly string[];
+}
+
+/** Starts the program, and waits until it is ready. */
+async function run({ config, data, port, options = [] }: Launch) {
+  const own = [
     `--config.file=${config}`,
-    `--storage.tsdb.path=${join(directory, "data")}`,
+    `--storage.tsdb.path=${data}`,
     `--web.listen-address=127.0.0.1:${port}`,
   ];
-  const server = spawn(programPath("prometheus"), options, { stdio: "ignore" });
+  const server = spawn(programPath("prometheus"), [...own, ...options], { stdio: "ignore" });
   const url = `http://127.0.0.1:${port}`;
   const close = async (): Promise<void> => {
     const exited = once(server, "exit");
     if (server.exitCode === null && server.kill()) await exited;
-    rmSync(directory, { recursive: true, force: true });
   };
   try {
     await untilReady(url);
@@ -72,11 +127,7 @@ export async function startPrometheus(
     await close();
     throw error;
   }
-  const leaveOut = (job: string | undefined): void => {
-    configure(job);
-    server.kill("SIGHUP");
-  };
-  return { url, leaveOut, close };
+  return { url, close, reload: () => server.kill("SIGHUP") };
 }
 
 /** A job without its target stays: Prometheus ends the series of a target at once, and those of a job minutes later. */

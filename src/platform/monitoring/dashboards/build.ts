@@ -170,8 +170,6 @@ function panelBuilder(spec: PanelSpec): AnyPanel {
     );
     if (unit !== undefined) panel.overrideByQuery(refId, [{ id: "unit", value: unitOf(unit) }]);
   });
-  for (const [name, color] of Object.entries(spec.seriesColors ?? {}))
-    panel.overrideByName(name, [{ id: "color", value: { mode: "fixed", fixedColor: color } }]);
   return panel;
 }
 
@@ -188,7 +186,7 @@ function ofKind(spec: PanelSpec): AnyPanel {
     case "stat":
       return new StatBuilder()
         .colorMode(
-          spec.colors === undefined && spec.seriesColors === undefined && spec.states === undefined
+          spec.colors === undefined && spec.states === undefined
             ? common.BigValueColorMode.None
             : common.BigValueColorMode.Background,
         )
@@ -209,7 +207,6 @@ function ofKind(spec: PanelSpec): AnyPanel {
 }
 
 const STAT_TEXT = {
-  name: common.BigValueTextMode.Name,
   "name and value": common.BigValueTextMode.ValueAndName,
   value: common.BigValueTextMode.Auto,
 };
@@ -238,7 +235,7 @@ function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
 
 /** A cell without a value would show the text of an empty table. */
 function columnProperties(column: ColumnSpec): ValueProperty[] {
-  const { label, colors, states, steps, decimals, leadsTo } = column;
+  const { label, colors, states, steps, decimals, leadsTo, width } = column;
   const { unit = label.startsWith("Value") ? undefined : "string" } = column;
   const mapping = states === undefined ? textColors(colors ?? {}) : stateWords(states);
   return [
@@ -262,6 +259,7 @@ function columnProperties(column: ColumnSpec): ValueProperty[] {
     ...(leadsTo === undefined ? [] : [{ id: "links", value: [cellLink(leadsTo).build()] }]),
     ...(unit === undefined ? [] : [{ id: "unit", value: unitOf(unit) }]),
     ...(decimals === undefined ? [] : [{ id: "decimals", value: decimals }]),
+    ...(width === undefined ? [] : [property<common.TableFieldOptions, "width">("width", width)]),
   ];
 }
 
@@ -303,7 +301,7 @@ function property<Options, Name extends string & keyof Options>(
   return { id: `custom.${name}`, value };
 }
 
-function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
+function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
   const builder = new GraphBuilder()
     .lineWidth(1)
     .fillOpacity(0)
@@ -327,6 +325,8 @@ function lines({ limits, logAxis }: PanelSpec): GraphBuilder {
     builder.scaleDistribution(
       new common.ScaleDistributionConfigBuilder().type(common.ScaleDistribution.Log).log(10),
     );
+  // Without it, the noise of a value that stays fills the panel. Ratios are near 1 or near 0, heights far from 0.
+  else if (unit !== "percentunit" && unit !== "none" && range === undefined) builder.axisSoftMin(0);
   if (limits === undefined) return builder;
   return builder.overrideByRegexp(`/${limits.source}/`, [
     property<common.GraphFieldConfig, "lineStyle">("lineStyle", { fill: "dash", dash: [10, 10] }),

@@ -48,6 +48,8 @@ export interface ColumnSpec {
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
+  /** Pixels. The columns without a width share what is left. */
+  readonly width?: number;
 }
 
 /** Colour of a value and what it is above: [["red", undefined], ["green", 1]]. */
@@ -69,16 +71,14 @@ export interface PanelSpec {
   /** Logarithmic axis, for values of several magnitudes. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
-  /** Colours of series by name. */
-  readonly seriesColors?: Readonly<Record<string, string>>;
   /** Words and colours of values. A timeline needs them: its default colours are those of a heat map. */
   readonly states?: readonly StateSpec[];
   /** Values from here on are shown as this text: an estimate of centuries says nothing. */
   readonly enough?: readonly [from: number, text: string];
   /** Series with limits, drawn as dashed lines. */
   readonly limits?: RegExp;
-  /** What a stat shows: the name of its series instead of the value, or both. */
-  readonly show?: "name" | "name and value";
+  /** A stat shows the name of its series too. */
+  readonly show?: "name and value";
   /** The panel shows this range before now, whatever the dashboard's range is. */
   readonly last?: "6h" | "1h";
   /** Uid of the dashboard to which a click on a number leads. */
@@ -230,6 +230,10 @@ export function graph(
   return { kind: "graph", title, queries, width: 12, ...more };
 }
 
+/** Widths of the columns of alerts: "critical", and "a few seconds ago". */
+export const STATE_WIDTH = 80;
+export const SINCE_WIDTH = 145;
+
 /** Colours of severities in tables. */
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
@@ -258,20 +262,25 @@ export function alertList(
   };
 }
 
-/** Returns the list of Prometheus' own alerts. `selector` chooses them. */
-export function ruleAlerts(selector: string, place: readonly ColumnSpec[]): PanelSpec {
-  const labels = ["alertstate", "severity", "alertname", ...place.map(({ label }) => label), "runbook"];
+/** Returns the list of Prometheus' own alerts. `selector` chooses them, and `except` may be "unless …". */
+export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
+  const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
+  // Two components can report the same: the first one to see it counts.
   const since = (state: string, severity: Severity): string =>
-    `max by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"})`;
+    `min by (${labels.join(", ")}) (ALERTS{${selector},alertstate="${state}",severity="${severity}"} * ignoring(alertstate) group_left() ALERTS_FOR_STATE{${selector},severity="${severity}"}${except})`;
   return alertList(["firing", "pending"], since, {
-    description: "Firing alerts of the rules, then pending ones. The last column leads to the runbook.",
+    description: "Firing alerts of the rules, then pending ones. The name leads to the runbook.",
     columns: [
-      { label: "alertstate", title: "State", colors: { firing: "red", pending: "yellow" } },
-      { label: "severity", title: "Severity", colors: SEVERITY_COLORS },
-      { label: "alertname", title: "Alert" },
+      {
+        label: "alertstate",
+        title: "State",
+        colors: { firing: "red", pending: "yellow" },
+        width: STATE_WIDTH,
+      },
+      { label: "severity", title: "Severity", colors: SEVERITY_COLORS, width: STATE_WIDTH },
+      { label: "runbook", title: "Alert", leadsTo: "runbook" },
       ...place,
-      { label: "Value", title: "Since", unit: "dateTimeFromNow" },
-      { label: "runbook", title: "Runbook", leadsTo: "runbook" },
+      { label: "Value", title: "Since", unit: "dateTimeFromNow", width: SINCE_WIDTH },
     ],
   });
 }

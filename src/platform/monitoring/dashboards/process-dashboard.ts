@@ -55,7 +55,7 @@ export const PROCESS: DashboardSpec = {
             description:
               "Whether Prometheus can scrape each daemon, those first that it cannot; its version, and when it started.",
             unit: "none",
-            height: 9,
+            height: 7,
             columns: [
               { label: "job", title: "Job" },
               { label: "instance", title: "Instance" },
