@@ -152,6 +152,13 @@ it("an account never has fewer coins than it locks, whatever it delegates, gets 
         at += each.passed;
         const next = apply(holder, each, at);
         if (each.kind === "spend" && next.balance < holder.balance) spending += 1;
+        if (each.kind === "delegate") {
+          // What has vested since does not become free by another delegation.
+          const { delegatedVesting: before } = holder.vesting;
+          expect(amountOf(next.vesting.delegatedVesting, "untrn")).toBeGreaterThanOrEqual(
+            amountOf(before, "untrn"),
+          );
+        }
         holder = next;
         const { delegatedFree, delegatedVesting } = holder.vesting;
         expect(amountOf(lockedCoins(holder.vesting, at), "untrn")).toBeLessThanOrEqual(holder.balance);
