@@ -40,6 +40,11 @@ export async function simulateTransaction(
   }
 }
 
+/** Returns whether a local chain's node ended a simulation that took too long. */
+export function endedAtDeadline({ log }: { readonly log: string }): boolean {
+  return log.includes("code = DeadlineExceeded");
+}
+
 /** Returns N of "failed to execute message; message index: N", or undefined when the log has no such text. */
 export function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
