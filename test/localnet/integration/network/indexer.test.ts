@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isRecord } from "../../../../src/platform/base/json.ts";
-import { fieldAt, listAt } from "../../../../src/platform/cli/table.ts";
+import { isRecord, type JsonValue } from "../../../../src/platform/base/json.ts";
+import { cellText, fieldAt, listAt } from "../../../../src/platform/cli/table.ts";
 import { type RelayedLocalnet, startRelayedLocalnet } from "../../../support/relayed-localnet.ts";
 
 let net: RelayedLocalnet;
@@ -12,14 +12,14 @@ afterAll(async () => {
   await net.stop();
 });
 
-/** The results of an RPC call in the URI form that indexers use. */
-async function rpc(call: string) {
-  const body: unknown = await (await fetch(`${net.urls.local}/${call}`)).json();
-  if (!isRecord(body) || !isRecord(body["result"])) return expect.unreachable(JSON.stringify(body));
-  return JSON.parse(JSON.stringify(body["result"]));
+/** The result of an RPC call in the URI form that indexers use. */
+async function rpc(call: string): Promise<JsonValue> {
+  const body: JsonValue = JSON.parse(await (await fetch(`${net.urls.local}/${call}`)).text());
+  const result = fieldAt(body, "result");
+  return isRecord(result) ? result : expect.unreachable(JSON.stringify(body));
 }
 
-const at = (value: unknown, path: string) => fieldAt(JSON.parse(JSON.stringify(value)), path);
+const at = (value: JsonValue, path: string): string => cellText(fieldAt(value, path));
 
 const PAGE = 2;
 
