@@ -3,6 +3,8 @@ import type { Command } from "commander";
 /** The localnet's test accounts "alice" and "bob", and its first validator: the examples work on a localnet as they are. */
 const ALICE = "neutron1996dm23zd6sgcvp2wacdzsr277al7ej0hxuumx";
 const BOB = "neutron1xek7j2nv3yshdf4ly3s87ddf0aysz3ckr3y3p7";
+/** An address without an account. */
+const NEWCOMER = "neutron1NEWCOMER";
 const VALIDATOR = "neutronvaloper1VALIDATOR";
 const CONTRACT = "neutron1CONTRACT";
 const HASH = "1e00ac6ac6ab1fc31ef3bb3dba7e7d5f7a9d2ec4b3a2a0d5e6f70819a2b3c4d5";
@@ -113,6 +115,12 @@ const EXAMPLES: Readonly<Record<string, readonly (readonly string[])[]>> = {
   "tx upgrade software-upgrade": [["v7.0.0", "5000"]],
   "tx gov submit-legacy-proposal": [
     ["--title", "More", "--description", "of it", "--deposit", "10000000uatom"],
+  ],
+  "tx vesting create-periodic-vesting-account": [[NEWCOMER, "periods.json"]],
+  "tx vesting create-permanent-locked-account": [[NEWCOMER, "1000untrn"]],
+  "tx vesting create-vesting-account": [
+    [NEWCOMER, "1000untrn", "1830297600"],
+    [NEWCOMER, "1000untrn", "1830297600", "--delayed"],
   ],
   "tx bank send": [
     [BOB, "1000untrn"],

@@ -56,7 +56,7 @@ const FOREIGN_OPTIONS: ReadonlySet<string> = new Set([
 
 /** Command lines of programs that are not ours: their options are theirs. */
 const FOREIGN_COMMAND =
-  /^(?:rly|hermes|prometheus|prometheus-alertmanager|systemctl|install|pg_dump|pg_restore|sha256sum|podman|docker|npm i|systemd-run|softhsm2-util|pkcs11-tool) /;
+  /^(?:rly|hermes|prometheus|prometheus-alertmanager|systemctl|install|pg_dump|pg_restore|sha256sum|podman|docker|npm i|rustup|cargo|buf|systemd-run|softhsm2-util|pkcs11-tool) /;
 
 const inCode = (text: string): readonly string[] => {
   const blocks = [...text.matchAll(/```[^\n]*\n([\s\S]*?)```/g)].flatMap(([, body]) =>

@@ -47,6 +47,7 @@ const ONE_FORMAT: Readonly<Record<string, string>> = {
   "watchdog start": "runs until it is stopped",
   "localnet scenario": "tells its steps while they happen",
   "localnet export": "its document is JSON",
+  "localnet keplr": "its document is JSON",
   "config init": "its document is YAML with comments; --output names its file",
   "config from-env": "its document is YAML with comments",
   "report status-page": "it writes files; --out names their folder",

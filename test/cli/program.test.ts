@@ -212,6 +212,47 @@ describe("localnet profile", () => {
   });
 });
 
+describe("localnet keplr", () => {
+  it("describes both chains as the wallet takes them", async () => {
+    const chains: unknown = JSON.parse((await run("localnet", "keplr", "--port-offset", "100")).stdout);
+    const features = ["ibc-go", "ibc-transfer", "feemarket", "query:/cosmos/bank/v1beta1/spendable_balances"];
+    const currency = (coinDenom: string, coinMinimalDenom: string) => ({
+      coinDenom,
+      coinMinimalDenom,
+      coinDecimals: 6,
+    });
+    expect(chains).toEqual([
+      expect.objectContaining({
+        chainId: "local-1",
+        rpc: "http://127.0.0.1:26757",
+        rest: "http://127.0.0.1:1417",
+        bip44: { coinType: 118 },
+        bech32Config: {
+          bech32PrefixAccAddr: "neutron",
+          bech32PrefixAccPub: "neutronpub",
+          bech32PrefixValAddr: "neutronvaloper",
+          bech32PrefixValPub: "neutronvaloperpub",
+          bech32PrefixConsAddr: "neutronvalcons",
+          bech32PrefixConsPub: "neutronvalconspub",
+        },
+        currencies: [currency("NTRN", "untrn")],
+        feeCurrencies: [
+          { ...currency("NTRN", "untrn"), gasPriceStep: { low: 0.0025, average: 0.005, high: 0.01 } },
+        ],
+        stakeCurrency: currency("NTRN", "untrn"),
+        features: [...features, "cosmwasm", "wasmd_0.24+"],
+      }),
+      expect.objectContaining({
+        chainId: "remote-1",
+        rpc: "http://127.0.0.1:26857",
+        rest: "http://127.0.0.1:1517",
+        currencies: [currency("ATOM", "uatom")],
+        features,
+      }),
+    ]);
+  });
+});
+
 describe("localnet accounts", () => {
   it("shows what a wallet needs: path, amount, denomination and gas price", async () => {
     const { stdout } = await run("localnet", "accounts");

@@ -65,6 +65,11 @@ const COMMANDS: readonly LazyCommand[] = [
     load: async () => (await import("../../localnet/cli/localnet-accounts.ts")).accountsCommand,
   },
   {
+    name: "keplr",
+    description: "print both chains as the wallet Keplr takes them",
+    load: async () => (await import("../../localnet/cli/localnet-keplr.ts")).keplrCommand,
+  },
+  {
     name: "profile",
     description:
       "list where specification and deployed chain differ, and what the profile of a chain decides",

@@ -66,6 +66,11 @@ const MODULES: readonly LazyCommand[] = [
     description: "set the fees that contracts pay to the relayers of their packets",
     load: bench("feerefunder"),
   },
+  {
+    name: "vesting",
+    description: "create accounts whose coins vest",
+    load: async () => (await import("../../localnet/cli/tx/vesting.ts")).txVestingCommand,
+  },
   { name: "upgrade", description: "plan an upgrade, or drop the plan", load: rows("upgrade") },
   {
     name: "gov",

@@ -33,6 +33,7 @@ export const TYPE_URL = {
   multisigPubKey: "/cosmos.crypto.multisig.LegacyAminoPubKey",
   baseAccount: "/cosmos.auth.v1beta1.BaseAccount",
   moduleAccount: "/cosmos.auth.v1beta1.ModuleAccount",
+  permanentLockedAccount: "/cosmos.vesting.v1beta1.PermanentLockedAccount",
   send: "/cosmos.bank.v1beta1.MsgSend",
   multiSend: "/cosmos.bank.v1beta1.MsgMultiSend",
   createClient: "/ibc.core.client.v1.MsgCreateClient",

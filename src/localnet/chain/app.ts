@@ -36,6 +36,7 @@ import { PORT_ID } from "./modules/transfer/keys.ts";
 import { createTransferModule, type TransferModule } from "./modules/transfer/module.ts";
 import { createUpgradeModule } from "./modules/upgrade/module.ts";
 import type { ContractCode } from "./modules/wasm/contract.ts";
+import { createVestingModule } from "./modules/vesting/module.ts";
 import { createWasmModule } from "./modules/wasm/module.ts";
 import type { WasmDeps } from "./modules/wasm/types.ts";
 import { profileNamed } from "./deviations/profile-named.ts";
@@ -171,6 +172,7 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
     names,
     consensus: createConsensusModule(names),
     auth,
+    vesting: createVestingModule({ accounts: auth.keeper, bank: bank.keeper }),
     bank,
     // The deployed chain sets the hooks of the bank after it has given staking a copy of the bank without them.
     stakingBank: createBankKeeper(auth.keeper, { blockedModules: [] }),
@@ -188,7 +190,7 @@ function createBase(options: AppOptions, added: () => AddedModules | undefined) 
 
 // Modules that call each other are created with functions, which read the module that is created later when they are called.
 
-function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
+function remoteChain({ names, consensus, auth, vesting, bank, feemarket }: Base): Chain {
   const routes = once(() => routesOf(modules));
   const ibc = createIbcModule(names, (_context, port) =>
     port === PORT_ID ? transfer.application : undefined,
@@ -206,6 +208,7 @@ function remoteChain({ names, consensus, auth, bank, feemarket }: Base): Chain {
   const modules: readonly ChainModule[] = [
     consensus,
     auth,
+    vesting,
     bank,
     feemarket,
     ibc,
@@ -222,7 +225,7 @@ function localChain(
   base: Base,
   { contracts: contractCodes = [], moreModules, tracer = UNTRACED }: AppOptions,
 ): Chain {
-  const { names, consensus, auth, bank, feemarket } = base;
+  const { names, consensus, auth, vesting, bank, feemarket } = base;
   const routes = once(() => routesOf(modules));
   const findMessage = (typeUrl: string): MessageHandler | undefined => routes().messages.get(typeUrl);
   const findQuery = (path: string): QueryHandler | undefined => routes().queries.get(path);
@@ -293,6 +296,7 @@ function localChain(
   const all: readonly ChainModule[] = [
     consensus,
     auth,
+    vesting,
     bank,
     feemarket,
     ibc,

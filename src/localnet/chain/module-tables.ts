@@ -43,7 +43,7 @@ export const GENESIS_ACCOUNTS = ["fee_collector", BONDED_POOL, NOT_BONDED_POOL];
  * contracts, and the staking genesis calls the subscribers. `tokenfactory` records the channels' escrow accounts.
  */
 const LOCAL_ORDER =
-  "consensus auth bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(
+  "consensus auth vesting bank feemarket ibc transfer dex adminmodule interchainqueries wasm contractmanager feerefunder feeburner globalfee dynamicfees interchaintxs interchainaccounts upgrade rate-limited-ibc harpoon staking slashing oracle revenue tokenfactory genutil cron".split(
     " ",
   );
 

@@ -45,9 +45,9 @@ export interface ChainConfigOptions {
   readonly chainDir?: string;
 }
 
-/** Reads the chain file without the files that it names. Throws `ConfigError`. */
-async function readChainConfig(file: string): Promise<ConfiguredLocalnet> {
-  return configured(loadDaemonConfig(chainConfigKind, file).config, 0, () => ({}));
+/** Reads the chain file without the files that it names. Throws `ConfigError` and `CliError`. */
+export async function readChainConfig(file: string, portOffset = 0): Promise<ConfiguredLocalnet> {
+  return configured(loadDaemonConfig(chainConfigKind, file).config, portOffset, () => ({}));
 }
 
 /**

@@ -2,7 +2,7 @@ import { BinaryWriter } from "@bufbuild/protobuf/wire";
 import type { PooledChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
 import { encodeForSimulation, encodeUnsigned, type Signer } from "../../cosmos/client/tx/signer.ts";
-import { feeFor, readAccount } from "../../cosmos/client/tx/tx-queries.ts";
+import { endedAtDeadline, feeFor, readAccount } from "../../cosmos/client/tx/tx-queries.ts";
 import type {
   BroadcastOutcome,
   SendOutcome,
@@ -177,6 +177,8 @@ async function simulateGas(
   const { client, sender, options, context } = sending;
   const simulated = await sender.simulate(messages, context.signal);
   if (simulated.ok) return simulated.gasUsed;
+  // Another run, for a profile or the stacks, would end in the same way.
+  if (endedAtDeadline(simulated)) throw refused("the chain rejects the transaction", simulated);
   const request = await simulationOf(messages, sending);
   // A dry run ends here, and its profile shows the failure.
   if (options.dryRun) await gasReportsOf(context)?.save(client, request, options, context);

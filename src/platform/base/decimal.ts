@@ -43,6 +43,11 @@ export function truncateDec18(value: Dec18): bigint {
   return value / DEC18_ONE;
 }
 
+/** Rounds half to even to an integer, as `LegacyDec.RoundInt`. */
+export function roundDec18(value: Dec18): bigint {
+  return roundHalfEven(value, DEC18_ONE);
+}
+
 /** Converts to the nearest number, for metrics and plots. */
 export function dec18ToNumber(value: Dec18): number {
   return Number(value) / Number(DEC18_ONE);

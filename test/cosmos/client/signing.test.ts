@@ -16,6 +16,7 @@ import { utf8 } from "../../../src/platform/base/bytes.ts";
 import { isRecord } from "../../../src/platform/base/json.ts";
 import { Secret } from "../../../src/platform/base/secret.ts";
 import { decodeAccount } from "../../../src/cosmos/client/tx/tx-queries.ts";
+import { messageFromJson } from "../../../src/cosmos/proto/json.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import {
   encodeForSimulation,
@@ -161,6 +162,16 @@ describe("an account", () => {
       accountNumber: 3n,
       sequence: 25n,
     });
+  });
+
+  it("is decoded when its coins are locked for ever", () => {
+    const encoded = messageFromJson("cosmos.auth.v1beta1.QueryAccountResponse", {
+      account: {
+        "@type": "/cosmos.vesting.v1beta1.PermanentLockedAccount",
+        base_vesting_account: { base_account: { account_number: "7", sequence: "2" } },
+      },
+    });
+    expect(decodeAccount(encoded)).toEqual({ accountNumber: 7n, sequence: 2n });
   });
 
   it("of an unknown type, or missing, throws", () => {

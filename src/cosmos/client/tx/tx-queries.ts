@@ -2,7 +2,9 @@ import { accountFromAny } from "@cosmjs/stargate";
 import { ceilDec18, type Dec18, formatDec18, mulDec18, parseDec18 } from "../../../platform/base/decimal.ts";
 import { QueryAccountRequest, QueryAccountResponse } from "../../proto/gen/cosmos/auth/v1beta1/query.ts";
 import { SimulateRequest, SimulateResponse } from "../../proto/gen/cosmos/tx/v1beta1/service.ts";
+import { PermanentLockedAccount } from "../../proto/gen/cosmos/vesting/v1beta1/vesting.ts";
 import { GasPriceRequest, GasPriceResponse } from "../../proto/gen/feemarket/feemarket/v1/query.ts";
+import { TYPE_URL } from "../../proto/registry.ts";
 import type { ChainClient } from "../chain-client.ts";
 import { isRequestTooLarge } from "../answers.ts";
 import { ClientError } from "../errors.ts";
@@ -36,6 +38,11 @@ export async function simulateTransaction(
     const { abciCode, codespace, log } = error.facts;
     return { ok: false, code: abciCode, codespace, log, failedMessage: failedMessageIndex(log) };
   }
+}
+
+/** Returns whether a local chain's node ended a simulation that took too long. */
+export function endedAtDeadline({ log }: { readonly log: string }): boolean {
+  return log.includes("code = DeadlineExceeded");
 }
 
 /** Returns N of "failed to execute message; message index: N", or undefined when the log has no such text. */
@@ -169,6 +176,13 @@ export async function readAccount(
 export function decodeAccount(response: Uint8Array): AccountState {
   const { account } = QueryAccountResponse.decode(response);
   if (account === undefined) throw badResponse("chain", "account", "is missing");
+  // CosmJS does not know this type.
+  if (account.typeUrl === TYPE_URL.permanentLockedAccount) {
+    const base = PermanentLockedAccount.decode(account.value).baseVestingAccount?.baseAccount;
+    if (base === undefined) throw badResponse("chain", "account", "has no base_account");
+    const { accountNumber, sequence } = base;
+    return { accountNumber, sequence };
+  }
   try {
     const { accountNumber, sequence } = accountFromAny(account);
     return { accountNumber: BigInt(accountNumber), sequence: BigInt(sequence) };

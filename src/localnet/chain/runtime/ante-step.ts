@@ -1,11 +1,14 @@
 import type { BaseAccount, Params } from "../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import type { Context } from "./context.ts";
 import type { DecodedTx } from "./tx.ts";
+import type { Vesting } from "./vesting.ts";
 
 export interface Account {
   readonly base: BaseAccount;
   /** Present when a module owns the account. */
   readonly module?: { readonly name: string; readonly permissions: readonly string[] };
+  /** Present when the account has vesting coins. */
+  readonly vesting?: Vesting;
 }
 
 /** Accounts and parameters that the ante steps read and write. The auth module implements it. */

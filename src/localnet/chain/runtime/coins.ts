@@ -62,6 +62,16 @@ export function areValidCoins(coins: readonly Coin[]): boolean {
   );
 }
 
+/** Returns whether coins are valid, and at least one. */
+export function arePositive(coins: readonly Coin[]): boolean {
+  return coins.length > 0 && areValidCoins(coins);
+}
+
+/** Returns the amount of one denomination; 0 without one. */
+export function amountOf(coins: readonly Coin[], denom: string): bigint {
+  return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
+}
+
 /** Adds up coins by denomination. Returns the sums in ascending order of denomination, without zero amounts. */
 export function sumCoins(coins: readonly Coin[]): readonly Coin[] {
   const [first] = coins;

@@ -6,6 +6,8 @@ import {
   type HostileRequests,
   REGISTRATION,
 } from "../../../support/localnet/hostile-requests.ts";
+import { PROFILE_PATH } from "../../../../src/workbench/profile/profile-json.ts";
+import { startFaultProxy } from "../../../support/fault-proxy.ts";
 import { type RelayedLocalnet, startRelayedLocalnet } from "../../../support/relayed-localnet.ts";
 import { ATTACK_NAMES, buildHostileContract } from "../../../support/vm/hostile-contracts.ts";
 
@@ -40,7 +42,7 @@ beforeAll(async () => {
     })),
     onContract: ({ label, address }) => void contracts.set(label, address),
   });
-  requests = createHostileRequests(net.urls.local, GAS);
+  requests = createHostileRequests(net.urls.local, net.clients.remote, GAS);
 });
 afterAll(async () => {
   requests.close();
@@ -70,7 +72,7 @@ describe.each(ATTACK_NAMES)("a contract with the attack %s, over the network", (
     await expectNextBlock();
   });
 
-  it.each(["transaction", "hook"] as const)("by a %s ends with its gas", async (name) => {
+  it.each(["transaction", "hook", "callback"] as const)("by a %s ends with its gas", async (name) => {
     expect(await requests[name](contract())).toContain(attack === "pointer" ? POINTER : "out of gas");
     await expectNextBlock();
   });
@@ -83,4 +85,28 @@ describe.each(ATTACK_NAMES)("a contract with the attack %s, over the network", (
     const before = first();
     await expect.poll(first, { timeout: 20_000 }).toBeGreaterThan(before);
   });
+});
+
+it("a command runs a simulation that ended at its deadline only once", async () => {
+  const proxy = await startFaultProxy(net.urls.local);
+  const paths: unknown[] = [];
+  proxy.set({
+    kind: "rewrite",
+    result: ({ params }, result) => {
+      paths.push(params["path"]);
+      return result;
+    },
+  });
+  const through = createHostileRequests(proxy.url, net.clients.remote, GAS);
+  try {
+    for (const name of ["gas auto", "simulation"] as const) {
+      const loop = contracts.get("loop") ?? expect.unreachable("a contract without an address");
+      expect(await through[name](loop)).toContain(`after ${QUERY_TIME_MS} ms of processor time`);
+    }
+  } finally {
+    through.close();
+    await proxy.close();
+  }
+  expect(paths.filter((path) => path === "/cosmos.tx.v1beta1.Service/Simulate")).toHaveLength(2);
+  expect(paths).not.toContain(PROFILE_PATH);
 });

@@ -1,10 +1,10 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
-import { BaseAccount, ModuleAccount } from "../../../../cosmos/proto/gen/cosmos/auth/v1beta1/auth.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
-import { TYPE_URL } from "../../../../cosmos/proto/registry.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../runtime/address.ts";
 import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
+import type { Coin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
+import * as vesting from "../../runtime/vesting.ts";
 import {
   bytesCodec,
   type Codec,
@@ -13,6 +13,7 @@ import {
   rememberingCodec,
   uint64Codec,
 } from "../../store/collections.ts";
+import { fromAny, toAny } from "./accounts.ts";
 import { ACCOUNT_PREFIX, NEXT_NUMBER_KEY, NUMBER_PREFIX, STORE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
@@ -33,6 +34,14 @@ export interface AuthKeeper extends AnteAccounts {
   readonly ensure: (context: Context, address: Uint8Array) => void;
   /** As `ensure`, with the gas of reading the account. */
   readonly getOrCreate: (context: Context, address: Uint8Array) => Account;
+  /** Creates an account whose coins vest. The address must not have an account. */
+  readonly createVesting: (context: Context, address: Uint8Array, coins: vesting.Vesting) => void;
+  /** Returns the coins that an account cannot spend yet. Reads the account. */
+  readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
+  /** Counts an account's delegated coins if it has vesting coins. Reads the account. */
+  readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
+  /** The same for coins that come back. */
+  readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
   /** Returns the account of a module and creates it if absent. Throws a plain error (a bug) for an unknown name. */
   readonly moduleAccount: (context: Context, name: string) => Account;
   readonly isModuleName: (name: string) => boolean;
@@ -53,22 +62,7 @@ const accountCodec: Codec<Account> = rememberingCodec({
 });
 const accounts = createMap(STORE_NAME, ACCOUNT_PREFIX, bytesCodec, accountCodec);
 
-/** Converts an account to the message that is stored and that queries return. */
-export function toAny({ base, module }: Account): Any {
-  if (module === undefined)
-    return { typeUrl: TYPE_URL.baseAccount, value: BaseAccount.encode(base).finish() };
-  const message = { baseAccount: base, name: module.name, permissions: [...module.permissions] };
-  return { typeUrl: TYPE_URL.moduleAccount, value: ModuleAccount.encode(message).finish() };
-}
-
-/** Decodes a stored account. Throws a plain error for account types that this chain does not have. */
-export function fromAny({ typeUrl, value }: Any): Account {
-  if (typeUrl === TYPE_URL.baseAccount) return { base: BaseAccount.decode(value) };
-  if (typeUrl !== TYPE_URL.moduleAccount) throw new Error(`accounts of type ${typeUrl} are not supported`);
-  const { baseAccount, name, permissions } = ModuleAccount.decode(value);
-  if (baseAccount === undefined) throw new Error(`module account ${name} has no base_account`);
-  return { base: baseAccount, module: { name, permissions } };
-}
+const NO_COINS: readonly Coin[] = [];
 
 export function createAuthKeeper(options: AuthOptions): AuthKeeper {
   const { bech32Prefix, moduleAccounts } = options;
@@ -76,12 +70,20 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
   const format = (address: Uint8Array): string => formatAddress(bech32Prefix, address);
   const set = (context: Context, account: Account): void =>
     setAccount(context, parse(account.base.address), account);
-  const create = (context: Context, address: Uint8Array, module?: Account["module"]): Account => {
+  const create = (context: Context, address: Uint8Array, more: Omit<Account, "base"> = {}): Account => {
     const accountNumber = takeNumber(context);
     const base = { address: format(address), pubKey: undefined, accountNumber, sequence: 0n };
-    const account = module === undefined ? { base } : { base, module };
+    const account = { base, ...more };
     set(context, account);
     return account;
+  };
+  const track = (
+    context: Context,
+    address: Uint8Array,
+    change: (before: vesting.Vesting) => vesting.Vesting,
+  ): void => {
+    const account = accounts.get(context, address);
+    if (account?.vesting !== undefined) set(context, { ...account, vesting: change(account.vesting) });
   };
   return {
     params: moduleParams.get,
@@ -92,10 +94,23 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
       if (!accounts.has(context, address)) create(context, address);
     },
     getOrCreate: (context, address) => accounts.get(context, address) ?? create(context, address),
+    createVesting: (context, address, coins) => {
+      create(context, address, { vesting: coins });
+    },
+    lockedCoins: (context, address) => {
+      const coins = accounts.get(context, address)?.vesting;
+      return coins === undefined ? NO_COINS : vesting.lockedCoins(coins, vesting.unixSeconds(context.timeNs));
+    },
+    trackDelegation: (context, address, coins) =>
+      track(context, address, (before) =>
+        vesting.trackDelegation(before, vesting.unixSeconds(context.timeNs), coins),
+      ),
+    trackUndelegation: (context, address, coins) =>
+      track(context, address, (before) => vesting.trackUndelegation(before, coins)),
     moduleAccount: (context, name) => {
       const permissions = moduleAccounts[name] ?? unreachable(`${name} is not a module account`);
       const address = moduleAddress(name);
-      return accounts.get(context, address) ?? create(context, address, { name, permissions });
+      return accounts.get(context, address) ?? create(context, address, { module: { name, permissions } });
     },
     isModuleName: (name) => Object.hasOwn(moduleAccounts, name),
     moduleNames: Object.keys(moduleAccounts).toSorted(),

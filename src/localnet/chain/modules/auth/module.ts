@@ -10,7 +10,9 @@ import { atPath, type GenesisSchema, partOr, printGenesis, readGenesis } from ".
 import { orQueryError, type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule, QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
-import { type AuthKeeper, type AuthOptions, createAuthKeeper, fromAny, toAny } from "./keeper.ts";
+import { validateVesting } from "../../runtime/vesting.ts";
+import { fromAny, toAny } from "./accounts.ts";
+import { type AuthKeeper, type AuthOptions, createAuthKeeper } from "./keeper.ts";
 import { ACCOUNT_PREFIX, MODULE_NAME, STORE_NAME } from "./keys.ts";
 import { moduleParams } from "./params.ts";
 
@@ -63,6 +65,7 @@ function readAccount(keeper: AuthKeeper, any: Any, index: number): Account {
   return atPath(`app_state.auth.accounts[${index}]`, () => {
     const account = fromAny(any);
     keeper.parseAddress(account.base.address);
+    if (account.vesting !== undefined) validateVesting(account.vesting);
     return account;
   });
 }

@@ -1,6 +1,6 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
 import { Metadata } from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/bank.ts";
-import { areValidCoins, type Coin, formatCoin, formatCoins } from "../../runtime/coins.ts";
+import { amountOf, areValidCoins, type Coin, formatCoin, formatCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { ErrInsufficientFunds, ErrInvalidCoins } from "../../runtime/errors.ts";
 import {
@@ -84,16 +84,33 @@ function changeBalance(context: Context, key: BalanceKey, change: (balance: bigi
   writeBalance(context, key, item, change(item.get(context) ?? 0n));
 }
 
-/** Subtracts coins from an address. Throws sdk/5 when its balance is too small, sdk/10 for invalid coins. */
-export function subtractCoins(context: Context, address: Uint8Array, coins: readonly Coin[]): void {
+/**
+ * Subtracts coins from an address, whose locked coins stay. Throws sdk/5 when its balance is too small, sdk/10 for invalid
+ * coins.
+ */
+export function subtractCoins(
+  context: Context,
+  address: Uint8Array,
+  { coins, locked }: { readonly coins: readonly Coin[]; readonly locked: readonly Coin[] },
+): void {
   requireValid(coins);
-  for (const { denom, amount } of coins) {
+  for (const coin of coins) {
+    const { denom, amount } = coin;
     changeBalance(context, { address, denom }, (balance) => {
-      if (balance >= amount) return balance - amount;
-      const texts = [balance, amount].map((value) => formatCoin({ denom, amount: value }));
-      throw ErrInsufficientFunds(`spendable balance ${texts[0]} is smaller than ${texts[1]}`);
+      const spendable = balance - amountOf(locked, denom);
+      if (spendable >= amount) return balance - amount;
+      throw tooSmall(coin, balance, spendable);
     });
   }
+}
+
+function tooSmall({ denom, amount }: Coin, balance: bigint, spendable: bigint): Error {
+  const format = (value: bigint): string => formatCoin({ denom, amount: value });
+  return ErrInsufficientFunds(
+    spendable < 0n
+      ? `locked amount exceeds account balance funds: ${format(balance - spendable)} > ${format(balance)}`
+      : `spendable balance ${format(spendable)} is smaller than ${format(amount)}`,
+  );
 }
 
 /** Adds coins to an address. Throws sdk/10 for invalid coins. */

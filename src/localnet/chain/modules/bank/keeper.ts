@@ -21,6 +21,11 @@ import { moduleParams } from "./params.ts";
 /** Functions of the auth module that bank calls. */
 export interface BankAccounts {
   readonly get: (context: Context, address: Uint8Array) => unknown;
+  /** Reads an account, and returns the coins that it cannot spend yet. */
+  readonly lockedCoins: (context: Context, address: Uint8Array) => readonly Coin[];
+  /** Reads an account, and counts its delegated coins if some are vesting. */
+  readonly trackDelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
+  readonly trackUndelegation: (context: Context, address: Uint8Array, coins: readonly Coin[]) => void;
   readonly has: (context: Context, address: Uint8Array) => boolean;
   readonly ensure: (context: Context, address: Uint8Array) => void;
   readonly moduleAccount: (context: Context, name: string) => unknown;
@@ -133,7 +138,7 @@ export function createBankKeeper(
       accounts.moduleAccount(context, module);
       accounts.get(context, moduleAddress(module));
       spend(context, accounts, moduleAddress(module), coins);
-      accounts.get(context, to);
+      accounts.trackUndelegation(context, to, coins);
       receive(context, accounts, to, coins);
     },
     mint: (context, module, coins) => {
@@ -153,19 +158,16 @@ export function createBankKeeper(
   };
 }
 
-/**
- * Takes coins. The SDK first reads the account to find locked coins; here the read only consumes its gas. Returns the spender
- * as bech32.
- */
+/** Takes coins that are not locked. Returns the spender as bech32. */
 function spend(context: Context, accounts: BankAccounts, from: Uint8Array, coins: readonly Coin[]): string {
   const spender = accounts.formatAddress(from);
-  accounts.get(context, from);
-  subtractCoins(context, from, coins);
+  const locked = accounts.lockedCoins(context, from);
+  subtractCoins(context, from, { coins, locked });
   context.emit(coinSpent(spender, coins));
   return spender;
 }
 
-/** As the SDK's `DelegateCoins`: two events instead of a transfer's, and the balance in the error. */
+/** As the SDK's `DelegateCoins`: locked coins can be delegated; two events instead of a transfer's, and the balance in the error. */
 function delegate(
   context: Context,
   accounts: BankAccounts,
@@ -183,7 +185,7 @@ function delegate(
     }
     setBalance(context, from, { denom: coin.denom, amount: balance.amount - coin.amount });
   }
-  accounts.get(context, from);
+  accounts.trackDelegation(context, from, coins);
   context.emit(coinSpent(accounts.formatAddress(from), coins));
   receive(context, accounts, moduleAddress(module), coins);
 }

@@ -3,6 +3,7 @@ import * as tx from "../../../../cosmos/proto/gen/cosmos/bank/v1beta1/tx.ts";
 import type { JsonValue } from "../../../../platform/base/json.ts";
 import {
   areValidCoins,
+  arePositive,
   type Coin,
   formatCoins,
   parseCoins,
@@ -187,7 +188,7 @@ function readAddress(text: string, fieldName: string, accounts: BankAccounts): U
 }
 
 function requirePositive(coins: readonly Coin[]): void {
-  if (coins.length === 0 || !areValidCoins(coins)) throw ErrInvalidCoins(formatCoins(coins));
+  if (!arePositive(coins)) throw ErrInvalidCoins(formatCoins(coins));
 }
 
 function requireNotBlocked(to: Uint8Array, text: string, keeper: BankKeeper): void {

@@ -7,13 +7,13 @@ import type {
   PageRequest,
   PageResponse,
 } from "../../../../cosmos/proto/gen/cosmos/base/query/v1beta1/pagination.ts";
-import { isDenom, toWireCoin } from "../../runtime/coins.ts";
+import { amountOf, type Coin, isDenom, toWireCoin } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import { type QueryFunctions, queryHandlers } from "../../runtime/handlers.ts";
 import type { QueryHandler } from "../../runtime/module.ts";
 import { paginate } from "../../runtime/pagination.ts";
 import { textCodec } from "../../store/collections.ts";
-import { balanceOf, metadatas, sendEnabled, supplies } from "./balances.ts";
+import { balanceOf, balancesOf, metadatas, sendEnabled, supplies } from "./balances.ts";
 import type { BankAccounts } from "./keeper.ts";
 import {
   BALANCE_PREFIX,
@@ -30,7 +30,7 @@ import { moduleParams } from "./params.ts";
 /** The functions for some of the service's methods. */
 type Queries = Partial<QueryFunctions<typeof wire.Query>>;
 
-/** Creates the handlers of `cosmos.bank.v1beta1.Query`. This chain locks no coins, so every balance is spendable. */
+/** Creates the handlers of `cosmos.bank.v1beta1.Query`. */
 export function createQueries(accounts: BankAccounts): readonly QueryHandler[] {
   return queryHandlers(wire.Query, {
     ...balanceQueries(accounts),
@@ -50,8 +50,9 @@ function balanceQueries(accounts: BankAccounts) {
   };
   // The SDK checks the address first here, and the denomination first in Balance.
   const spendable: typeof one = (context, request) => {
-    readAddress(request.address, accounts);
-    return one(context, request);
+    const address = readAddress(request.address, accounts);
+    requireDenom(request.denom);
+    return { balance: toWireCoin(spendableOf(context, accounts, address, request.denom)) };
   };
   const all = (
     context: Context,
@@ -61,8 +62,31 @@ function balanceQueries(accounts: BankAccounts) {
     Balance: one,
     SpendableBalanceByDenom: spendable,
     AllBalances: all,
-    SpendableBalances: all,
+    SpendableBalances: (context, request) => {
+      const page = all(context, request);
+      const available = allSpendable(context, accounts, readAddress(request.address, accounts));
+      return {
+        balances: page.balances.map(({ denom }) => toWireCoin({ denom, amount: amountOf(available, denom) })),
+        pagination: page.pagination,
+      };
+    },
   } satisfies Queries;
+}
+
+/** Throws a plain error, as Go panics, for an account of a genesis that has fewer coins than it locks. */
+function spendableOf(context: Context, accounts: BankAccounts, address: Uint8Array, denom: string): Coin {
+  const { amount: balance } = balanceOf(context, address, denom);
+  const amount = balance - amountOf(accounts.lockedCoins(context, address), denom);
+  if (amount < 0n) throw new Error(`negative coin amount: ${amount}`);
+  return { denom, amount };
+}
+
+/** Nothing is spendable while an account has fewer coins than it locks, as in the SDK. */
+function allSpendable(context: Context, accounts: BankAccounts, address: Uint8Array): readonly Coin[] {
+  const balances = [...balancesOf(context, address)];
+  const locked = accounts.lockedCoins(context, address);
+  if (locked.some(({ denom, amount }) => amount > amountOf(balances, denom))) return [];
+  return balances.map(({ denom, amount }) => ({ denom, amount: amount - amountOf(locked, denom) }));
 }
 
 function pageOfBalances(

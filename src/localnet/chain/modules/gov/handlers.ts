@@ -10,7 +10,7 @@ import { parseInt256 } from "../../../../platform/base/integers.ts";
 import { isRecord } from "../../../../platform/base/json.ts";
 import { enumName, trimGoSpace } from "../../../../platform/base/text.ts";
 import { parseAddress } from "../../runtime/address.ts";
-import { areValidCoins, formatCoins, parseCoins } from "../../runtime/coins.ts";
+import { arePositive, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
 import {
   ErrInvalidAddress,
@@ -247,7 +247,7 @@ function requireOption(option: WeightedVoteOption["option"]): void {
 function deposit(context: Context, message: tx.MsgDeposit, keepers: keeper.Keepers): void {
   requireAddress("depositor", message.depositor, keepers);
   const amount = parseCoins(message.amount);
-  if (amount.length === 0 || !areValidCoins(amount)) throw ErrInvalidCoins(formatCoins(amount));
+  if (!arePositive(amount)) throw ErrInvalidCoins(formatCoins(amount));
   const { proposalId, depositor } = message;
   if (keeper.addDeposit(context, { id: proposalId, depositor, amount }, keepers))
     context.emit(event("proposal_deposit", [["voting_period_start", proposalId.toString()]]));

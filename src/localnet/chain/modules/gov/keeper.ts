@@ -215,11 +215,7 @@ function roundDec18(value: Dec18): bigint {
 }
 
 function coversAll(coins: readonly Coin[], least: readonly Coin[]): boolean {
-  return least.every(({ denom, amount }) => amountOf(coins, denom) >= amount);
-}
-
-function amountOf(coins: readonly Coin[], denom: string): bigint {
-  return coins.find((coin) => coin.denom === denom)?.amount ?? 0n;
+  return least.every(({ denom, amount }) => money.amountOf(coins, denom) >= amount);
 }
 
 /** Coins of an account for a proposal. */
@@ -373,7 +369,7 @@ function chargeDeposits(context: Context, id: bigint, keepers: Keepers): void {
       amount: truncateDec18(mulDec18(each * DEC18_ONE, ratio)),
     }));
     const rest = money.sumCoins(
-      coins.map(({ denom, amount: each }) => ({ denom, amount: each - amountOf(charges, denom) })),
+      coins.map(({ denom, amount: each }) => ({ denom, amount: each - money.amountOf(charges, denom) })),
     );
     if (rest.length > 0) bank.sendFromModule(context, keys.MODULE_NAME, address, rest);
     charged.push(...charges);

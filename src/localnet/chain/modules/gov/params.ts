@@ -1,7 +1,7 @@
 import { Params } from "../../../../cosmos/proto/gen/cosmos/gov/v1/gov.ts";
 import { DEC18_ONE, type Dec18, parseDec18 } from "../../../../platform/base/decimal.ts";
 import { joinNs } from "../../../../platform/base/time.ts";
-import { areValidCoins, type Coin, formatCoins, parseCoins } from "../../runtime/coins.ts";
+import { arePositive, type Coin, formatCoins, parseCoins } from "../../runtime/coins.ts";
 import { unregisteredError } from "../../runtime/errors.ts";
 import { defineParams, type ModuleParams } from "../../runtime/params.ts";
 import { MODULE_NAME, PARAMS } from "./keys.ts";
@@ -83,8 +83,7 @@ function validateParams(params: Params): void {
 
 function requireCoins(name: string, wire: Params["minDeposit"]): readonly Coin[] {
   const coins = parseCoins(wire);
-  if (coins.length === 0 || !areValidCoins(coins))
-    throw unregisteredError(`invalid ${name}: ${formatCoins(coins)}`);
+  if (!arePositive(coins)) throw unregisteredError(`invalid ${name}: ${formatCoins(coins)}`);
   return coins;
 }
 

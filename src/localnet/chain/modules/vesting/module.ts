@@ -1,0 +1,168 @@
+import type { Period } from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
+import * as tx from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/tx.ts";
+import { errorText } from "../../../../platform/base/errors.ts";
+import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
+import { arePositive, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
+import type { Context } from "../../runtime/context.ts";
+import {
+  ErrInvalidAddress,
+  ErrInvalidCoins,
+  ErrInvalidRequest,
+  ErrUnauthorized,
+} from "../../runtime/errors.ts";
+import { GenesisError } from "../../runtime/genesis.ts";
+import { messageHandlers } from "../../runtime/handlers.ts";
+import type { ChainModule } from "../../runtime/module.ts";
+import {
+  endOfPeriods,
+  unixSeconds,
+  validateVesting,
+  type Vesting,
+  type VestingPeriod,
+  type VestingSchedule,
+} from "../../runtime/vesting.ts";
+
+/** Name of the module: its member in the genesis document, which is empty. It has no store: accounts are in `auth`. */
+const MODULE_NAME = "vesting";
+
+export interface VestingDeps {
+  readonly accounts: {
+    readonly parseAddress: (text: string) => Uint8Array;
+    readonly get: (context: Context, address: Uint8Array) => unknown;
+    /** Creates an account at an address that has none. */
+    readonly createVesting: (context: Context, address: Uint8Array, coins: Vesting) => void;
+  };
+  readonly bank: {
+    readonly requireSendEnabled: (context: Context, coins: readonly Coin[]) => void;
+    readonly isBlocked: (address: Uint8Array) => boolean;
+    readonly send: (context: Context, from: Uint8Array, to: Uint8Array, coins: readonly Coin[]) => void;
+  };
+}
+
+/** Creates the module `vesting`: messages that create accounts whose coins vest. */
+export function createVestingModule(deps: VestingDeps): ChainModule {
+  return {
+    name: MODULE_NAME,
+    stores: [],
+    messages: messageHandlers(tx.Msg, {
+      CreateVestingAccount: (context, message) => createByTime(context, message, deps),
+      CreatePermanentLockedAccount: (context, message) => createPermanent(context, message, deps),
+      CreatePeriodicVestingAccount: (context, message) => createPeriodic(context, message, deps),
+    }),
+    queries: [],
+    initGenesis: (_context, json) => requireEmpty(json),
+    exportGenesis: () => ({}),
+  };
+}
+
+function requireEmpty(json: JsonValue | undefined): void {
+  if (json === undefined || json === null) return;
+  const path = `app_state.${MODULE_NAME}`;
+  if (!isRecord(json)) throw new GenesisError(path, "an object was expected");
+  const [unknown] = Object.keys(json);
+  if (unknown !== undefined) throw new GenesisError(`${path}.${unknown}`, "no such field");
+}
+
+// The checks have the SDK's order, which decides the error of a message.
+
+function createByTime(context: Context, message: tx.MsgCreateVestingAccount, deps: VestingDeps): void {
+  const ends = readEnds(message, deps);
+  const coins = readAmount(message.amount);
+  const { endTime, delayed } = message;
+  if (endTime <= 0n) throw ErrInvalidRequest("invalid end time");
+  deps.bank.requireSendEnabled(context, coins);
+  requireNew(context, ends, deps);
+  // An end before the block's time is accepted, as deployed: everything has vested one second later.
+  const schedule: VestingSchedule = delayed
+    ? { kind: "delayed" }
+    : { kind: "continuous", startTime: unixSeconds(context.timeNs) };
+  fund(context, ends, newVesting(coins, endTime, schedule), deps);
+}
+
+function createPermanent(
+  context: Context,
+  message: tx.MsgCreatePermanentLockedAccount,
+  deps: VestingDeps,
+): void {
+  const ends = readEnds(message, deps);
+  const coins = readAmount(message.amount);
+  deps.bank.requireSendEnabled(context, coins);
+  requireNew(context, ends, deps);
+  fund(context, ends, newVesting(coins, 0n, { kind: "permanent" }), deps);
+}
+
+function createPeriodic(
+  context: Context,
+  message: tx.MsgCreatePeriodicVestingAccount,
+  deps: VestingDeps,
+): void {
+  const ends = readEnds(message, deps);
+  const { startTime, vestingPeriods } = message;
+  if (startTime < 1n)
+    throw ErrInvalidRequest(`invalid start time of ${startTime}, length must be greater than 0`);
+  const periods = vestingPeriods.map(readPeriod);
+  const coins = sumCoins(periods.flatMap(({ amount }) => amount));
+  requireNew(context, ends, deps);
+  deps.bank.requireSendEnabled(context, coins);
+  const endTime = endOfPeriods(startTime, periods);
+  const vesting = newVesting(coins, endTime, { kind: "periodic", startTime, periods });
+  requireValid(vesting);
+  fund(context, ends, vesting, deps);
+}
+
+interface Ends {
+  readonly from: Uint8Array;
+  readonly to: Uint8Array;
+  /** The new account, bech32. */
+  readonly toText: string;
+}
+
+function readEnds(
+  { fromAddress, toAddress }: { readonly fromAddress: string; readonly toAddress: string },
+  { accounts }: VestingDeps,
+): Ends {
+  const read = (name: string, text: string): Uint8Array => {
+    try {
+      return accounts.parseAddress(text);
+    } catch (error) {
+      throw ErrInvalidAddress(`invalid '${name}' address: ${errorText(error)}`);
+    }
+  };
+  return { from: read("from", fromAddress), to: read("to", toAddress), toText: toAddress };
+}
+
+function readAmount(amount: tx.MsgCreateVestingAccount["amount"]): readonly Coin[] {
+  const coins = parseCoins(amount);
+  if (!arePositive(coins)) throw ErrInvalidCoins(formatCoins(coins));
+  return coins;
+}
+
+function readPeriod({ length, amount }: Period, index: number): VestingPeriod {
+  if (length < 1n)
+    throw ErrInvalidRequest(
+      `invalid period length of ${length} in period ${index}, length must be greater than 0`,
+    );
+  return { lengthSeconds: length, amount: readAmount(amount) };
+}
+
+function requireNew(context: Context, { to, toText }: Ends, { accounts, bank }: VestingDeps): void {
+  if (bank.isBlocked(to)) throw ErrUnauthorized(`${toText} is not allowed to receive funds`);
+  if (accounts.get(context, to) !== undefined) throw ErrInvalidRequest(`account ${toText} already exists`);
+}
+
+function newVesting(original: readonly Coin[], endTime: bigint, schedule: VestingSchedule): Vesting {
+  return { original, delegatedFree: [], delegatedVesting: [], endTime, schedule };
+}
+
+function requireValid(vesting: Vesting): void {
+  try {
+    validateVesting(vesting);
+  } catch (error) {
+    throw ErrInvalidRequest(errorText(error));
+  }
+}
+
+function fund(context: Context, { from, to }: Ends, vesting: Vesting, { accounts, bank }: VestingDeps): void {
+  accounts.createVesting(context, to, vesting);
+  bank.send(context, from, to, vesting.original);
+}

@@ -1,0 +1,172 @@
+import { DEC18_ONE, mulDec18, quoDec18, roundDec18 } from "../../../platform/base/decimal.ts";
+import { amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
+
+/** A part of a periodic schedule. */
+export interface VestingPeriod {
+  readonly lengthSeconds: bigint;
+  readonly amount: readonly Coin[];
+}
+
+/**
+ * When coins vest. Times are Unix seconds. `continuous`: evenly from start to end. `delayed`: all at the end. `periodic`: each
+ * period's amount at its end. `permanent`: never.
+ */
+export type VestingSchedule =
+  | { readonly kind: "continuous"; readonly startTime: bigint }
+  | { readonly kind: "delayed" }
+  | { readonly kind: "periodic"; readonly startTime: bigint; readonly periods: readonly VestingPeriod[] }
+  | { readonly kind: "permanent" };
+
+/** The vesting coins of an account. Each list of coins is sorted by denomination. */
+export interface Vesting {
+  readonly original: readonly Coin[];
+  /** Delegated coins that were not vesting at the time of their delegation. */
+  readonly delegatedFree: readonly Coin[];
+  readonly delegatedVesting: readonly Coin[];
+  /** Unix seconds; 0 for `permanent`. */
+  readonly endTime: bigint;
+  readonly schedule: VestingSchedule;
+}
+
+const NS_PER_SECOND = 1_000_000_000n;
+
+/** Converts a block's time to Unix seconds. */
+export function unixSeconds(timeNs: bigint): bigint {
+  return timeNs / NS_PER_SECOND;
+}
+
+/** Returns what has vested at a time (SDK `GetVestedCoins`). */
+export function vestedCoins({ original, endTime, schedule }: Vesting, time: bigint): readonly Coin[] {
+  switch (schedule.kind) {
+    case "permanent":
+      return [];
+    case "delayed":
+      return time >= endTime ? original : [];
+    case "continuous":
+      if (time <= schedule.startTime) return [];
+      if (time >= endTime) return original;
+      return partOf(original, time - schedule.startTime, endTime - schedule.startTime);
+    case "periodic":
+      if (time <= schedule.startTime) return [];
+      return time >= endTime ? original : endedPeriods(schedule.periods, time - schedule.startTime);
+  }
+}
+
+/** The SDK rounds twice: the ratio to 18 digits, then each amount to the nearest integer. */
+function partOf(coins: readonly Coin[], elapsed: bigint, duration: bigint): readonly Coin[] {
+  const ratio = quoDec18(elapsed * DEC18_ONE, duration * DEC18_ONE);
+  return coins.map(({ denom, amount }) => ({
+    denom,
+    amount: roundDec18(mulDec18(amount * DEC18_ONE, ratio)),
+  }));
+}
+
+function endedPeriods(periods: readonly VestingPeriod[], elapsed: bigint): readonly Coin[] {
+  const ended: Coin[] = [];
+  let end = 0n;
+  for (const { lengthSeconds, amount } of periods) {
+    end += lengthSeconds;
+    if (elapsed < end) break;
+    ended.push(...amount);
+  }
+  return sumCoins(ended);
+}
+
+/** Returns what has not vested at a time (SDK `GetVestingCoins`). */
+export function vestingCoins(vesting: Vesting, time: bigint): readonly Coin[] {
+  return subtract(vesting.original, vestedCoins(vesting, time));
+}
+
+/** Returns what the account cannot spend at a time: vesting coins that are not delegated. */
+export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
+  const still = vestingCoins(vesting, time);
+  return subtract(
+    still,
+    still.map(({ denom, amount }) => ({
+      denom,
+      amount: least(amount, amountOf(vesting.delegatedVesting, denom)),
+    })),
+  );
+}
+
+/** Counts a delegation: vesting coins are delegated first. */
+export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly Coin[]): Vesting {
+  const still = vestingCoins(vesting, time);
+  const fromVesting = coins.map(({ denom, amount }) => {
+    const available = amountOf(still, denom) - amountOf(vesting.delegatedVesting, denom);
+    return { denom, amount: least(available < 0n ? 0n : available, amount) };
+  });
+  return {
+    ...vesting,
+    delegatedVesting: sumCoins([...vesting.delegatedVesting, ...fromVesting]),
+    delegatedFree: sumCoins([...vesting.delegatedFree, ...subtract(coins, fromVesting)]),
+  };
+}
+
+/**
+ * Counts the end of an undelegation: free coins come back first. An undelegation can return more than was delegated, because a
+ * validator's rate is rounded; the excess is not counted.
+ */
+export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
+  const free = coins.map(({ denom, amount }) => ({
+    denom,
+    amount: least(amountOf(vesting.delegatedFree, denom), amount),
+  }));
+  const fromVesting = coins.map(({ denom, amount }) => ({
+    denom,
+    amount: least(amountOf(vesting.delegatedVesting, denom), amount - amountOf(free, denom)),
+  }));
+  return {
+    ...vesting,
+    delegatedFree: subtract(vesting.delegatedFree, free),
+    delegatedVesting: subtract(vesting.delegatedVesting, fromVesting),
+  };
+}
+
+/** Returns a periodic schedule's end as Go computes it, in 64 bits. */
+export function endOfPeriods(startTime: bigint, periods: readonly VestingPeriod[]): bigint {
+  return BigInt.asIntN(
+    64,
+    periods.reduce((end, { lengthSeconds }) => end + lengthSeconds, startTime),
+  );
+}
+
+/** Throws a plain error with Go's text for a schedule that cannot be (SDK `Validate`). */
+export function validateVesting(vesting: Vesting): void {
+  const { original, delegatedVesting, endTime, schedule } = vesting;
+  if ("startTime" in schedule && schedule.startTime >= endTime)
+    throw new Error("vesting start-time cannot be before end-time");
+  if (schedule.kind === "periodic") validatePeriods(schedule, vesting);
+  if (schedule.kind === "permanent" && endTime > 0n)
+    throw new Error("permanently vested accounts cannot have an end-time");
+  if (endTime < 0n) throw new Error("end time cannot be negative");
+  if (!arePositive(original)) throw new Error(`invalid coins: ${formatCoins(original)}`);
+  if (delegatedVesting.some(({ denom, amount }) => amount > amountOf(original, denom)))
+    throw new Error("delegated vesting amount cannot be greater than original vesting amount");
+}
+
+function validatePeriods(
+  { startTime, periods }: Extract<VestingSchedule, { readonly kind: "periodic" }>,
+  { original, endTime }: Vesting,
+): void {
+  periods.forEach(({ lengthSeconds, amount }, index) => {
+    if (lengthSeconds < 0n) throw new Error(`period #${index} has a negative length: ${lengthSeconds}`);
+    if (!arePositive(amount)) throw new Error(`period #${index} has invalid coins: ${formatCoins(amount)}`);
+  });
+  if (endOfPeriods(startTime, periods) !== endTime)
+    throw new Error("vesting end time does not match length of all vesting periods");
+  const sum = formatCoins(sumCoins(periods.flatMap(({ amount }) => amount)));
+  const given = formatCoins(original);
+  if (sum !== given)
+    throw new Error(
+      `original vesting coins (${given}) does not match the sum of all coins in vesting periods (${sum})`,
+    );
+}
+
+function subtract(coins: readonly Coin[], less: readonly Coin[]): readonly Coin[] {
+  return sumCoins([...coins, ...less.map(({ denom, amount }) => ({ denom, amount: -amount }))]);
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b;
+}
