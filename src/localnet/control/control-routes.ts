@@ -4,7 +4,7 @@ import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
-import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
 import { type ApiRoute, type RouteDefinition, serveRoute } from "../../platform/http/route-about.ts";
 import { MempoolError, NodeError } from "../node/base/errors.ts";

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseDec18 } from "../../platform/base/decimal.ts";
-import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./assessment.ts";
 import type { ValidatorTarget } from "../sources/targets.ts";
 
