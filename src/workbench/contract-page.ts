@@ -137,7 +137,7 @@ function placeTable(shown: ProfileReport["root"]): Html {
   const whole = totalGas(shown);
   const places = gasByPlace(shown).filter(({ self }) => self !== 0n);
   return dataTable({
-    caption: `The places with the most gas of their own${places.length > MAX_PLACES ? `, ${MAX_PLACES} of ${places.length}` : ""}. Gas is that of the chain.`,
+    caption: `The places with the most gas of their own${places.length > MAX_PLACES ? `, ${MAX_PLACES} of ${places.length}` : ""}. Gas as the chain counts it.`,
     rows: places.slice(0, MAX_PLACES),
     columns: [
       { name: "place", cell: ({ name }) => html`<code>${name}</code>` },
@@ -180,7 +180,7 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Profiles that are kept: those of executed transactions never change. */
+/** Number of cached profiles; an executed transaction's profile never changes. */
 const MAX_KEPT = 16;
 
 /** Creates the page and `GET /profiles/HASH` of the control API. */
@@ -268,7 +268,7 @@ interface ContractCalls {
   readonly follow: (view: NodeView) => () => void;
 }
 
-/** Calls that are listed. Those of modules, such as results for contracts, have a list of their own, because they are many. */
+/** Calls that are listed. Those of modules, such as results for contracts, have a separate list, because they are many. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
 /** Blocks that are read at the start. */

@@ -166,7 +166,7 @@ async function open({ name, pages, view = "" }: Situation, options: Parameters<t
   // The scenes have a fixed time, and a picture shows the present.
   const present = pages().map((page) => ({
     ...page,
-    content: async (view: PageView) => ({ ...(await page.content(view)), asOfMs: Date.now() }),
+    content: async (shown: PageView) => ({ ...(await page.content(shown)), asOfMs: Date.now() }),
   }));
   const server = await startPageServer({ pages: present, heading });
   closing.push(server.close);

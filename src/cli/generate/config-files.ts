@@ -51,7 +51,7 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table with the watchdog's keys: without alerts and channels, which have tables of their own, and without the keys
+ * Returns the table with the watchdog's keys: without alerts and channels, which have their own tables, and without the keys
  * of a validator that the file has for the only validator.
  */
 export function watchdogKeyTable(): string {
@@ -310,7 +310,7 @@ function tableRows({ properties = {}, required = [] }: KeySchema, prefix: string
   return Object.entries(properties).flatMap(([key, value]) => {
     const path = `${prefix}${key}`;
     const inner = isSecret(value) ? [] : innerRows(value, path);
-    // A list of sections that have a short form, a text, is a key of its own too.
+    // A list of sections that have a short form, a text, is itself a key too.
     const isShort = value.items?.anyOf?.some(({ type }) => type === "string") === true;
     if (inner.length > 0 && !isShort) return inner;
     const initial =

@@ -18,7 +18,7 @@ import { CHAIN_API } from "./control-api.ts";
 import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain under control. `ready` is that of its node. */
+/** A chain under control. `ready` is its node's. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;

@@ -208,7 +208,7 @@ export function logSchema() {
     level: z
       .enum(LOG_LEVELS)
       .default("info")
-      .describe("least level of a line; the option --log-level overrides it")
+      .describe("minimum level of a line; --log-level overrides it")
       .meta({ reload: "live" }),
     format: z
       .enum(["auto", "json", "text"])

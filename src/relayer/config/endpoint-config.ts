@@ -65,7 +65,7 @@ export function tlsSchema(secrets: SecretSource) {
   return z
     .strictObject({
       ca_file: certificatesField(secrets)
-        .describe("PEM file with certificates of private authorities, trusted beside the public ones")
+        .describe("PEM file with certificates of private authorities, trusted in addition to the public ones")
         .meta({ example: "/etc/ssl/private-ca.pem" }),
     })
     .optional()

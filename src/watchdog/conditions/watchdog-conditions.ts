@@ -72,7 +72,7 @@ export const WATCHDOG_CONDITIONS: readonly Condition[] = [
       "A receiver does not exist any more, refuses the watchdog's account or a message, or was down for a day. The channels that work send this alert.",
     impact: "The alerts of that channel reach nobody until its receiver accepts them.",
     action:
-      "Correct the channel as the receiver's words say, run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for what is no longer of use.",
+      "Correct the channel as the receiver's words say, run relaywatch alerts test, then relaywatch alerts dead-letters --resend, or --discard for those that are no longer useful.",
     for: "0s",
     past: { notStored: "notifications" },
     evaluate: ({ lost = [] }) => {

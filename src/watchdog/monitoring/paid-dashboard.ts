@@ -26,7 +26,7 @@ const BOUNDARY_STATES: readonly StateSpec[] = [
   [3, "clinched", "green"],
 ];
 
-/** Rows of one timeline: sources, and the URLs of those with several, have numbers of their own. */
+/** Rows of one timeline: sources, and the URLs of those with several, have their own numbers. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],

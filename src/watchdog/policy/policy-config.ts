@@ -30,9 +30,7 @@ export const policy = z.strictObject({
       error: issueText("is not the name of a currency", 'up to 16 letters and digits such as "USD"'),
     })
     .optional()
-    .describe(
-      "name of the currency of reward, which is shown beside amounts; with from_chain that of the chain",
-    )
+    .describe("currency of reward, shown next to amounts; with from_chain, the chain's")
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))

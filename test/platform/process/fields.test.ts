@@ -1,7 +1,11 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { readBuildInfo } from "../../../src/platform/process/build-info.ts";
-import { durationField, parseListenAddress, secretField } from "../../../src/platform/config/config-fields.ts";
+import {
+  durationField,
+  parseListenAddress,
+  secretField,
+} from "../../../src/platform/config/config-fields.ts";
 import { parseDurationMs } from "../../../src/platform/config/setting-texts.ts";
 import { createMetricsRegistry } from "../../../src/platform/process/metrics.ts";
 import { keyTable } from "../../../src/cli/generate/config-files.ts";
