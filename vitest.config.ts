@@ -43,7 +43,7 @@ export const NATIVE_MODULES = {
 };
 
 /**
- * What takes long comes first, so that no worker is left with it at the end. First of all what has a process of its own: a worker
+ * What takes long comes first, so that no worker is left with it at the end. First of all what has its own process: a worker
  * that changes to such a file and back loads the shared modules again. Those that wait are followed by those that compute.
  */
 const FIRST = [

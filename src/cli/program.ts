@@ -91,7 +91,7 @@ const COMMANDS: readonly LazyCommand[] = [
   },
   {
     name: "man",
-    description: "print the manual page of a command, or write those of all",
+    description: "print a command's manual page, or write all of them",
     load: async () => {
       const { manCommand } = await import("./commands/man.ts");
       return (context) => manCommand(context, createProgram);

@@ -66,7 +66,7 @@ export interface WatchdogDeps {
   readonly mail?: SendMail;
   /** Default: the state file in the folder. */
   readonly openState?: (folder: string) => StateStore;
-  /** Default: that of this program. */
+  /** Default: this program's. */
   readonly build?: BuildInfo;
   /** Counts for the page, older ones too. May throw. Default: what is in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;

@@ -43,7 +43,7 @@ export function contractPage(
     calls.length === 0
       ? "No transaction has called a contract yet"
       : `${counted(calls.length, "transaction")} called contracts, ${failed === 0 ? "none" : failed} failed`;
-  const tone = calls.length === 0 ? "unknown" : "good";
+  const tone = calls.length === 0 ? "unknown" : failed > 0 ? "warn" : "good";
   return {
     title: "Contracts – localnet",
     asOfMs: nowMs,
@@ -71,7 +71,7 @@ function callSection(calls: readonly ContractCall[]): Html {
         name: "transaction",
         cell: ({ hash }) => html`<a data-view href="?tx=${hash}"><code>${hash.slice(0, 12)}…</code></a>`,
       },
-      { name: "height", isNumber: true, cell: ({ height }) => grouped(height) },
+      { name: "height", isNumber: true, isMinor: true, cell: ({ height }) => grouped(height) },
       {
         name: "contract",
         cell: ({ contracts }) => contracts.map((one) => html`<code>${shortAddress(one)}</code> `),
@@ -137,12 +137,12 @@ function placeTable(shown: ProfileReport["root"]): Html {
   const whole = totalGas(shown);
   const places = gasByPlace(shown).filter(({ self }) => self !== 0n);
   return dataTable({
-    caption: `The places with the most gas of their own${places.length > MAX_PLACES ? `, ${MAX_PLACES} of ${places.length}` : ""}. Gas is that of the chain.`,
+    caption: `The places with the most gas of their own${places.length > MAX_PLACES ? `, ${MAX_PLACES} of ${places.length}` : ""}. Gas as the chain counts it.`,
     rows: places.slice(0, MAX_PLACES),
     columns: [
       { name: "place", cell: ({ name }) => html`<code>${name}</code>` },
-      { name: "kind", cell: ({ place }) => place },
-      { name: "calls", isNumber: true, cell: ({ calls }) => grouped(calls) },
+      { name: "kind", isMinor: true, cell: ({ place }) => place },
+      { name: "calls", isNumber: true, isMinor: true, cell: ({ calls }) => grouped(calls) },
       { name: "own gas", isNumber: true, cell: ({ self }) => chainGasText(self) },
       { name: "%", isNumber: true, cell: ({ self }) => percentText(self, whole) },
       { name: "with calls", isNumber: true, cell: ({ total }) => chainGasText(total) },
@@ -180,7 +180,7 @@ export const PROFILE_ROUTE = getText(
   "application/json",
 );
 
-/** Profiles that are kept: those of executed transactions never change. */
+/** Number of cached profiles; an executed transaction's profile never changes. */
 const MAX_KEPT = 16;
 
 /** Creates the page and `GET /profiles/HASH` of the control API. */
@@ -251,7 +251,7 @@ export interface ContractCall {
   readonly index: number;
   /** Called contracts, bech32; empty if the first call failed to find one. */
   readonly contracts: readonly string[];
-  /** What each message does: `execute {"a":1}`, or the type of a message of another module. */
+  /** What each message does: `execute {"a":1}`, or the name of another module's message, `MsgUpdateClient`. */
   readonly messages: readonly string[];
   /** A user called the contract; otherwise a module did. */
   readonly isDirect: boolean;
@@ -268,7 +268,7 @@ interface ContractCalls {
   readonly follow: (view: NodeView) => () => void;
 }
 
-/** Calls that are listed. Those of modules, such as results for contracts, have a list of their own, because they are many. */
+/** Calls that are listed. Those of modules, such as results for contracts, have a separate list, because they are many. */
 const MAX_DIRECT = 50;
 const MAX_OTHERS = 10;
 /** Blocks that are read at the start. */
@@ -325,7 +325,9 @@ function callOf(tx: Uint8Array, result: TxResult, { height, index }: Place): Con
     index,
     contracts,
     messages:
-      direct.length > 0 ? direct.map(({ text }) => text) : messages.map(({ typeUrl }) => typeUrl.slice(1)),
+      direct.length > 0
+        ? direct.map(({ text }) => text)
+        : messages.map(({ typeUrl }) => typeUrl.slice(typeUrl.lastIndexOf(".") + 1)),
     isDirect: direct.length > 0,
     gasUsed: result.gasUsed,
     code: result.code,

@@ -169,7 +169,7 @@ function ask(view: NodeView, rpc: string, data: Uint8Array): Uint8Array {
   return response.value;
 }
 
-/** Contracts of the genesis are those of `operator`. Of two with one label, the later one is meant. */
+/** Genesis contracts belong to `operator`. Of two with one label, the later one is meant. */
 function findContract(
   view: NodeView,
   chain: ChainProfile,

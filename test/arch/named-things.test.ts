@@ -150,6 +150,7 @@ describe("READMEs, documents and comments", () => {
       "test/arch/measure.mjs",
       ".ci/release.mjs",
       "deploy/signer/pkcs11-signer.mjs",
+      "tools/docs/main.mjs",
       "package.json",
     ]
       .map((path) => readFileSync(join(ROOT, path), "utf8"))

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { parseDurationMs } from "../../src/platform/config/config-fields.ts";
+import { parseDurationMs } from "../../src/platform/config/setting-texts.ts";
 import { expectedMonth } from "../support/watchdog/month/expected.ts";
 import { GOLDEN_FILE, GOLDEN_INTERVAL_MS, goldenSections } from "../support/watchdog/month/golden.ts";
 import { type Life, planLife, playLife } from "../support/watchdog/month/life.ts";

@@ -164,7 +164,7 @@ describe("config init relayer", () => {
     const bad = await serve([status("local-1\nhttp:", "10")]);
     const rpc = await run("relayer", "--rpc", bad, "--rest", local, "--remote-rpc", remote);
     expect(rpc.message).toContain(
-      "/status of --rpc is not as a Cosmos node writes it: result.node_info.network",
+      "/status of --rpc does not look like a Cosmos node's response: result.node_info.network",
     );
     const prefix = await serve([
       latest("local-1"),
@@ -172,7 +172,7 @@ describe("config init relayer", () => {
     ]);
     const rest = await run("relayer", "--rpc", local, "--rest", prefix, "--remote-rpc", remote);
     expect(rest.message).toContain(
-      "the address prefix of --rest is not as a Cosmos node writes it: bech32_prefix",
+      "the address prefix of --rest does not look like a Cosmos node's response: bech32_prefix",
     );
     const other = await run("relayer", "--rpc", local, "--rest", remote, "--remote-rpc", remote);
     expect([other.exitCode, other.message]).toEqual([78, "--rest is a node of remote-1, and not of local-1"]);

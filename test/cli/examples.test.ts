@@ -5,6 +5,7 @@ import { manPage } from "../../src/cli/commands/man.ts";
 import { examplesOf, exampleHelp, shellText } from "../../src/cli/examples.ts";
 import { createProgram } from "../../src/cli/program.ts";
 import { accountNamed, CHAINS } from "../../src/localnet/accounts/chains.ts";
+import { encodeBech32 } from "../../src/platform/base/bytes.ts";
 import { silentLogger } from "../../src/platform/base/logger.ts";
 import type { CliContext } from "../../src/platform/cli/cli-context.ts";
 
@@ -55,11 +56,17 @@ async function parseAll(lines: readonly (readonly string[])[]): Promise<Readonly
   return errors;
 }
 
+/** A word with an address in the place of one that the reader has to fill in: `neutron1CONTRACT`. */
+function filled(word: string): string {
+  const prefix = /^([a-z]+)1[A-Z]+$/.exec(word)?.[1];
+  return prefix === undefined ? word : encodeBech32(prefix, new Uint8Array(20));
+}
+
 describe("the examples of the commands", () => {
   it("are command lines that the parser takes, for every command", async () => {
     expect(all.length).toBeGreaterThan(190);
     const examples = all.flatMap(({ command, path }) => examplesOf(command, path));
-    expect(await parseAll(examples)).toEqual(new Map());
+    expect(await parseAll(examples.map((words) => words.map(filled)))).toEqual(new Map());
     expect([...(await parseAll([["tx", "bank", "send", "x"]])).keys()]).toEqual(["tx bank send x"]);
   });
 

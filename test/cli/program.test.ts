@@ -172,7 +172,7 @@ describe("localnet start --contract", () => {
   it.each([
     [["remote", "--contract", "x.wasm"], 2, "--contract needs the local chain"],
     [["--contract", "x.wasm", "--admin", "nobody"], 2, "--admin nobody: one of "],
-    [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm cannot be read"],
+    [["--contract", "no-such-file.wasm"], 78, "no-such-file.wasm: there is no such file"],
     [["--contract", "package.json"], 78, "package.json: the chain refuses this code: "],
   ])("%j fails", async (options, exitCode, text) => {
     const { error } = await run("localnet", "start", ...options);

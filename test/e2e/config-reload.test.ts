@@ -145,7 +145,7 @@ describe("SIGHUP of a relayer whose state is in memory", () => {
     expect([code, stderr]).toEqual([
       1,
       expect.stringMatching(
-        /refused \/-\/reload: the token is not that of the daemon; that of \S+control-token is for the localnet; name the configuration with --config/,
+        /refused \/-\/reload: the daemon has another token; that of \S+control-token is for the localnet; name the configuration with --config/,
       ),
     ]);
     writeRelayer({ gas: { max_price: `0.${RELOADS}` } });

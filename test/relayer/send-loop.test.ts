@@ -497,7 +497,7 @@ describe("the fee market", () => {
     addPrepared(1n);
     start(runSending, sample);
     await clock.advance(0);
-    const warned = "warn the fee market cannot be read, blocks get its target less the gas of others";
+    const warned = "warn the fee market cannot be read, blocks get its target less others' gas";
     for (const at of [101n, 102n]) {
       reads.at(-1)?.fail(unreachable);
       await clock.advance(0);

@@ -16,6 +16,7 @@ import {
   PHONE,
   untilLive,
 } from "../support/pages/browser.ts";
+import { BAD, CONTRACT_SCENE } from "../support/pages/contract-scenes.ts";
 import { localnetScene, NEIGHBOUR_ROUTE } from "../support/pages/localnet-scenes.ts";
 import { type PageServer, startPageServer } from "../support/pages/page-server.ts";
 import {
@@ -59,6 +60,8 @@ afterAll(async () => {
 interface Situation {
   readonly name: string;
   readonly pages: () => readonly LivePage[];
+  /** What the page shows: "?tx=…". Default: what it shows first. */
+  readonly view?: string;
   readonly headline: string;
   /** Most pixels of its height on a screen. Default: one screen. */
   readonly maxHeight?: number;
@@ -138,9 +141,23 @@ const SITUATIONS: readonly Situation[] = [
     headline: "! Look at chain remote-1: halted",
     maxWords: 260,
   },
+  {
+    name: "localnet-contracts",
+    pages: () => [CONTRACT_SCENE],
+    headline: "! 2 transactions called contracts, 1 failed",
+    maxWords: 200,
+  },
+  {
+    name: "localnet-contracts-failed-call",
+    pages: () => [CONTRACT_SCENE],
+    view: `?tx=${BAD}`,
+    headline: "! 2 transactions called contracts, 1 failed",
+    maxHeight: 1_200,
+    maxWords: 260,
+  },
 ];
 
-async function open({ name, pages }: Situation, options: Parameters<typeof openPage>[2]) {
+async function open({ name, pages, view = "" }: Situation, options: Parameters<typeof openPage>[2]) {
   const heading = name.startsWith("relayer")
     ? "Interchain-query relayer"
     : name.startsWith("watchdog")
@@ -149,11 +166,11 @@ async function open({ name, pages }: Situation, options: Parameters<typeof openP
   // The scenes have a fixed time, and a picture shows the present.
   const present = pages().map((page) => ({
     ...page,
-    content: async (view: PageView) => ({ ...(await page.content(view)), asOfMs: Date.now() }),
+    content: async (shown: PageView) => ({ ...(await page.content(shown)), asOfMs: Date.now() }),
   }));
   const server = await startPageServer({ pages: present, heading });
   closing.push(server.close);
-  const opened = await openPage(browser, `${server.url}/`, options);
+  const opened = await openPage(browser, `${server.url}/${view}`, options);
   closing.push(opened.close);
   await untilLive(opened.page);
   return opened;

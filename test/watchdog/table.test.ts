@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { isAtLeast } from "../../src/platform/monitoring/severity.ts";
-import { durationText, parseDurationMs } from "../../src/platform/config/config-fields.ts";
+import { durationText, parseDurationMs } from "../../src/platform/config/setting-texts.ts";
 import { alertsSchema } from "../../src/watchdog/conditions/alerts-config.ts";
 import { alertName, runbookFile } from "../../src/watchdog/conditions/condition.ts";
 import { CONDITIONS } from "../../src/watchdog/conditions/conditions.ts";

@@ -110,7 +110,7 @@ const LEAST_TRAFFIC = 200_000n;
 function trafficOption(): Option {
   return new Option(
     "--traffic <gas>",
-    "gas of others' transactions in each block of local-1, such as 8M, 500k or 8000000",
+    "gas of other users' transactions in each local-1 block, such as 8M, 500k or 8000000",
   ).argParser((text) => parseGas(text, LEAST_TRAFFIC));
 }
 

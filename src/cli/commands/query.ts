@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { withGasReports } from "../../localnet/cli/gas-reports.ts";
 import type { moduleQueries } from "../../localnet/cli/query/modules.ts";
 import type { benchQueries } from "../../workbench/cli/bench-queries.ts";
-import { gasReports } from "../../workbench/cli/gas-reports.ts";
+import { lazyGasReports } from "./lazy-gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One query group per chain module. */
@@ -108,7 +108,7 @@ const MODULES: readonly LazyCommand[] = [
 
 /** `relaywatch query`. */
 export function queryCommand(context: CliContext): Promise<Command> {
-  return addLazyCommands(new Command(), MODULES, withGasReports(context, gasReports));
+  return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }
 
 /** Loads the command of a module whose queries are rows of one table. */

@@ -3,7 +3,7 @@ import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { withGasReports } from "../../localnet/cli/gas-reports.ts";
 import type { moduleMessages } from "../../localnet/cli/tx/modules.ts";
 import type { benchMessages } from "../../workbench/cli/bench-messages.ts";
-import { gasReports } from "../../workbench/cli/gas-reports.ts";
+import { lazyGasReports } from "./lazy-gas-reports.ts";
 import { addLazyCommands, type LazyCommand } from "../../platform/cli/lazy-command.ts";
 
 /** One transaction group per chain module. */
@@ -81,7 +81,7 @@ const MODULES: readonly LazyCommand[] = [
 
 /** `relaywatch tx`. */
 export function txCommand(context: CliContext): Promise<Command> {
-  return addLazyCommands(new Command(), MODULES, withGasReports(context, gasReports));
+  return addLazyCommands(new Command(), MODULES, withGasReports(context, lazyGasReports));
 }
 
 /** Loads the command of a module whose messages are rows of one table. */

@@ -20,7 +20,7 @@ import type { Relayer } from "../../relayer/create-relayer.ts";
 import { localnetWatchdogConfig } from "../../watchdog/cli/localnet-config.ts";
 import { watchedLocalnet } from "../commands/watched-localnet.ts";
 
-/** What runs beside the chains. */
+/** Parts that run next to the chains. */
 export interface TestLocalnetOptions {
   /** The interchain-query relayer. Default: true. */
   readonly relayer?: boolean;

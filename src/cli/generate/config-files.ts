@@ -53,7 +53,7 @@ export function chainKeyTable(): string {
 }
 
 /**
- * Returns the table with the watchdog's keys: without alerts and channels, which have tables of their own, and without the keys
+ * Returns the table with the watchdog's keys: without alerts and channels, which have their own tables, and without the keys
  * of a validator that the file has for the only validator.
  */
 export function watchdogKeyTable(): string {

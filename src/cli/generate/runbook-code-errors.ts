@@ -116,7 +116,7 @@ function isFault(word: string): boolean {
   return word.startsWith("--") || FAULTS.includes(word);
 }
 
-/** Splits a command line as a shell does, as far as runbooks use it. */
+/** Splits a command line as a shell does, with the syntax that runbooks use. */
 function wordsOf(line: string): readonly string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, double, single, word]) =>
     (double ?? single ?? word ?? "").replace(/^ID$/, "1"),

@@ -70,7 +70,7 @@ function parseReply<Schema extends z.ZodType>(
   const field = parsed.error.issues[0]?.path.join(".") ?? "";
   throw new CliError(
     EXIT.fatal,
-    `${what} is not as a Cosmos node writes it${field === "" ? "" : `: ${field} is missing, or not such a value`}; is the URL that of another API?`,
+    `${what} does not look like a Cosmos node's response${field === "" ? "" : `: ${field} is missing or invalid`}; is this another API's URL?`,
   );
 }
 

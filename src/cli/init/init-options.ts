@@ -1,6 +1,6 @@
 import { EXIT } from "../../platform/base/errors.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
-import { isPlainHttpUrl } from "../../platform/config/config-fields.ts";
+import { isPlainHttpUrl } from "../../platform/config/setting-texts.ts";
 import { readNode, requireSameChain } from "./discover-chain.ts";
 
 /** Options of `relaywatch config init`. */

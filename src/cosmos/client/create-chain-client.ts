@@ -22,7 +22,6 @@ import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts"
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError, closedError } from "./errors.ts";
 import {
-  readLightBlock,
   decodeGrpcResponse,
   decodeStoreResponseAt,
   grpcQueryParams,
@@ -118,8 +117,11 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
       );
     },
     lightBlock: (height, signal, validators) => {
-      const run: RpcWork<LightBlockBytes>["run"] = (call, endpoint) =>
-        readLightBlock(height, call, endpoint, validators);
+      const run: RpcWork<LightBlockBytes>["run"] = async (call, endpoint) => {
+        // It loads the verification of signatures, which a query does not need.
+        const { readLightBlock } = await import("./light-block.ts");
+        return readLightBlock(height, call, endpoint, validators);
+      };
       return pool.run(
         { method: "commit", params: height === 0n ? {} : { height: height.toString() }, run },
         signal,

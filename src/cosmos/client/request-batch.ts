@@ -41,7 +41,7 @@ export interface BatchDeps {
 }
 
 /**
- * Parameters with more characters than this get a request of their own. Ten calls (the usual `maxBatch`) below the limit
+ * Parameters with more characters than this get a separate request. Ten calls (the usual `maxBatch`) below the limit
  * fit into the 1,000,000 bytes of CometBFT's `max_body_bytes`.
  */
 const MAX_SHARED_CHARACTERS = 90_000;
@@ -50,7 +50,7 @@ const MAX_SHARED_CHARACTERS = 90_000;
  * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of
  * more than `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
- * A broadcast gets a request of its own. An error for the request as a whole, caused by another call, would hide
+ * A broadcast gets its own request. An error for the request as a whole, caused by another call, would hide
  * whether the node accepted the transaction. A call with large parameters, such as a simulation, travels alone too: two
  * of them could exceed the node's limit for a request although each is below it.
  */

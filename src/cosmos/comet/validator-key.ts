@@ -18,7 +18,7 @@ interface KeyType {
   /** Name in CometBFT's error texts. */
   readonly goName: string;
   readonly size: number;
-  /** Type in the JSON of the RPC. */
+  /** Type name in the RPC's JSON. */
   readonly jsonType: string;
   /** Encoded `PublicKey` up to the key, with its length in front, as field 1 of a `SimpleValidator`. */
   readonly hashPrefix: Uint8Array;

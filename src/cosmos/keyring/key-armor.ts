@@ -20,7 +20,7 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** Each key has a salt of its own, so that the SDK's nonce is constant. */
+/** Each key has its own salt, so that the SDK's nonce is constant. */
 const NONCE = new Uint8Array(12);
 /** `BcryptSecurityParameter` of the SDK. */
 const BCRYPT_COST = 12;

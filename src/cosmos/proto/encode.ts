@@ -1,6 +1,6 @@
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** A generated message type, as far as it encodes. */
+/** The encoding half of a generated message type. */
 export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }

@@ -21,7 +21,7 @@ export interface ChainProfile {
   readonly minGasPrices?: readonly GasPrice[];
   /** Most gas of a simulation. Default: what the fee market lets a block use. */
   readonly simulationGas?: bigint | undefined;
-  /** Processor time after which a query or simulation ends. Default: that of the node. */
+  /** Processor time after which a query or simulation ends. Default: the node's. */
   readonly queryTimeMs?: number | undefined;
   readonly settings: GenesisSettings;
 }

@@ -78,7 +78,7 @@ export interface AppOptions {
   readonly simulationGas?: bigint | undefined;
   /** Gas prices that the mempool asks for while the fee market is disabled: one of them is enough. Default: none. */
   readonly minGasPrices?: readonly GasPrice[];
-  /** Contracts that a genesis may instantiate, in addition to those of `CODES`. */
+  /** Contracts that a genesis may instantiate, in addition to `CODES`. */
   readonly contracts?: readonly ContractCode[];
   /** A local chain's additional modules. Default: none. */
   readonly moreModules?: CreateModules | undefined;

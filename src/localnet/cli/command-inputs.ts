@@ -1,6 +1,7 @@
 import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { ScalarType } from "@bufbuild/protobuf";
 import { Argument, type Command, InvalidArgumentError, Option } from "commander";
+import { decodeBech32 } from "../../platform/base/bytes.ts";
 import { errorText, unreachable } from "../../platform/base/errors.ts";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import { ascending } from "../../platform/base/order.ts";
@@ -137,11 +138,17 @@ function fieldAtPath(message: DescMessage, path: string): DescField | undefined 
   return fieldAtPath(field.message, rest.join("."));
 }
 
+/** Names of fields with a bech32 address. */
+const ADDRESS = /(?:^|_)(?:address|addr|contract)$/;
+
 /** The parser of a field's type. Undefined: the text itself. */
 function parserOf(field: DescField | undefined): Parse | undefined {
   if (field?.message?.typeName === "cosmos.base.v1beta1.Coin")
     return field.fieldKind === "list" ? parseCoins : parseCoin;
   if (field?.message !== undefined) return parseObject;
+  if (field?.scalar === ScalarType.STRING && ADDRESS.test(field.name))
+    // Some messages take an empty text for no address.
+    return (text) => (text === "" ? text : parseAddress(text));
   return field?.scalar === ScalarType.UINT64 || field?.scalar === ScalarType.INT64 ? parseUint64 : undefined;
 }
 
@@ -168,6 +175,16 @@ function toJson(value: unknown): JsonValue {
 /** Returns a value that is a text. */
 export function textOf(value: JsonValue | undefined): string {
   return typeof value === "string" ? value : unreachable("a value that is no text");
+}
+
+/** Checks a bech32 address with any prefix, so that a typing error is found without the chain. */
+export function parseAddress(text: string): string {
+  try {
+    decodeBech32(text);
+  } catch {
+    throw new InvalidArgumentError("a bech32 address was expected; a letter may be wrong");
+  }
+  return text;
 }
 
 /** Parses "1000000untrn". */

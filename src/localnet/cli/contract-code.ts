@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { EXIT, errorMessage } from "../../platform/base/errors.ts";
+import { isRecord } from "../../platform/base/json.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { MAX_CODE_BYTES } from "../chain/modules/wasm/code-store.ts";
 import { decodeModule } from "../vm/decode-module.ts";
@@ -43,6 +44,8 @@ export function readCode(file: string): Uint8Array {
     if (statSync(file).size > MAX_FILE_BYTES) throw new Error(`it is larger than ${MAX_FILE_BYTES} bytes`);
     return new Uint8Array(readFileSync(file));
   } catch (cause) {
+    if (isRecord(cause) && cause["code"] === "ENOENT")
+      throw new CliError(EXIT.badConfig, `${file}: there is no such file`);
     throw new CliError(EXIT.badConfig, `${file} cannot be read`, { cause });
   }
 }

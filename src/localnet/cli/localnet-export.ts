@@ -74,7 +74,7 @@ function withHome(command: Command): Command {
   return command
     .option(
       "--home <dir>",
-      "directory that `localnet start --home` uses; default: the state directory for single parts",
+      "directory of `localnet start --home`; default: the state directory of single parts",
     )
     .addOption(new Option("--chain <part>", "the chain").choices(Object.keys(CHAINS)).default("local"))
     .option("--chain-config <file>", "configuration with which the localnet starts")

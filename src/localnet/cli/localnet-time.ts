@@ -7,8 +7,9 @@ import { formatRoundedDuration } from "../../platform/base/text.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
 import { CliError } from "../../platform/cli/cli-error.ts";
 import { parseDuration } from "../../platform/cli/options.ts";
-import { durationText } from "../../platform/config/config-fields.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import { askLocalnet, type LocalnetOptions, parseChains, withLocalnetOptions } from "./ask-localnet.ts";
+import { parseAddress } from "./command-inputs.ts";
 
 const timeReply = z.object({ time: z.string(), rate: z.number() });
 
@@ -18,7 +19,7 @@ export function timeCommand(context: CliContext): Command {
     const reply = timeReply.parse(await askLocalnet("/time", body, options, context));
     context.print(options.json ? stringifyJson(reply, 2) : timeText(reply));
   };
-  const show = new Command("show").description("print the time of the chains and its rate");
+  const show = new Command("show").description("print the chains' time and its rate");
   const set = new Command("set")
     .description("move the time ahead to an instant")
     .argument("<time>", 'in UTC, such as "2027-01-31T23:59:00Z"');
@@ -125,7 +126,7 @@ function switchCommand(name: "halt" | "resume", context: CliContext): Command {
 /** `relaywatch localnet faucet ADDRESS AMOUNT`. */
 export function faucetCommand(context: CliContext): Command {
   const command = new Command()
-    .argument("<address>", "account of one of the chains, which its prefix tells", parseAddress)
+    .argument("<address>", "account of one of the chains, which its prefix tells", parseRecipient)
     .argument("<amount>", "in the chain's base unit, such as 1000000");
   return withLocalnetOptions(command).action(
     async ({ address, prefix }: Recipient, amount: string, options: LocalnetOptions) => {
@@ -152,10 +153,7 @@ interface Recipient {
   readonly prefix: string;
 }
 
-function parseAddress(address: string): Recipient {
-  try {
-    return { address, prefix: decodeBech32(address).prefix };
-  } catch {
-    throw new InvalidArgumentError("a bech32 address was expected; a letter may be wrong");
-  }
+function parseRecipient(text: string): Recipient {
+  const address = parseAddress(text);
+  return { address, prefix: decodeBech32(address).prefix };
 }

@@ -19,7 +19,7 @@ export interface QueryGroup {
   readonly service: string;
   /** Words for the arguments that `FIELD_WORDS` has not, or has otherwise. */
   readonly fields?: FieldTable;
-  /** By name, with other names that the deployed command line has: `total-supply|total`. */
+  /** By name, with the deployed command line's aliases: `total-supply|total`. */
   readonly queries: Readonly<Record<string, Query>>;
 }
 

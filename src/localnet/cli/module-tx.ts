@@ -26,7 +26,7 @@ export interface MessageGroup {
   readonly service: string;
   /** Words for the arguments that `FIELD_WORDS` has not, or has otherwise. */
   readonly fields?: FieldTable;
-  /** By name, with other names that the deployed command line has: `unbond|undelegate`. */
+  /** By name, with the deployed command line's aliases: `unbond|undelegate`. */
   readonly messages: Readonly<Record<string, Message>>;
   /** What is known of all its messages, except the authority's. */
   readonly sending?: Pick<OutgoingMessage, "callsContract">;

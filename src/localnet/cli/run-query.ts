@@ -1,3 +1,4 @@
+import type { ChainClient } from "../../cosmos/client/chain-client.ts";
 import { readDisplayUnit } from "../../cosmos/client/denom-metadata.ts";
 import { ClientError } from "../../cosmos/client/errors.ts";
 import { messageFromJson, messageToJson } from "../../cosmos/proto/json.ts";
@@ -6,7 +7,6 @@ import { parseDec18 } from "../../platform/base/decimal.ts";
 import { type DisplayUnit, formatUnits } from "../../platform/base/display-unit.ts";
 import type { JsonObject, JsonValue } from "../../platform/base/json.ts";
 import type { CliContext } from "../../platform/cli/cli-context.ts";
-import { printResponse } from "../../platform/cli/print-response.ts";
 import { cellText, fieldAt } from "../../platform/cli/table.ts";
 import { profileNamed } from "../chain/deviations/profile-named.ts";
 import { type AnswerTable, formatAnswer } from "./answer-table.ts";
@@ -37,23 +37,25 @@ export async function runQuery(
   options: QueryOptions,
   context: CliContext,
 ): Promise<void> {
-  const { table } = query;
-  const response = await fetchResponse(query, options, context);
-  if (options.json || options.output === "yaml" || table === undefined)
-    printResponse(response, options, context);
-  else context.print(formatAnswer(await withDisplayUnits(table, response, options, context), response));
+  const table = options.json || options.output === "yaml" ? undefined : query.table;
+  const [response, units] = await withChain(options, context, async (client) => {
+    const read = await fetchResponse(client, query, options, context.signal);
+    return [read, await readUnits(client, unitNames(table, read), context.signal)] as const;
+  });
+  if (table !== undefined) return context.print(formatAnswer(withDisplayUnits(table, units), response));
+  // It loads the library for YAML.
+  const { printResponse } = await import("../../platform/cli/print-response.ts");
+  printResponse(response, options, context);
 }
 
 async function fetchResponse(
+  client: ChainClient,
   { path, requestType, responseType, request }: OutgoingQuery,
-  options: QueryOptions,
-  context: CliContext,
+  { chainName, height }: QueryOptions,
+  signal: AbortSignal,
 ): Promise<JsonValue> {
-  const { chainName, height } = options;
   const encoded = messageFromJson(requestType, request);
-  const response = await withChain(options, context, (client) =>
-    client.grpcQuery(toChainTypeUrl(path, chainName), encoded, context.signal, height),
-  );
+  const response = await client.grpcQuery(toChainTypeUrl(path, chainName), encoded, signal, height);
   // Some messages have other field numbers on the deployed chain, and on local chains with its profile.
   const { proto } = profileNamed("deployed");
   const isDeployed = proto?.recognizes(responseType, response) === true;
@@ -63,20 +65,20 @@ async function fetchResponse(
 /** Denominations whose metadata a table reads. */
 const MAX_UNITS = 100;
 
-/** Adds a column with the coins in display units, where the chain's metadata name any. */
-async function withDisplayUnits(
-  table: AnswerTable,
-  response: JsonValue,
-  options: QueryOptions,
-  context: CliContext,
-): Promise<AnswerTable> {
-  const { coin, path, columns } = table;
-  if (coin === undefined) return table;
-  const found = fieldAt(response, path);
+/** The denominations of a table's coins. */
+function unitNames(table: AnswerTable | undefined, response: JsonValue): readonly string[] {
+  const coin = table?.coin;
+  if (table === undefined || coin === undefined) return [];
+  const found = fieldAt(response, table.path);
   const denoms = (Array.isArray(found) ? found : [found]).map((record) => fieldAt(record, coin.denom));
   const names = [...new Set(denoms.flatMap((denom) => (typeof denom === "string" ? [denom] : [])))];
-  const units = await readUnits(names.slice(0, MAX_UNITS), options, context);
-  if (units.size === 0) return table;
+  return names.slice(0, MAX_UNITS);
+}
+
+/** Adds a column with the coins in display units, where the chain's metadata name any. */
+function withDisplayUnits(table: AnswerTable, units: ReadonlyMap<string, DisplayUnit>): AnswerTable {
+  const { coin, columns } = table;
+  if (coin === undefined || units.size === 0) return table;
   const cell = (record: JsonValue): string => {
     const unit = units.get(cellText(fieldAt(record, coin.denom)));
     return unit === undefined ? "-" : displayText(cellText(fieldAt(record, coin.amount)), unit);
@@ -95,22 +97,19 @@ function displayText(amount: string, unit: DisplayUnit): string {
 const DEC18_PLACES = 18;
 
 /** The coins are the response, and their units only an addition: a node that does not return them is no error. */
-function readUnits(
+async function readUnits(
+  client: ChainClient,
   denoms: readonly string[],
-  options: QueryOptions,
-  context: CliContext,
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, DisplayUnit>> {
-  const { signal } = context;
-  return withChain(options, context, async (client) => {
-    const units = await Promise.all(
-      denoms.map((denom) =>
-        readDisplayUnit(client, denom, signal).catch((error: unknown) => {
-          signal.throwIfAborted();
-          if (error instanceof ClientError) return undefined;
-          throw error;
-        }),
-      ),
-    );
-    return new Map(units.flatMap((unit) => (unit === undefined ? [] : [[unit.denom, unit] as const])));
-  });
+  const units = await Promise.all(
+    denoms.map((denom) =>
+      readDisplayUnit(client, denom, signal).catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (error instanceof ClientError) return undefined;
+        throw error;
+      }),
+    ),
+  );
+  return new Map(units.flatMap((unit) => (unit === undefined ? [] : [[unit.denom, unit] as const])));
 }

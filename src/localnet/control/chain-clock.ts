@@ -4,7 +4,7 @@ import { NodeError } from "../node/base/errors.ts";
 
 /**
  * The time of both chains: headers, light clients, unbonding, expiry and the sidecar's prices have no other. It begins as the
- * machine's time, and can be moved ahead and made faster. Waits and durations are those of the machine.
+ * machine's time, and can be moved ahead and made faster. Waits and durations use the machine's clock.
  */
 export interface ChainClock extends Clock {
   /** Seconds of the chains per second of the machine; 0 stops the time. */

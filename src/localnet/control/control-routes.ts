@@ -4,7 +4,7 @@ import { fromHex, sha256, upperHex, utf8 } from "../../platform/base/bytes.ts";
 import { CodedError } from "../../platform/base/errors.ts";
 import { isRecord, JsonField } from "../../platform/base/json.ts";
 import { isoTime } from "../../platform/base/time.ts";
-import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
 import { type ApiRoute, type RouteDefinition, serveRoute } from "../../platform/http/route-about.ts";
 import { MempoolError, NodeError } from "../node/base/errors.ts";
@@ -18,7 +18,7 @@ import { CHAIN_API } from "./control-api.ts";
 import { mineBlocks } from "./mine-blocks.ts";
 import { createSnapshots, type LocalnetSnapshots } from "./snapshots.ts";
 
-/** A chain under control. `ready` is that of its node. */
+/** A chain under control. `ready` is its node's. */
 export interface ControlledChain {
   readonly profile: ChainProfile;
   readonly ready: Promise<RunningNode>;

@@ -11,7 +11,7 @@ import { isRecord } from "../../platform/base/json.ts";
 import { readTextBody } from "../../platform/base/read-text.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { NS_PER_MS, parseRfc3339Ns } from "../../platform/base/time.ts";
-import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import { errorReply, type HttpReply, jsonReply, type RouteRequest } from "../../platform/http/http-route.ts";
 import {
   type ApiRoute,

@@ -27,7 +27,7 @@ interface WasmGenesis {
 }
 
 /**
- * Adds contracts to the genesis of the module `wasm`, each with a code of its own: uploaded and instantiated by the account `operator`,
+ * Adds contracts to the genesis of the module `wasm`, each with its own code: uploaded and instantiated by the account `operator`,
  * after what is there.
  */
 export function addContracts(

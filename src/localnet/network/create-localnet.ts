@@ -56,7 +56,7 @@ export interface LocalnetChainOptions {
 export interface LocalnetOptions {
   /** The chains to run in this process. The other chain may run in another process. */
   readonly chains: Readonly<Partial<Record<ChainPart, LocalnetChainOptions>>>;
-  /** Both chains. Default: those of the default localnet. */
+  /** Both chains. Default: the default localnet's. */
   readonly profiles?: LocalnetChains;
   /** Parent directory of the homes `local-1` and `remote-1`. Without it, the chains are in memory. */
   readonly home?: string;

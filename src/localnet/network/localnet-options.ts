@@ -19,7 +19,7 @@ export interface LocalnetDaemonOptions {
   /** Parts to run in this process. */
   readonly parts: readonly LocalnetPart[];
   readonly ports: Ports;
-  /** Both chains. Default: those of the default localnet. */
+  /** Both chains. Default: the default localnet's. */
   readonly chains?: LocalnetChains;
   /** The relayers' accounts. Default: the default localnet's. */
   readonly roles?: LocalnetRoles;
@@ -39,13 +39,13 @@ export interface LocalnetDaemonOptions {
   readonly contracts?: readonly GenesisContract[];
   /** Called with each contract's place when a new local chain's genesis is made. */
   readonly onContract?: LocalnetChainOptions["onContract"];
-  /** Gas of others' transactions in each block of the local chain, which must run in this process. Undefined: none. */
+  /** Gas of other users' transactions in each local-chain block; the chain must run in this process. Undefined: none. */
   readonly trafficGas?: bigint | undefined;
   /** Access to the chains' HTTP servers. `origins` applies to RPC and REST only. */
   readonly access: Required<HttpAccess>;
   /** Token of the control API. Without it, there is no control API. */
   readonly controlToken: Secret | undefined;
-  /** Pages of the daemons beside it, which its page links to. Absent: not known. */
+  /** Pages of neighbouring daemons, for links on its own page. Absent: not known. */
   readonly links?: PublicLinks;
 }
 

@@ -36,7 +36,7 @@ type TrafficErrorFacts =
 /** Thrown when the chain cannot have this traffic. */
 class TrafficError extends CodedError<TrafficErrorFacts> {}
 
-/** Faults of others' transactions, with their visible effects. */
+/** Faults in other users' transactions, with their visible effects. */
 export const TRAFFIC_FAULTS = {
   "busy-market":
     "others use the fee market's target in each block of local-1: the price stays, and nothing is left for the relayer",
@@ -62,7 +62,7 @@ export interface TrafficDeps {
   readonly logger: Logger;
 }
 
-/** Transactions of others on the local chain. */
+/** Other users' transactions on the local chain. */
 export interface Traffic extends Service {
   /** Gas of the traffic that the fee market has counted since the start. */
   readonly gas: () => bigint;

@@ -68,7 +68,7 @@ export interface NodeDeps {
   readonly onLoad?: (lastTimeNs: bigint) => void;
   /** More servers than RPC and metrics: REST, gRPC. */
   readonly servers?: readonly ServerFactory[];
-  /** Returns `abci_query` paths in addition to those of the application. Default: none. */
+  /** Returns `abci_query` paths in addition to the application's. Default: none. */
   readonly queries?: ((parts: QueriedParts) => NodeQueries) | undefined;
 }
 

@@ -28,7 +28,7 @@ export interface NodeMetricsOptions {
   readonly height: bigint;
 }
 
-/** Creates the metrics of a node. They have a registry of their own, so that each node has its own endpoint. */
+/** Creates the metrics of a node. They have a separate registry, so that each node has its own endpoint. */
 export function createNodeMetrics(options: NodeMetricsOptions): NodeMetrics {
   const registry = new Registry();
   const families = createFamilies(registry);

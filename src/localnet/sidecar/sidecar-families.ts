@@ -114,7 +114,7 @@ export interface OracleFamilies {
   readonly prices: Family;
 }
 
-/** Creates empty families. Names, help texts and types are those of a node with oracle metrics. */
+/** Creates empty families. Same names, help texts and types as a node with oracle metrics. */
 export function createOracleFamilies(): OracleFamilies {
   return {
     latency: createFamily({

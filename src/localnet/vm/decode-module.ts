@@ -288,7 +288,7 @@ function readCodeSection(reader: ByteReader, state: DecoderState, length: number
 /** Longest name section that is read for the stacks of errors. */
 const MAX_NAMES = 4 * 1024 * 1024;
 
-/** Returns a function that looks up a function's name in the custom section `name`, which it reads at the first use. */
+/** Returns a function that looks up a function's name in the custom section `name`, which it reads on first use. */
 export function createNames({ customSections, bytes }: WasmModule): (index: number) => string | undefined {
   const range = customSections.find(({ name }) => name === "name")?.range;
   // Not the module's bytes, so that only the names stay in memory.

@@ -52,7 +52,7 @@ function requireWritable(execution: Execution): void {
   if (execution.isReadOnly) throw vmError("write-access");
 }
 
-/** Reads a key or value to store. A longer one has an error of its own. */
+/** Reads a key or value to store. A longer one has its own error. */
 function readToStore(execution: Execution, pointer: number, kind: "Key" | "Value"): Uint8Array {
   const limit = kind === "Key" ? MAX.key : MAX.value;
   try {

@@ -24,7 +24,7 @@ export function errorText(thrown: unknown): string {
   return `${thrown.message}${cause}`;
 }
 
-/** Returns the message of a thrown value without those of its causes. */
+/** Returns a thrown value's message without its causes' messages. */
 export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }

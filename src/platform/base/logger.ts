@@ -17,7 +17,7 @@ export interface Logger {
   readonly child: (fields: LogFields) => Logger;
 }
 
-/** The least level of a process's lines, which can change while it runs. */
+/** A process's minimum log level, which can change while it runs. */
 export interface LogLevelControl {
   readonly current: () => LogLevel;
   readonly set: (level: LogLevel) => void;

@@ -45,7 +45,7 @@ export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Prom
   if ((status < 400 || asked.accepts?.includes(status)) && value !== undefined) return value;
   const hasNoToken = isRecord(value) && value["error"] === "no-token-configured";
   if (status === 401 || hasNoToken) {
-    const given = asked.token === undefined ? "it needs its token" : "the token is not that of the daemon";
+    const given = asked.token === undefined ? "it needs its token" : "the daemon has another token";
     const problem = hasNoToken ? "the daemon has no token" : given;
     const rest = asked.tokenHint === undefined ? "" : `; ${asked.tokenHint}`;
     throw new CliError(

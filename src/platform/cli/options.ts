@@ -1,7 +1,7 @@
 import { Argument, InvalidArgumentError, Option } from "commander";
 import { MAX_PORT_OFFSET } from "../base/localnet-defaults.ts";
 import { LOG_LEVELS, type LogLevel } from "../base/logger.ts";
-import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/config-fields.ts";
+import { isHostName, isPlainHttpUrl, parseDurationMs } from "../config/setting-texts.ts";
 import { type HttpAccess, isOriginPattern } from "../http/http-access.ts";
 
 /** `--port-offset N`. */

@@ -5,7 +5,7 @@ import { errorText } from "../base/errors.ts";
 import { LOG_LEVELS } from "../base/logger.ts";
 import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { Secret } from "../base/secret.ts";
-import { DAY_MS, HOUR_MS, MINUTE_MS } from "../base/time.ts";
+import { isHostName, isPlainHttpUrl, parseDurationMs } from "./setting-texts.ts";
 
 /** Formats the error text of a field: "is a number (expected a quoted whole number)". */
 export function issueText(problem: string, expected: string): string {
@@ -38,27 +38,6 @@ export function durationField(atLeastMs = 1) {
     );
     return z.NEVER;
   });
-}
-
-const UNITS_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: MINUTE_MS, h: HOUR_MS, d: DAY_MS };
-
-/** The longest duration of a configuration. */
-const MAX_DURATION_MS = 366 * DAY_MS;
-
-/** Parses "250ms", "30s", "1h30m" or "2d". Returns undefined for any other text and for more than 366 days. */
-export function parseDurationMs(text: string): number | undefined {
-  if (!/^(?:\d{1,9}(?:ms|s|m|h|d))+$/.test(text)) return undefined;
-  let totalMs = 0;
-  for (const [, count, unit] of text.matchAll(/(\d+)(ms|s|m|h|d)/g)) {
-    totalMs += Number(count) * (UNITS_MS[unit ?? ""] ?? 0);
-  }
-  return totalMs <= MAX_DURATION_MS ? totalMs : undefined;
-}
-
-/** Formats a whole number of milliseconds in the largest unit up to hours that divides it: "30s", "90m", "24h". */
-export function durationText(ms: number): string {
-  const unit = ["h", "m", "s"].find((name) => ms % (UNITS_MS[name] ?? 1) === 0) ?? "ms";
-  return `${ms / (UNITS_MS[unit] ?? 1)}${unit}`;
 }
 
 /** Field for an amount, a height or another large whole number, as a quoted string of digits. */
@@ -105,11 +84,6 @@ export function hostNamesField() {
   return z.array(name).max(100);
 }
 
-/** Returns true for a host name or an IP address without port, and for "*". */
-export function isHostName(text: string): boolean {
-  return text === "*" || /^(?:[A-Za-z0-9._-]{1,253}|\[[0-9A-Fa-f:.]+\])$/.test(text);
-}
-
 /** Parses "host:port". Returns undefined for any other text. */
 export function parseListenAddress(text: string): ListenAddress | undefined {
   const match = /^(?:\[([0-9a-fA-F:.]+)\]|([A-Za-z0-9.-]+)):(\d{1,5})$/.exec(text);
@@ -129,13 +103,6 @@ export function httpUrlField(note = "") {
     );
     return z.NEVER;
   });
-}
-
-/** Returns true for an http or https URL without user name, password and fragment. */
-export function isPlainHttpUrl(text: string): boolean {
-  if (!URL.canParse(text)) return false;
-  const url = new URL(text);
-  return /^https?:$/.test(url.protocol) && url.username === "" && url.password === "" && url.hash === "";
 }
 
 /** Reads environment variables and files for secrets. */
@@ -241,7 +208,7 @@ export function logSchema() {
     level: z
       .enum(LOG_LEVELS)
       .default("info")
-      .describe("least level of a line; the option --log-level overrides it")
+      .describe("minimum level of a line; --log-level overrides it")
       .meta({ reload: "live" }),
     format: z
       .enum(["auto", "json", "text"])

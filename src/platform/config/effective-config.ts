@@ -133,7 +133,7 @@ function comment(document: Document, { leaf, origin }: EffectiveKey): void {
     (one) => isPair(one) && isScalar(one.key) && one.key.value === leaf.path.at(-1),
   );
   const value = pair?.value;
-  // A comment behind a list would be on a line of its own, so it is in front of the key.
+  // A comment behind a list would be on its own line, so it is in front of the key.
   if (isCollection(value) && isScalar(pair?.key)) pair.key.commentBefore = ` ${origin}`;
   else if (isScalar(value)) value.comment = ` ${origin}`;
 }

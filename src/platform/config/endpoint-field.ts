@@ -42,7 +42,7 @@ export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({
       ca_file: certificatesField(secrets)
-        .describe("PEM file with certificates of private authorities, trusted beside the public ones")
+        .describe("PEM file with certificates of private authorities, trusted in addition to the public ones")
         .meta({ example: "/etc/ssl/private-ca.pem" }),
     })
     .optional()

@@ -38,7 +38,7 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** Reads the body. Rejects with {@link HttpRequestError} as soon as the body exceeds the server's limit. */
   readBody(): Promise<Uint8Array>;
-  /** Aborts when the client disconnects or the server closes. Created at its first use. */
+  /** Aborts when the client disconnects or the server closes. Created on first use. */
   readonly signal: AbortSignal;
 }
 

@@ -17,7 +17,7 @@ export interface Endpoint {
 
 /** How other machines are reached. */
 export interface NetworkOptions {
-  /** Certificates of private authorities (PEM), trusted beside the public ones. */
+  /** Certificates of private authorities (PEM), trusted in addition to the public ones. */
   readonly ca?: string | undefined;
   /** Has HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;

@@ -108,7 +108,7 @@ svg.gauge{height:.4rem;max-width:none;margin:.25rem 0}
 .timeline p{margin:.35rem 0 .1rem;font-size:.85rem;overflow-wrap:anywhere}
 .timeline svg{max-width:none;height:1rem}.timeline path{vector-effect:non-scaling-stroke}
 .timeline .ends{display:flex;justify-content:space-between;color:var(--muted)}
-#calls .number{white-space:nowrap}
+#calls th code,#calls .number{white-space:nowrap}
 .scroll{overflow-x:auto}
 svg.flame{max-width:none;min-width:44rem}
 svg.flame text{fill:var(--fg);pointer-events:none}

@@ -14,7 +14,7 @@ import type { ConnectionStatus, QueryView, RelayerStatus } from "../health/relay
 import { QUERY_FAILURE_CODES, QUERY_STATUSES } from "../registry/query-state.ts";
 import { blocksBehind } from "./status-json.ts";
 
-/** Queries with series of their own, in the order of their ids. Without a limit, each contract could add series. */
+/** Queries with their own series, in the order of their ids. Without a limit, each contract could add series. */
 const MAX_QUERY_SERIES = 200;
 
 const OF_CONNECTIONS: ReadonlySet<ProblemCode> = new Set(CONNECTION_PROBLEM_CODES);
@@ -29,7 +29,7 @@ const STATUS_GAUGES = [
     },
     {
       name: "relaywatch_relayer_problems",
-      help: "Present problems by code: the reasons of GET /readyz. connection_id is empty for those of the whole relayer.",
+      help: "Current problems by code: the reasons in GET /readyz. connection_id is empty for problems of the whole relayer.",
       labelNames: ["code", "connection_id"],
       values: problemSeries,
     },

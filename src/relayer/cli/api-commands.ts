@@ -260,5 +260,5 @@ function refusalText(status: number, text: string, tokenFile: string | undefined
   if (status !== 401 && status !== 403) return text;
   return tokenFile === undefined
     ? "icq-relayer refused /resubmit-txs: it needs its token; name its file, control-token in its state_dir or that of http.token, with --token-file"
-    : `icq-relayer refused /resubmit-txs: the token in ${tokenFile} is not that of the daemon`;
+    : `icq-relayer refused /resubmit-txs: the token in ${tokenFile} is not the daemon's`;
 }

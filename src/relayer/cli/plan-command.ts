@@ -85,7 +85,7 @@ export function planCommand(context: CliContext): Command {
     .addOption(
       new Option(
         "--others <gas>",
-        'gas of others in a block, such as "5M"; default: measured, 0 without a configuration',
+        'gas used by others in a block, such as "5M"; default: measured, 0 without a configuration',
       ).argParser((text) => parseGas(text, 0n)),
     )
     .addOption(
@@ -316,11 +316,9 @@ function planText(made: Plan): readonly string[] {
     marketText(made),
     ...(made.isOthersGasKnown
       ? []
-      : [
-          "The gas of others is unknown: the node does not store the results of blocks. Name it with --others.",
-        ]),
+      : ["Others' gas is unknown: the node does not store the results of blocks. Name it with --others."]),
     source === "chain"
-      ? "Market, blocks and others' gas are those of the chain, unless an option replaces them."
+      ? "Market, blocks and others' gas are read from the chain, unless an option replaces them."
       : "Without --config: the fee market of the deployed chain at its minimum.",
   ];
 }

@@ -52,7 +52,7 @@ export interface RelayerControlOptions extends RelayerApiOptions {
 export function addRelayerControlOptions(command: Command): Command {
   return addRelayerApiOptions(command)
     .option("--config <file>", "configuration of the relayer: its address, and where its token is")
-    .option("--token-file <file>", "file with the relayer's bearer token; default: that of --config");
+    .option("--token-file <file>", "file with the relayer's bearer token; default: the file in --config");
 }
 
 /** Sends a request to the API. One that changes something has the relayer's token. Throws `CliError`. */

@@ -9,7 +9,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { jsonOption } from "../../platform/cli/output-options.ts";
 import { printResult } from "../../platform/cli/print-response.ts";
 import { logLevelOption } from "../../platform/cli/options.ts";
-import { parseDurationMs } from "../../platform/config/config-fields.ts";
+import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import type { DaemonContext } from "../../platform/process/daemon-context.ts";
 import { createMetricsRegistry } from "../../platform/process/metrics.ts";
 import { createRelayer, type Relayer } from "../create-relayer.ts";

@@ -206,7 +206,7 @@ const SETTLE_MS = 1_000;
 const GAS_PERMILLE = 1_300n;
 
 /**
- * Brings client updates into blocks, in transactions of their own, one after the other. Needs the account for itself.
+ * Brings client updates into blocks, in their own transactions, one after the other. Needs the account for itself.
  * Throws `RelayError`: "transaction-refused" when one costs nothing, "transaction-lost". Returns the height of the last one.
  */
 export async function sendUpdates(
@@ -242,7 +242,7 @@ export async function sendUpdates(
   return height;
 }
 
-/** Splits in order. A message that alone is too large gets a transaction of its own. */
+/** Splits in order. A message that alone is too large gets its own transaction. */
 function splitByBytes(
   messages: readonly WireMessage[],
   maxBytes: number,

@@ -69,7 +69,7 @@ async function checkBalance(preview: Preview, payer: string, signal: AbortSignal
   }
 }
 
-/** Returns the expected fee of a transaction with all KV results. A price above `gas.max_price` is a finding of its own. */
+/** Returns the expected fee of a transaction with all KV results. A price above `gas.max_price` is a separate finding. */
 async function expectedFee(preview: Preview, signal: AbortSignal): Promise<bigint> {
   const { config, localClient, connections } = preview;
   const { denom, max_price: cap, fallback_price: fallback } = config.gas;

@@ -232,7 +232,7 @@ export function matrixFindings(rows: readonly EndpointRow[], localId: string): r
   return [...new Set(rows.map(({ chainId }) => chainId))].flatMap((chainId) => {
     const own = rows.filter((row) => row.chainId === chainId);
     const role = chainId === localId ? "local" : "remote";
-    // An endpoint that does not respond has a finding of its own.
+    // An endpoint that does not respond has its own finding.
     return CAPABILITIES.slice(1).flatMap((name) => {
       const gaps = own.flatMap(({ endpoint, cells }) =>
         cells[name].gap === undefined ? [] : [`${endpoint}: ${cells[name].gap}`],

@@ -51,7 +51,7 @@ export function meanOwnGas({ blocks }: MarketStatus, count: number): bigint | un
   return mean(blocks.slice(-count).map(({ ownGas }) => ownGas));
 }
 
-/** Returns the mean gas of others in the blocks in which it is known; undefined without one. */
+/** Returns others' mean gas over the blocks for which it is known; undefined without any. */
 export function meanOthersGas({ blocks }: MarketStatus): bigint | undefined {
   return mean(blocks.flatMap(({ othersGas }) => othersGas ?? []));
 }

@@ -23,7 +23,7 @@ export const FEE_FACTOR = parseDec18("1.05");
 /** What results cost at a market, besides the queries themselves. */
 export interface MarketFacts {
   readonly params: MarketParams;
-  /** Gas of others in a block. */
+  /** Others' gas in a block. */
   readonly othersGas: bigint;
   /** Price up to which a backlog may burst. */
   readonly ceiling: Dec18;

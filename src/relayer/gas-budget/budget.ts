@@ -23,7 +23,7 @@ export const MARKET_PHASES = [
 
 export type MarketPhase = (typeof MARKET_PHASES)[number];
 
-/** Gas of others in a block, smoothed. */
+/** Others' gas in a block, smoothed. */
 export interface OthersGas {
   readonly mean: bigint;
   /** Mean absolute deviation. */
@@ -37,7 +37,7 @@ interface BudgetInput {
   readonly params: MarketParams;
   readonly ceiling: Dec18;
   readonly others: OthersGas;
-  /** Most gas of others in one of the last blocks. */
+  /** Others' largest gas in one of the last blocks. */
   readonly othersPeak: bigint;
   readonly backlog: Backlog;
   /** Gas that was sent for the last block. */
@@ -95,7 +95,7 @@ interface Memory {
   readonly creep: Dec18;
 }
 
-/** A burst. It has an end of its own: the backlog of queries that are always due has none. */
+/** A burst. It has its own end: the backlog of queries that are always due has none. */
 interface Burst {
   /** Blocks until its end, at most. */
   readonly blocksLeft: number;

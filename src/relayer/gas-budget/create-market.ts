@@ -93,7 +93,7 @@ export interface MarketReading {
   readonly phase: MarketPhase;
   /** Gas of a block at which the price stays as it is. */
   readonly targetGas: bigint;
-  /** Gas of others in a block, smoothed. */
+  /** Others' gas in a block, smoothed. */
   readonly othersGas: bigint;
   /** Gas that the relayer may use of the next block. */
   readonly budgetGas: bigint;

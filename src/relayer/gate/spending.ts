@@ -11,7 +11,7 @@ export interface SpendingLimits {
   /** Fees in units of the fee denom. */
   readonly dailyFee: bigint | undefined;
   readonly dailyGasPerOwner: bigint | undefined;
-  /** Fees for urgent results, by rule with a budget of its own. */
+  /** Fees for urgent results, by rule with its own budget. */
   readonly dailyFeeByRule?: ReadonlyMap<string, bigint>;
 }
 
@@ -21,7 +21,7 @@ export interface DailySpending {
   readonly day: number;
   readonly fee: bigint;
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` for urgent results, by rule with a budget of its own. */
+  /** The parts of `fee` for urgent results, by rule with its own budget. */
   readonly feeByRule: ReadonlyMap<string, bigint>;
 }
 

@@ -1,7 +1,7 @@
 import { MAX_LAG } from "../../cosmos/client/chain-client.ts";
 import type { PoolEndpointHealth } from "../../cosmos/client/endpoint-pool.ts";
 
-/** An endpoint of a chain, as far as it explains why results are late. */
+/** What an endpoint says about why results are late. */
 export interface EndpointFacts
   extends Pick<PoolEndpointHealth, "name" | "failures" | "lastError" | "lacks" | "lagBlocks" | "distrusted"> {
   readonly chainId: string;

@@ -88,7 +88,7 @@ interface Totals {
   readonly included: number;
   /** The chain had the result already, from another relayer. */
   readonly redundant: number;
-  /** Not sent: the values were those of the last result. */
+  /** Not sent: the values equal the last result's. */
   readonly unchanged: number;
   readonly failed: number;
   readonly gas: number;

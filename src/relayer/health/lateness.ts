@@ -35,7 +35,7 @@ export interface Lateness {
   readonly limit: bigint;
   /**
    * Whether the query is more than `limit` blocks late, and a result was possible for as long, or the remote chain has stopped.
-   * A query with a failure of its own is not: a contract must not be able to make the relayer unready.
+   * A query with its own failure is not: a contract must not be able to make the relayer unready.
    */
   readonly isOverdue: boolean;
 }

@@ -57,7 +57,7 @@ interface OpenProblem extends OpenSpan {
 
 export interface TimelineDeps {
   readonly chainId: string;
-  /** Bech32 address of the relayer's account: relayers of other accounts have time lines of their own. */
+  /** Bech32 address of the relayer's account: relayers of other accounts have their own time lines. */
   readonly account: string;
   readonly store: Pick<RelayerStore, "queue" | "session">;
   /** Wall-clock time, ms. */

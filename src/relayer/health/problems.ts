@@ -325,7 +325,7 @@ export const STANDBY_READ_MS = 5_000;
 /** Two reads, and what a block may take. */
 const SILENT_MS = 15_000;
 
-/** Says since when no process has sent a result; undefined while one does. */
+/** When the last process stopped sending results; undefined while one sends. */
 function silenceOf({ queries, local }: HealthFacts): string | undefined {
   const newest = queries.reduce((most, { lastLocalHeight }) => maxInt(most, lastLocalHeight), 0n);
   const blocks = Number((local.height ?? newest) - newest);

@@ -157,7 +157,7 @@ function isSkipped(worker: ConnectionWorker, { view, started }: KvCycle, proof: 
   registry.replace(current, unchanged ?? handedOver(current, read));
   if (unchanged === undefined) return false;
   submitter.endTurn(query);
-  const reason = "the values are those of the last result";
+  const reason = "the values have not changed since the last result";
   noteUnsent(worker, state, { outcome: "unchanged", reason, remoteHeight: read.at.height }, started);
   metrics.results.inc({ connection_id: connectionId, outcome: "unchanged" });
   return true;

@@ -27,7 +27,7 @@ export const CONNECTION_SCOPE = ["job", "instance", "connection_id"] as const;
 /** The same, as PromQL. */
 export const BY_CONNECTION = `by (${CONNECTION_SCOPE.join(", ")})`;
 
-/** A process without the lease reads the results of others only now and then, so it is not late. */
+/** A process without the lease reads others' results only now and then, so it is not late. */
 export const NO_STANDBY = 'unless on (job, instance) relaywatch_relayer_role{role=~"standby|unknown"} == 1';
 
 /** What it costs when results are late. */

@@ -78,7 +78,7 @@ const PHASES: Readonly<Record<MarketPhase, string>> = {
   recovering: "the price returns after a burst",
   "above-ceiling": "only urgent results are sent",
   unpriced:
-    "the price in the denom of gas.denom is not known, so neither ceiling nor cap can be compared: blocks get the market's target less the gas of others",
+    "the price in the denom of gas.denom is not known, so neither ceiling nor cap can be compared: blocks get the market's target less others' gas",
   unlimited: "the ceiling is not below the cap: only batch.block_share limits a block",
 };
 

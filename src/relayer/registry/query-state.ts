@@ -32,7 +32,7 @@ export const QUERY_FAILURE_CODES = [
 
 type QueryFailureCode = (typeof QUERY_FAILURE_CODES)[number];
 
-/** A read whose values were those of the last result, so that no result was sent. */
+/** A read without a new result, because its values equal the last result's. */
 interface UnchangedRead {
   /** Remote height of the read. */
   readonly at: RemoteHeight;

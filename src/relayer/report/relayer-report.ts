@@ -139,7 +139,7 @@ function latenessBlocks(lateness: Lateness | undefined): readonly ReportBlock[] 
   ];
 }
 
-/** An amount in display units beside base units, as far as the relayer names them. */
+/** An amount in base units, and in display units if the relayer names them. */
 function amountText(amount: bigint, { denom, unit }: RelayerData): string {
   return denom === undefined ? formatCount(amount) : formatAmount(amount, denom, unit, ",");
 }

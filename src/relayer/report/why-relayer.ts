@@ -58,7 +58,7 @@ const status = z.object({
   ),
 });
 
-/** `GET /api/status` of a relayer, as far as `why` needs it. */
+/** The parts of a relayer's `GET /api/status` that `why` needs. */
 export type RelayerNow = z.output<typeof status>;
 
 /** Decodes `GET /api/status`. Throws a `ZodError`. */

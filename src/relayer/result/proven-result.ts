@@ -44,7 +44,7 @@ export interface ClientUpdate {
 export type ResultOutcome =
   /** in a block of the local chain */
   | { readonly kind: "included"; readonly height: bigint }
-  /** the query has a failure of its own */
+  /** the query has its own failure */
   | { readonly kind: "refused"; readonly error: QueryFailure }
   /** not needed: the query was removed, a newer result took its place, or another relayer was faster ("redundant") */
   | { readonly kind: "dropped"; readonly reason: "removed" | "superseded" | "redundant" }

@@ -6,7 +6,7 @@ export interface AdmissionRequest {
   readonly fee: bigint;
   /** The parts of `gas` by owner of the queries. A client update counts for the owners of the results behind it. */
   readonly gasByOwner: ReadonlyMap<string, bigint>;
-  /** The parts of `fee` for urgent results, by rule with a budget of its own. */
+  /** The parts of `fee` for urgent results, by rule with its own budget. */
   readonly feeByRule?: ReadonlyMap<string, bigint>;
 }
 

@@ -7,10 +7,10 @@ import type { RegisteredQuery } from "../chain/registered-query.ts";
  * How an attempt ended, as in JSON and metrics:
  *
  * - "included": the result is in a block of the local chain;
- * - one of `QUERY_FAILURE_CODES`: the query has a failure of its own;
+ * - one of `QUERY_FAILURE_CODES`: the query has its own failure;
  * - "superseded": a newer result of the same query replaced it before the broadcast;
  * - "redundant": another relayer was faster, so the chain had a result of this remote height or a newer one;
- * - "unchanged": its values are those of the last result, and `queries.skip_unchanged` allows to send none;
+ * - "unchanged": its values equal the last result's, and `queries.skip_unchanged` allows to send none;
  * - "removed": the query was removed from the chain;
  * - "not-broadcast": it was not sent. `reason` tells why: the local node was unreachable or refused the transaction, or
  *   the value grew too old. Nothing is lost, because the query is due again.

@@ -66,7 +66,7 @@ export function leaseSchema() {
     .prefault({});
 }
 
-/** `shards`: this instance serves a part of `connections`. Each shard needs a signer of its own. */
+/** `shards`: this instance serves a part of `connections`. Each shard needs its own signer. */
 export function shardsSchema() {
   return z
     .strictObject({

@@ -120,7 +120,7 @@ function gasByOwner(
   return gas;
 }
 
-/** The fee for urgent results by rule with a budget of its own, in proportion to their expected gas. */
+/** The fee for urgent results by rule with its own budget, in proportion to their expected gas. */
 function feeByRule(state: SubmitterState, { entries }: Prepared, fee: bigint): ReadonlyMap<string, bigint> {
   const gasOf = (entry: Entry): bigint => state.gas.estimate(gasItem(entry));
   const total = maxInt(

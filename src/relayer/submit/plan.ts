@@ -26,7 +26,7 @@ export interface PlanOptions {
  * Packs entries into transactions of about equal size. `entries` are in the order of their need; those without capacity are
  * left out. Results that are still being read take their capacity, but no place in a transaction: what is due for less long must not
  * leave in their stead because its connection is faster. A transaction has at most one result of a KV query, and the results of a TX query are in one transaction: the
- * others of that query follow when it is included. An entry that alone exceeds a limit gets a transaction of its own.
+ * others of that query follow when it is included. An entry that alone exceeds a limit gets its own transaction.
  */
 export function planTransactions(
   entries: readonly (Entry | ExpectedEntry)[],

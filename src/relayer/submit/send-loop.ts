@@ -218,11 +218,11 @@ async function readMarketState(state: SubmitterState, height: bigint, signal: Ab
   } catch (error) {
     if (signal.aborted) return;
     const reason = errorText(error);
-    // The next height has a read of its own. Until some blocks have failed, the market is computed from the last one.
+    // The next height has its own read. Until some blocks have failed, the market is computed from the last one.
     if (pace.isMarketLost || market.isKnown(height))
       return deps.logger.debug("a read of the fee market failed", { height, reason });
     pace.isMarketLost = true;
-    deps.logger.warn("the fee market cannot be read, blocks get its target less the gas of others", {
+    deps.logger.warn("the fee market cannot be read, blocks get its target less others' gas", {
       reason,
     });
   } finally {

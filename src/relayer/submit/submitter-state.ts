@@ -169,7 +169,7 @@ interface Pace {
   stoppedUntilMs: number;
   /** Why nothing is sent. */
   stopped: string | undefined;
-  /** Since when broadcasts and simulations reach no node, monotonic ms; undefined after one that did. */
+  /** When broadcasts and simulations began to fail to reach a node, monotonic ms; undefined after one that did. */
   muteSinceMs: number | undefined;
 }
 

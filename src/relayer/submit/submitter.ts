@@ -221,7 +221,7 @@ function choose(
   return chosen;
 }
 
-/** The candidates that are urgent, as far as a block can hold them. */
+/** The urgent candidates that fit into a block. */
 function urgentOf(state: SubmitterState, candidates: readonly ExpectedResult[]): readonly ExpectedResult[] {
   const urgent = candidates.filter(({ query }) => urgentRule(state, query) !== undefined);
   const most = state.block.status().chainGas / 2n;

@@ -81,7 +81,7 @@ export interface TxRelay {
   readonly relay: (state: QueryState, range: RelayedRange) => void;
   /** Receives the outcomes of the transactions. */
   readonly recordOutcome: OutcomeListener;
-  /** Since when no endpoint has what the transactions of a block need, by query and height; monotonic, ms. */
+  /** When every endpoint began to lack what a block's transactions need, by query and height; monotonic, ms. */
   readonly lacking: Map<bigint, Map<bigint, number>>;
 }
 

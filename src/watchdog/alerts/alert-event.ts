@@ -33,7 +33,7 @@ export interface AlertEvent {
   readonly runbook: string;
   /** URL of the dashboard. Absent while the root of Grafana is not configured. */
   readonly dashboard?: string;
-  /** URL of the alert on the watchdog's page. Absent while that of the page is not configured. */
+  /** URL of the alert on the watchdog's page. Absent unless the page's URL is configured. */
   readonly page?: string;
   /** What its incident cost the month up to `atMs`. Absent: it is not about missed votes. */
   readonly cost?: Cost;

@@ -62,7 +62,7 @@ interface Planned {
 interface PlanContext {
   readonly rule: AlertRule;
   readonly poll: NotifiedPoll;
-  /** Alerts that fired, with those of this poll. */
+  /** Alerts that fired, including this poll's. */
   readonly history: readonly PastAlert[];
   readonly options: NotificationOptions;
 }

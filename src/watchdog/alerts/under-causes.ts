@@ -20,7 +20,7 @@ function keyOf(validator: string, name: string): string {
   return `${name} ${validator}`;
 }
 
-/** Sorts muted alerts under the alert that causes them. One whose cause is not in the list is a group of its own. Keeps the order. */
+/** Sorts muted alerts under the alert that causes them. One whose cause is not in the list is a separate group. Keeps the order. */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,
@@ -38,7 +38,7 @@ export function underCauses<T>(
       const cause = mutedBy(quiet);
       const next = cause === undefined ? undefined : byKey.get(keyOf(validator, cause));
       if (next === undefined) return one;
-      // A set visits what is added to it while it is visited. Alerts that mute each other are groups of their own.
+      // A set visits what is added to it while it is visited. Alerts that mute each other are separate groups.
       if (passed.has(next)) return alert;
       passed.add(next);
     }

@@ -115,7 +115,7 @@ export interface OracleState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  /** Since when its state is not stored, and why; undefined while it is. */
+  /** When and why storing its state began to fail; undefined while it works. */
   readonly storeProblem: string | undefined;
   readonly range: DataRange;
   readonly validators: readonly ValidatorData[];

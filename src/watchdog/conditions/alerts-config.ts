@@ -1,5 +1,6 @@
 import { z } from "zod";
-import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import { SEVERITIES } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";

@@ -70,7 +70,7 @@ export const DEVIATION_CONDITIONS: readonly Condition[] = [
     end: "3 prices are at most 0.06 % apart",
     when: "the sidecar's price of a pair in `chain.pairs` or `alerts.major_pairs` is more than `max_deviation` away from the median of all sidecars that the watchdog reads on this chain",
     description:
-      "The sidecar's price of a pair has been far from those of the other sidecars for minutes. With two sidecars, nothing shows which of them is wrong.",
+      "For minutes, the sidecar's price of a pair has been far from the other sidecars' prices. With only two sidecars, nothing shows which one is wrong.",
     impact: IMPACT,
     action:
       "Compare the pair with an exchange. Check the providers of the sidecar that is wrong, and restart it.",

@@ -4,7 +4,7 @@ import type { Times } from "../../platform/monitoring/alerts/times.ts";
 /** What an alert on the metrics of node and sidecar alone changes in the condition, for an installation without the watchdog. */
 export interface RawRule {
   readonly expr: (times: Times) => string;
-  /** Absent: that of the condition. */
+  /** Absent: the condition's own. */
   readonly for?: string;
   /** The sentence with the present value, as a template of Prometheus. */
   readonly value: string;

@@ -85,9 +85,7 @@ const nodeUrls = {
     .meta({ example: { instance: "127.0.0.1:26660" } }),
   sidecar_labels: labelsField()
     .optional()
-    .describe(
-      "labels of the sidecar's series in Prometheus, with source: prometheus; default: those of the node",
-    )
+    .describe("labels of the sidecar's series in Prometheus, with source: prometheus; default: the node's")
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 

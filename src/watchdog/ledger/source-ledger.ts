@@ -128,7 +128,7 @@ export function countPoll(
 }
 
 /**
- * Returns the readings that can be counted. The stored samples of several nodes have times of their own: they are counted when
+ * Returns the readings that can be counted. The stored samples of several nodes have their own times: they are counted when
  * each node has a new one. Otherwise the node whose sample is the latest would decide about the last blocks alone.
  */
 function newReadings(

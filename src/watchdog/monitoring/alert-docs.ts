@@ -1,4 +1,4 @@
-import { durationText } from "../../platform/config/config-fields.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import type { Condition, Threshold } from "../conditions/condition.ts";
 
 /** The table of alerts as Markdown. */

@@ -170,7 +170,7 @@ const PLANS_ROW: RowSpec = {
       ],
       {
         description:
-          "Distance of each sidecar's prices from those of the chain, and from the median of all sidecars. No line: there is no fresh price to compare.",
+          "Distance of each sidecar's prices from the chain's, and from the median of all sidecars. No line: there is no fresh price to compare.",
         unit: "percentunit",
         emptyText: NO_SECTION,
         decimals: 2,

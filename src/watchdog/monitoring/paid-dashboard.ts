@@ -37,7 +37,7 @@ function oneOf(metric: string, label: string, states: readonly StateSpec[]): str
   return stateCode({ metric: `oracle_watchdog_${metric}`, selector: PLACE, by: "validator", states, label });
 }
 
-/** Rows of one timeline: sources, and the URLs of those with several, have numbers of their own. */
+/** Rows of one timeline: sources, and the URLs of those with several, have their own numbers. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],

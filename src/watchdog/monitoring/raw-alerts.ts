@@ -10,7 +10,7 @@ import { alertName } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 import type { Condition } from "../conditions/condition.ts";
 import { GRACE_MS } from "../conditions/consequences.ts";
-import { durationText } from "../../platform/config/config-fields.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import {
   ALLOWED,
   badShare,

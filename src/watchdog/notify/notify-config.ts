@@ -1,10 +1,6 @@
 import { z } from "zod";
-import {
-  durationField,
-  httpUrlField,
-  issueText,
-  parseDurationMs,
-} from "../../platform/config/config-fields.ts";
+import { durationField, httpUrlField, issueText } from "../../platform/config/config-fields.ts";
+import { parseDurationMs } from "../../platform/config/setting-texts.ts";
 import type { PublicLinks } from "../../platform/monitoring/alerts/links.ts";
 import type { NetworkOptions } from "../../platform/http/remote.ts";
 import { type ChannelConfig, channelSchema } from "./channels/channel-kinds.ts";

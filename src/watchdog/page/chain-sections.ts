@@ -40,7 +40,7 @@ import {
 } from "../policy/standing-texts.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 
-/** What the chain says beside the votes: the planned upgrade, the payments, the prices compared. Texts of others are escaped. */
+/** The chain's other facts: planned upgrade, payments, compared prices. Foreign texts are escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
   return html`${upgrade !== undefined && upgradeSection(upgrade, nowMs)}
 ${paymentSection(payments)}

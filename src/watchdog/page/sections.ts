@@ -109,7 +109,7 @@ export function notificationSection(
     channels.length === 0
       ? html`<p>${badge("bad", "nobody is notified")} No channel is configured: alerts are on this page and in the log only.</p>`
       : hasAccepted
-        ? html`<p>Every alert notifies, as far as its severity and the channels below say.</p>`
+        ? html`<p>Every alert notifies, subject to its severity and the channels below.</p>`
         : html`<p>${badge("warn", "not tested")} No channel has accepted anything since the start. <code>relaywatch alerts test</code> sends a test to each.</p>`;
   const letters = dataTable({
     caption: "Never delivered. relaywatch alerts dead-letters sends them again or drops them",

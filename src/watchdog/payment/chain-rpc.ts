@@ -23,7 +23,7 @@ interface FoundTx {
 /** The calls of CometBFT's RPC that the search for a payment needs. Responses are checked and bounded. */
 export interface ChainRpc {
   readonly header: (height: bigint, signal: AbortSignal) => Promise<BlockTimeAt>;
-  /** Events of the block itself, not those of its transactions. */
+  /** Events of the block itself, without its transactions' events. */
   readonly blockEvents: (height: bigint, signal: AbortSignal) => Promise<readonly ChainEvent[]>;
   /** Heights of blocks whose own events match, lowest first; at most ten. */
   readonly searchBlocks: (query: string, signal: AbortSignal) => Promise<readonly bigint[]>;

@@ -171,7 +171,7 @@ export const SPECIFIED_POLICY: Policy = {
   quietMs: 600_000,
 };
 
-/** The policy of the present month; that of the specification before anything was assessed. */
+/** The present month's policy; the specification's before anything was assessed. */
 export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Policy {
   return assessment?.policy ?? SPECIFIED_POLICY;
 }

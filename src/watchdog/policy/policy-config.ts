@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { parseDec18 } from "../../platform/base/decimal.ts";
-import { durationField, durationText, issueText } from "../../platform/config/config-fields.ts";
+import { durationField, issueText } from "../../platform/config/config-fields.ts";
+import { durationText } from "../../platform/config/setting-texts.ts";
 import { CURRENCY, CURVES, type PolicyChoice, SPECIFIED_POLICY } from "./assessment.ts";
 import type { ValidatorTarget } from "../sources/targets.ts";
 
@@ -29,9 +30,7 @@ export const policy = z.strictObject({
       error: issueText("is not the name of a currency", 'up to 16 letters and digits such as "USD"'),
     })
     .optional()
-    .describe(
-      "name of the currency of reward, which is shown beside amounts; with from_chain that of the chain",
-    )
+    .describe("currency of reward, shown next to amounts; with from_chain, the chain's")
     .meta({ example: "USD", commentedOut: true }),
   incident_end: durationField(60_000)
     .prefault(durationText(SPECIFIED_POLICY.quietMs))

@@ -78,7 +78,7 @@ export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   ),
   gauge(
     "regime_success_ratio",
-    "Success ratio at the end of the month if its remaining blocks are like those of the last 6 hours (now), of the last 3 days (days), or of the month.",
+    "Success ratio at the end of the month if the remaining blocks continue like the last 6 hours (now), the last 3 days (days), or the month so far.",
     ["regime"],
     ({ forecast }) =>
       (forecast?.regimes ?? []).map(({ name, end }) => series(toRatio(end), { regime: name })),

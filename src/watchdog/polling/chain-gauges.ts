@@ -8,7 +8,7 @@ import { toRatio } from "../policy/reward-tier.ts";
 import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "../policy/standing.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 
-/** Gauges of the comparison of prices. The pairs are those of the configuration. */
+/** Gauges of the comparison of prices. The pairs come from the configuration. */
 const PRICE_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_price_deviation_ratio",
@@ -114,7 +114,7 @@ function lastPayment(
   };
 }
 
-/** Gauges of what the chain says beside the votes: its prices, its planned upgrade, its payments. */
+/** Gauges of the chain's other facts: prices, planned upgrade, payments. */
 export const CHAIN_GAUGES: readonly StatusGauge[] = [...PRICE_GAUGES, ...UPGRADE_GAUGES, ...PAYMENT_GAUGES];
 
 /** Gauges of the validator's standing on the chain. Absent while it is not known. */

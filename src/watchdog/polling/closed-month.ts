@@ -28,7 +28,7 @@ export interface BlockTimeAt {
 export interface PaymentSearch {
   /** The newest block. Undefined while it cannot be read. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before that of the newest block. Undefined: the watchdog counted nothing in it. */
+  /** The month before the newest block's. Undefined: the watchdog counted nothing in it. */
   readonly closed: ClosedMonth | undefined;
   /** Undefined while it cannot be read. */
   readonly revenue: RevenueView | undefined;
@@ -46,7 +46,7 @@ export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promi
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** Its policy is that of the chain where the configuration asks for it. Undefined before the first poll. */
+  /** It has the chain's policy if the configuration asks for it. Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 

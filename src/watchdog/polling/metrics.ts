@@ -91,7 +91,7 @@ const STATUS_GAUGES: readonly StatusGauge[] = [
   },
   {
     name: "oracle_watchdog_alert_since_timestamp_seconds",
-    help: "Time since when the alert fires or is pending. State muted: it fires and notifies nobody, since another alert is its cause, or for a silence or maintenance. Absent while it is inactive.",
+    help: "When the alert began to fire or to be pending. State muted: it fires but notifies nobody, because another alert is its cause, or because of a silence or maintenance. Absent while it is inactive.",
     labelNames: ["validator", "chain_id", "alert", "severity", "state"],
     values: ({ alerts, chainId = "" }) =>
       alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>

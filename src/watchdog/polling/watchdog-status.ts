@@ -105,7 +105,7 @@ export interface WatchdogStatus {
   readonly deadLetters: ReadonlyMap<string, number>;
   /** Silences that have begun and not ended. */
   readonly activeSilences: number;
-  /** Since when the state of all validators is not stored, and why; undefined while it is. */
+  /** When and why storing all validators' state began to fail; undefined while it works. */
   readonly storeProblem?: string | undefined;
 }
 
@@ -121,7 +121,7 @@ export interface StatusInput {
   readonly lastSuccessMs: ReadonlyMap<string, number>;
   /** The last evaluation; undefined before the first poll. */
   readonly last: LastPoll | undefined;
-  /** Pairs that are compared between sidecars besides those of the chain. */
+  /** Pairs compared between sidecars besides the chain's pairs. */
   readonly majorPairs?: readonly string[];
   readonly storeProblem?: string | undefined;
   readonly lateMs?: number;

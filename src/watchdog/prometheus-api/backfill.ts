@@ -171,7 +171,7 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
   for (const page of sorted) {
     const atMs = timeOf(page);
     latest.set(page.node, page);
-    // The first scrapes of the nodes have times of their own too.
+    // The first scrapes of the nodes have their own times too.
     if (latest.size < atStart.size) continue;
     const shown = [...latest.values()].filter((one) => atMs - timeOf(one) <= RECENT_MS);
     const observation = {

@@ -16,7 +16,7 @@ import type { Payment } from "../sources/payment-result.ts";
 import { paymentJson, paymentText } from "../policy/payment-texts.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
-/** What the last poll showed of the chain beside the votes: its planned upgrade, and its prices beside the sidecars'. */
+/** The chain's other facts at the last poll: planned upgrade, and its prices next to the sidecars'. */
 export interface ChainFacts {
   /** Absent: none is known. */
   readonly upgrade?: UpgradeCountdown;

@@ -35,7 +35,7 @@ export interface OracleReportSource {
   /** End of its last poll; undefined before the first one. */
   readonly polledAtMs: () => number | undefined;
   readonly nowMs: () => number;
-  /** Since when its state is not stored, and why, for people; undefined while it is. */
+  /** When and why storing its state began to fail, for people; undefined while it works. */
   readonly storeProblem: () => string | undefined;
   /** All validators that were read at least once. */
   readonly validators: () => readonly ValidatorData[];

@@ -56,7 +56,7 @@ export const reportsSchema = z
   })
   .prefault({})
   .describe(
-    "scheduled reports: a handover of the last 24 h each day, and those of the last month when it is sealed",
+    "scheduled reports: a handover of the last 24 h each day, and last month's reports once it is sealed",
   )
   .transform(
     (file): ReportsConfig => ({

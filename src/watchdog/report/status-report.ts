@@ -23,7 +23,7 @@ export interface OracleNow {
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
-  /** Since when the watchdog's state is not stored, and why; undefined while it is. */
+  /** When and why storing the watchdog's state began to fail; undefined while it works. */
   readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts. */

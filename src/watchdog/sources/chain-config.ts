@@ -38,7 +38,7 @@ export const chain = z.strictObject({
         .describe("account that pays by transaction; without it, the revenue module's events are searched"),
       recipient: addressField(/^(?!.*(?:valoper|valcons)$)/, "neutron1…")
         .exactOptional()
-        .describe("account that is paid; default: that of operator_address"),
+        .describe("account that is paid; default: the account of operator_address"),
       full: z
         .string()
         .refine((text) => parseCoin(text) !== undefined, {

@@ -173,7 +173,7 @@ interface Header {
   readonly timeMs: number;
 }
 
-/** A block, as far as the watchdog needs it. */
+/** The parts of a block that the watchdog needs. */
 interface BlockJson extends Header {
   /** Addresses of the validators that signed the block before, base64. */
   readonly signers: ReadonlySet<string>;

@@ -51,7 +51,7 @@ export interface Witness {
 
 /** This machine's clock, compared with the monotonic clock, with the sources' `Date` headers and with the chain. */
 export interface ClockView {
-  /** Since when the clock is believed, on the scale of `atMs`. Absent: it is not believed. */
+  /** When the clock began to be trusted, on the scale of `atMs`. Absent: it is not trusted. */
   readonly believedSinceMs?: number;
   /** Why it is not believed, as a sentence; empty while it is. */
   readonly problem: string;
@@ -110,7 +110,7 @@ export interface NodePage {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Version of the program, as far as the page has one, and of Go: "v9.1.3, go1.23.12". */
+  /** Versions of the program (if the page has it) and of Go: "v9.1.3, go1.23.12". */
   readonly version?: string;
   /** Time of a sample that Prometheus stored, by its clock. Absent for a page that was scraped in this poll. */
   readonly sampledAtMs?: number;
@@ -133,7 +133,7 @@ export interface NodePage {
   readonly reports?: ReadonlyMap<string, VoteReports>;
   /** Counts of the votes of all validators with a price of one pair. Only of a page that was scraped. */
   readonly votes?: VotesOfPair;
-  /** The validator's votes among those of the others. */
+  /** The validator's votes among all others'. */
   readonly sharedVotes?: SharedMisses;
   readonly voteComparison?: PeerComparison;
 }
@@ -180,7 +180,7 @@ export interface PricesPage {
   readonly url: string;
 }
 
-/** Oracle metrics that are not the sidecar's: those of an old node. */
+/** Oracle metrics of an old node, which are not the sidecar's. */
 export interface OraclePage {
   readonly kind: "oracle" | "sidecar";
 }

@@ -9,7 +9,7 @@ export interface Member {
   readonly votingPower: bigint;
 }
 
-/** Commits that are compared: those of the last polls. */
+/** Commits to compare, from the last polls. */
 const COMMITS = 10;
 
 /** A commit, and who of the set did not sign it. */
@@ -59,7 +59,7 @@ const MAX_VOTES_MS = 300_000;
 /** Shortest time between two stored readings: at most seven are stored. */
 const STEP_MS = 5000;
 
-/** Votes of a validator among those of the others, by the counters of one node. */
+/** A validator's votes compared with the others', by one node's counters. */
 export interface VoteComparison {
   readonly shared?: SharedMisses;
   /** Since the start of the node. */

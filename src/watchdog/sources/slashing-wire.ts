@@ -25,7 +25,7 @@ export function toSlashingParams(root: JsonField): SlashingParams {
   };
 }
 
-/** Reads a signing info, which must be that of the address. */
+/** Reads a signing info and checks that it belongs to the address. */
 export function toSigningInfo(field: JsonField, address?: string): SigningInfo {
   const own = field.member("address");
   if (address !== undefined && own.asText() !== address)

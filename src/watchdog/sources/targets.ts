@@ -37,7 +37,7 @@ export interface NodeTarget {
   readonly grpc?: string;
   /** Labels of the node's series in Prometheus. */
   readonly labels?: Labels;
-  /** Labels of the sidecar's series. Absent: those of the node. */
+  /** Labels of the sidecar's series. Absent: the node's. */
   readonly sidecarLabels?: Labels;
 }
 
@@ -51,7 +51,7 @@ export interface ChainTarget {
   readonly module: string;
   /** CometBFT's RPC of a node of the chain. Absent: payments are not searched, and blocks' times are read by REST only. */
   readonly rpc?: string;
-  /** Absent: those of the revenue module. */
+  /** Absent: the revenue module's. */
   readonly payment?: PaymentTarget;
   /** Pairs whose price on the chain is read, "BTC/USD". */
   readonly pairs: readonly string[];
@@ -61,7 +61,7 @@ export interface ChainTarget {
 interface PaymentTarget {
   /** Account that pays by transaction. Absent: the revenue module pays in the blocks' own events. */
   readonly payer?: string;
-  /** Account that is paid. Absent: that of the operator. */
+  /** Account that is paid. Absent: the operator's. */
   readonly recipient?: string;
   /** What a full month pays by transaction: "2500000000untrn". */
   readonly full?: string;

@@ -6,7 +6,7 @@ export interface UpgradePlan {
   readonly name: string;
   /** The block before which every node needs the new version. */
   readonly height: bigint;
-  /** What the plan says beside its name, such as a URL of the binaries. Empty: nothing. */
+  /** The plan's info, such as a URL of the binaries. May be empty. */
   readonly info: string;
 }
 

@@ -26,7 +26,7 @@ export interface StateKeeper {
    * stored; the state is then the same as before.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
-  /** Since when the state is not stored, and why, for people; undefined while it is. */
+  /** When and why storing the state began to fail, for people; undefined while it works. */
   readonly problem: () => string | undefined;
   /** Deliveries of the state. */
   readonly outbox: Outbox;

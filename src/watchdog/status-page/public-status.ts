@@ -125,7 +125,7 @@ function publicIncidents({
 /** The content of the page at one time. */
 export interface PublicStatus {
   readonly title: string;
-  /** Time of the data: that of the validator that was polled longest ago. Undefined before the first poll. */
+  /** Time of the data: the oldest of all validators' last polls. Undefined before the first poll. */
   readonly asOfMs: number | undefined;
   /** Age from which the page says nothing about the present, ms. */
   readonly staleMs: number;

@@ -29,7 +29,7 @@ const BENCH_MESSAGES = {
       }),
       burn: message("Burn", "destroy coins; only the admin of the denomination can", {
         options: {
-          burnFromAddress: ["--from-address <address>", "whose coins; default: those of the signing account"],
+          burnFromAddress: ["--from-address <address>", "whose coins; default: the signing account's"],
         },
       }),
       "force-transfer": message(

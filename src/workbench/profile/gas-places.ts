@@ -73,7 +73,7 @@ const LEAST_WIDTH = 0.8;
 /** Most rows and places that are drawn. */
 const MAX_ROWS = 40;
 const MAX_PLACES = 1_500;
-const CHARACTER = 6.3;
+const CHARACTER = 7;
 
 /** A part of a profile: the indices of the children on the way from the root to its lowest place, such as "2.0.1"; "" is all. */
 export function nodeAt(root: GasNode, path: string): GasNode | undefined {

@@ -83,7 +83,7 @@ function balance(recorder: GasRecorder, total: bigint): void {
   recorder.addBelow("cost", isRounding ? ROUNDING : REST, rest);
 }
 
-/** Consumption of gas that another meter has recorded already: of a call's binary code, or of work with a meter of its own. */
+/** Consumption of gas that another meter has recorded already: of a call's binary code, or of work with its own meter. */
 const ELSEWHERE: ReadonlySet<string> = new Set([
   "From limited Sub-Message",
   "Sub-Message OutOfGas panic",

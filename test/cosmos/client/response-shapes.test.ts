@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decodeValidatorsPage, readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
+import { decodeValidatorsPage, readLightBlock } from "../../../src/cosmos/client/light-block.ts";
 import { createCometReads } from "../../../src/cosmos/client/create-chain-client.ts";
 import { createEndpointPool } from "../../../src/cosmos/client/endpoint-pool.ts";
 import { parseEndpoints } from "../../../src/cosmos/client/endpoint.ts";

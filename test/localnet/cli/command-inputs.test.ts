@@ -1,6 +1,7 @@
 import { Command } from "commander";
 import { describe, expect, it } from "vitest";
 import { requireService } from "../../../src/cosmos/proto/registry.ts";
+import { encodeBech32 } from "../../../src/platform/base/bytes.ts";
 import { addInputs, type Fields, type Inputs, nestFields } from "../../../src/localnet/cli/command-inputs.ts";
 
 /** Parses words for a message of a service. */
@@ -13,23 +14,26 @@ function parse(service: string, rpc: string, inputs: Inputs, ...words: readonly 
   return read();
 }
 
+const VALIDATOR = encodeBech32("neutronvaloper", new Uint8Array(20));
 const STAKING = "cosmos.staking.v1beta1.Msg";
 const HEIGHT = { fields: { creation_height: "<height> height of the undelegation" } };
 
 describe("the inputs of a command", () => {
   it("are the message's fields without the signer, with parsers by their types", () => {
-    const words = ["neutronvaloper1x", "5untrn", "7"];
+    const words = [VALIDATOR, "5untrn", "7"];
     expect(parse(STAKING, "CancelUnbondingDelegation", HEIGHT, ...words)).toEqual({
-      validator_address: "neutronvaloper1x",
+      validator_address: VALIDATOR,
       amount: { denom: "untrn", amount: "5" },
       creation_height: "7",
     });
   });
 
   it.each([
-    [["neutronvaloper1x", "5", "7"], "an amount with its denomination"],
-    [["neutronvaloper1x", "5untrn", "-"], "a whole number below 2^64"],
-    [["neutronvaloper1x", "5untrn"], "missing required argument"],
+    [[VALIDATOR, "5", "7"], "an amount with its denomination"],
+    [[VALIDATOR, "5untrn", "-"], "a whole number below 2^64"],
+    [[VALIDATOR, "5untrn"], "missing required argument"],
+    [[VALIDATOR.replace("q", "p"), "5untrn", "7"], "a letter may be wrong"],
+    [["validator", "5untrn", "7"], "a bech32 address was expected"],
   ])("refuse %j", (words, text) => {
     expect(() => parse(STAKING, "CancelUnbondingDelegation", HEIGHT, ...words)).toThrow(text);
   });

@@ -3,10 +3,10 @@ import { z } from "zod";
 import { readBuildInfo } from "../../../src/platform/process/build-info.ts";
 import {
   durationField,
-  parseDurationMs,
   parseListenAddress,
   secretField,
 } from "../../../src/platform/config/config-fields.ts";
+import { parseDurationMs } from "../../../src/platform/config/setting-texts.ts";
 import { createMetricsRegistry } from "../../../src/platform/process/metrics.ts";
 import { keyTable } from "../../../src/cli/generate/config-files.ts";
 import { keySchema } from "../../../src/platform/config/key-schema.ts";

@@ -116,7 +116,7 @@ ${more}`,
     const file = configOf("bob", 'queries: { ids: ["1"] }', proxy.url);
     const { out } = await relayer("plan", "--config", file);
     expect(out).toMatch(/the target 15,000,000, less others 0$/m);
-    expect(out).toContain("The gas of others is unknown");
+    expect(out).toContain("Others' gas is unknown");
     expect(JSON.parse((await relayer("plan", "--config", file, "--json")).out)).toMatchObject({
       others_gas: null,
     });

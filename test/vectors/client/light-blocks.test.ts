@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { readLightBlock } from "../../../src/cosmos/client/chain-reads.ts";
+import { readLightBlock } from "../../../src/cosmos/client/light-block.ts";
 import { ClientError } from "../../../src/cosmos/client/errors.ts";
 import type { CallEndpoint } from "../../../src/cosmos/client/rpc-caller.ts";
 import { headerHash, validatorsHash } from "../../../src/cosmos/comet/block-hashes.ts";

@@ -147,7 +147,7 @@ function toOutcome({ hash, size, gasLimit, feeAmount }: FlightTx, confirmation: 
   return { hash, bytes: size, gasLimit, feeAmount, confirmation };
 }
 
-/** The sequence mismatch of a second attempt is a refusal of its own. */
+/** The sequence mismatch of a second attempt is a separate kind of refusal. */
 function unsent(
   { gasLimit }: TxDraft,
   result: Exclude<BroadcastResult, { kind: "in-flight" }>,

@@ -23,7 +23,7 @@ export interface Flight {
   readonly checkedAt: bigint;
   /** Without a transaction index, blocks are searched: up to this height they were. Absent: none. */
   readonly searchedTo?: bigint;
-  /** Since when nodes have refused to take it again, for one kind of reason. */
+  /** When nodes began to refuse it again, for one kind of reason. */
   readonly refused: Refusal | undefined;
 }
 

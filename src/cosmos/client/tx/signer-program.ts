@@ -88,7 +88,7 @@ export function connectSigner(program: SignerProgram): SignerConnection {
 
 function ask(state: State, request: JsonObject): Promise<Readonly<Record<string, unknown>>> {
   if (state.waiting.size >= MAX_WAITING)
-    return Promise.reject(signerError(state, `has ${MAX_WAITING} requests that wait`));
+    return Promise.reject(signerError(state, `has ${MAX_WAITING} pending requests`));
   const id = String(state.nextId);
   state.nextId += 1;
   return new Promise((resolve, reject) => {

@@ -153,7 +153,7 @@ function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFai
   return invalidProof("wrong-root", text);
 }
 
-/** Creates the failure of a proof of absence. The cases that ICS-23 cannot prove have codes of their own. */
+/** Creates the failure of a proof of absence. The cases that ICS-23 cannot prove have their own codes. */
 function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,

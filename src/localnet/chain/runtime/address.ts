@@ -89,7 +89,7 @@ function readAddress(prefix: string, text: string): Uint8Array {
   return decoded.bytes;
 }
 
-/** Decodes bech32 (BIP-173). Checks, their order and texts are those of btcutil's `bech32.Decode`. */
+/** Decodes bech32 (BIP-173). Same checks, order and texts as btcutil's `bech32.Decode`. */
 function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   checkForm(text);
   const lower = text.toLowerCase();

@@ -113,12 +113,12 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
     ),
     "unreceived-packets": query(
       "UnreceivedPackets",
-      "list those of the other chain's packets that did not arrive here",
+      "list the other chain's packets that have not arrived here",
       "SEQUENCE",
     ),
     "unreceived-acks": query(
       "UnreceivedAcks",
-      "list those of this chain's packets whose acknowledgement did not arrive here",
+      "list this chain's packets whose acknowledgement has not arrived here",
       "SEQUENCE",
     ),
     "packet-acknowledgements": query(
@@ -139,7 +139,7 @@ export const IBC_CHANNEL_QUERIES: QueryGroup = {
   },
 };
 
-/** `relaywatch query ibc`. Names are those of ibc-go. */
+/** `relaywatch query ibc`. Same names as ibc-go. */
 export function queryIbcCommand(context: CliContext): Command {
   const group = (queries: QueryGroup, name: string, description: string): Command =>
     queryCommands(queries)(context).name(name).description(description);

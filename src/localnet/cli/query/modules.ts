@@ -33,7 +33,7 @@ const TRACE = "PATH path, DENOM base_denom";
 
 const FAILURES = { columns: { CONTRACT: "address", FAILURE: "id", ERROR: "error", CALL: callText } };
 
-/** `relaywatch query MODULE` for modules whose queries are rows only. Names and arguments are those of a Cosmos SDK binary. */
+/** `relaywatch query MODULE` for modules whose queries are rows only. Same names and arguments as a Cosmos SDK binary. */
 export const MODULE_QUERIES = {
   auth: {
     service: "cosmos.auth.v1beta1.Query",
@@ -74,7 +74,7 @@ export const MODULE_QUERIES = {
       state: query("State", "print the base price of gas and how fast it moves", {
         columns: "BASE GAS PRICE base_gas_price, LEARNING RATE learning_rate",
       }),
-      "gas-price": query("GasPrice", "print the price of a unit of gas in one denomination", PRICE),
+      "gas-price": query("GasPrice", "print the gas price in one denomination", PRICE),
       "gas-prices": query("GasPrices", "list the prices of a unit of gas", PRICE),
     },
   },

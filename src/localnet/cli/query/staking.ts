@@ -52,7 +52,7 @@ function entriesOf(record: JsonValue, fields: JsonValue): readonly JsonValue[] {
   }));
 }
 
-/** `relaywatch query staking`. Names and arguments are those of a Cosmos SDK binary. */
+/** `relaywatch query staking`. Same names and arguments as a Cosmos SDK binary. */
 export const queryStakingCommand = queryCommands({
   service: "cosmos.staking.v1beta1.Query",
   fields: {

@@ -100,7 +100,7 @@ const RAW_QUERIES: QueryGroup = {
   queries: { raw: query("RawContractState", "print the value of an entry, base64", "VALUE") },
 };
 
-/** `relaywatch query wasm`. Names are those of wasmd. `smart` and `state` are short for `contract-state smart` and `contract-state all`. */
+/** `relaywatch query wasm`. Same names as wasmd. `smart` and `state` are short for `contract-state smart` and `contract-state all`. */
 export function queryWasmCommand(context: CliContext): Command {
   const state = queryCommands(STATE_QUERIES)(context).addCommand(queryCommand(RAW_QUERIES, "raw", context));
   const short = queryCommands(QUERIES)(context);

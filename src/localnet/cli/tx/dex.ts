@@ -93,7 +93,7 @@ export const txDexCommand = messageCommands({
     ),
     "cancel-limit-order": dexMessage(
       "CancelLimitOrder",
-      "cancel a limit order; returns what is not sold and the proceeds",
+      "cancel a limit order; returns the unsold coins and the proceeds",
     ),
     "multi-hop-swap": dexMessage("MultiHopSwap", "swap across several pairs", {
       takes: ["receiver", "routes", "amount_in", "exit_limit_price", "pick_best_route"],

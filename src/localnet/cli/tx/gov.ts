@@ -51,7 +51,7 @@ const govCommands = messageCommands({
   },
 });
 
-/** `relaywatch tx gov`. Names are those of a Cosmos SDK binary. */
+/** `relaywatch tx gov`. Same names as a Cosmos SDK binary. */
 export function txGovCommand(context: CliContext): Command {
   const group = legacyCommands(context);
   for (const command of govCommands(context).commands) group.addCommand(command);

@@ -22,7 +22,7 @@ The file has the members of a Cosmos SDK binary:
   "min-self-delegation": "1"
 }`;
 
-/** `relaywatch tx staking`. Names and arguments are those of a Cosmos SDK binary. */
+/** `relaywatch tx staking`. Same names and arguments as a Cosmos SDK binary. */
 export const txStakingCommand = messageCommands({
   service: "cosmos.staking.v1beta1.Msg",
   fields: {
@@ -65,7 +65,7 @@ export const txStakingCommand = messageCommands({
     redelegate: message("BeginRedelegate", "move a delegation to another validator", { prints: COMPLETES }),
     "cancel-unbond|cancel-unbonding": message(
       "CancelUnbondingDelegation",
-      "delegate coins again that wait for the end of the unbonding time",
+      "delegate unbonding coins again before their time is over",
     ),
   },
 });

@@ -44,7 +44,7 @@ const GROUP = {
   },
 } as const;
 
-/** `relaywatch tx ibc-transfer`. Names and arguments are those of ibc-go. */
+/** `relaywatch tx ibc-transfer`. Same names and arguments as ibc-go. */
 export const txIbcTransferCommand = messageCommands({
   ...GROUP,
   messages: {

@@ -43,7 +43,7 @@ const CREATE = {
   prints: { contract: "address" },
 } as const;
 
-/** `relaywatch tx wasm`. Names and arguments are those of wasmd. */
+/** `relaywatch tx wasm`. Same names and arguments as wasmd. */
 export const txWasmCommand = messageCommands({
   service: "cosmwasm.wasm.v1.Msg",
   sending: { callsContract: true },

@@ -5,7 +5,7 @@ export type MempoolErrorFacts =
   | { readonly code: "mempool-full"; readonly txs: number; readonly bytes: number }
   | { readonly code: "tx-too-large"; readonly bytes: number; readonly maxBytes: number };
 
-/** Thrown when the mempool rejects a transaction before CheckTx. The texts are those of CometBFT. */
+/** Thrown when the mempool rejects a transaction before CheckTx. Same texts as CometBFT. */
 export class MempoolError extends CodedError<MempoolErrorFacts> {}
 
 /** Thrown for a page number outside of a list. */

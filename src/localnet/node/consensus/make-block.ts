@@ -77,7 +77,7 @@ function makeHeader(state: ChainState, { txs, turn, params, appVersion }: Propos
   };
 }
 
-/** The first block has the genesis time. Every other block has the median time of the votes for the previous block. */
+/** The first block has the genesis time. All later blocks take the median time of the previous block's votes. */
 function blockTimeNs(state: ChainState): bigint {
   if (state.height + 1n === state.initialHeight) return state.lastTimeNs;
   return (

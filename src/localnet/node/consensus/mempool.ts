@@ -140,7 +140,7 @@ function reap(
   return taken;
 }
 
-/** Error texts are those of CometBFT. */
+/** Same error texts as CometBFT. */
 function checkBounds(options: MempoolOptions, txs: number, bytes: number, length: number): void {
   if (length > options.maxTxBytes) {
     throw new MempoolError(

@@ -36,7 +36,7 @@ const DEVIATION_PERCENT = 110n;
 const NOTHING = new Uint8Array(0);
 
 /**
- * Creates the votes. Each of the other validators has a sidecar of its own, which always has prices: those of the own one, or its last
+ * Creates the votes. Each of the other validators has its own sidecar, which always has prices: those of the own one, or its last
  * ones. A block that is made by hand has the votes of the last timed one.
  */
 export function createExtendedCommits({ app, own, faults }: ExtendedCommitDeps): ExtendedCommits {

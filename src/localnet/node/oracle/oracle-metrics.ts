@@ -62,7 +62,7 @@ export function createOracleMetrics(registry: Registry, options: OracleMetricsOp
       for (const ticker of tracked) {
         if (!delivered) countReport(ticker, "absent");
         else countReport(ticker, prices.has(ticker) ? "with_price" : "missing_price");
-        // Each of the others has a sidecar of its own, which always has prices.
+        // Each of the others has its own sidecar, which always has prices.
         for (const [other, isAbsent] of options.others?.() ?? [])
           countReport(ticker, isAbsent ? "absent" : "with_price", other);
       }

@@ -302,7 +302,7 @@ function createStateTables(database: Database.Database): StateTables {
   const recentFrom = (): bigint => maxInt(firstOfRun(storedHeights()) ?? 0n, retainedTo(database) + 1n);
   /** The lowest height that the application has beside those of snapshots; undefined before it reads them. */
   let from: bigint | undefined;
-  // Created at the first use: a read-only copy of a home may have tables of an earlier version.
+  // Created on first use: a read-only copy of a home may have tables of an earlier version.
   let tables: SnapshotTables | undefined;
   const snapshots = (): SnapshotTables =>
     (tables ??= createSnapshotTables(database, () => from ?? recentFrom()));

@@ -49,7 +49,7 @@ export interface ServedRunbook extends RunbookHead {
 
 export const RUNBOOK_DEFINITION = getText(
   "/runbooks/:file",
-  "an alert's runbook as text, such as that of `sidecar-down`",
+  "an alert's runbook as text, for example `sidecar-down`",
   {
     replies: { 404: errorOf("no such runbook") },
   },

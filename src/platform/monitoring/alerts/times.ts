@@ -1,5 +1,5 @@
 import { MINUTE_MS } from "../../base/time.ts";
-import { durationText, parseDurationMs } from "../../config/config-fields.ts";
+import { durationText, parseDurationMs } from "../../config/setting-texts.ts";
 
 /** Converts a rule's duration, "5m", to the duration in the rule file. */
 export type Times = (duration: string) => string;

@@ -18,7 +18,7 @@ const NO_CHANNEL = "No channel is configured";
 /** Prefixes of the daemons whose configuration can be loaded again. */
 const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
-/** Rows of one timeline: configuration, state and clock have numbers of their own. */
+/** Rows of one timeline: configuration, state and clock have their own numbers. */
 const STORED: readonly StateSpec[] = [
   [0, "reload failed, the settings before it hold", "red"],
   [1, "loaded", "green"],

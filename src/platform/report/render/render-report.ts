@@ -69,7 +69,7 @@ function textTable(columns: readonly ReportColumn[], rows: readonly (readonly st
   return [format(head), widths.map((width) => "-".repeat(width)).join("  "), ...body.map(format)].join("\n");
 }
 
-/** Breaks a text at blanks. Later lines begin with `indent`. A longer word gets a line of its own. */
+/** Breaks a text at blanks. Later lines begin with `indent`. A longer word gets its own line. */
 function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
   let line = "";

@@ -1,10 +1,6 @@
 import { z } from "zod";
-import {
-  durationField,
-  isPlainHttpUrl,
-  issueText,
-  checkedSecretField,
-} from "../../../platform/config/config-fields.ts";
+import { durationField, issueText, checkedSecretField } from "../../../platform/config/config-fields.ts";
+import { isPlainHttpUrl } from "../../../platform/config/setting-texts.ts";
 import { unreachable } from "../../../platform/base/errors.ts";
 import { SEVERITIES, type Severity } from "../../../platform/monitoring/severity.ts";
 import type { AlertEvent, CurrentAlert } from "../../alerts/alert-event.ts";

@@ -103,7 +103,7 @@ function blockBeforeSend(context: Context, payment: HookedPayment, keepers: Keep
   sudo(context, payment, "block_before_send", keepers);
 }
 
-/** Calls the contract with a gas limit of its own. Only a call that succeeds uses gas of the payment. */
+/** Calls the contract with its own gas limit. Only a call that succeeds uses gas of the payment. */
 function trackBeforeSend(context: Context, payment: HookedPayment, keepers: Keepers): void {
   const meter = createGasMeter(TRACK_GAS_LIMIT);
   sudo(context.withGas(meter), payment, "track_before_send", keepers);

@@ -130,7 +130,7 @@ export function isModuleAccount(context: Context, address: Uint8Array, { account
 
 /** Creates a denomination: its creator pays fee and gas and becomes its admin. Returns its name. Throws `ModuleError`. */
 export function createDenom(context: Context, creator: string, subdenom: string, keepers: Keepers): string {
-  // The text is that of the deployed module.
+  // Same text as the deployed module.
   if (keepers.bank.hasSupply(context, subdenom))
     throw unregisteredError(
       "temporary error until IBC bug is sorted out, can't create subdenoms that are the same as a native denom",

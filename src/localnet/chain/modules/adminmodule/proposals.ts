@@ -37,7 +37,7 @@ const proposalCodec = messageCodec<Proposal>(Proposal);
 export const admins = createMap(MODULE_NAME, ADMINS, textCodec, textCodec);
 /** The id of the next proposal. */
 export const nextProposalId = createItem(MODULE_NAME, PROPOSAL_ID, uint64Codec);
-/** The id of the next proposal of the kind that SDK 0.46 replaced. This chain has no such proposals, but genesis stores the id. */
+/** The next legacy proposal's id. This chain has none (SDK 0.46 replaced them), but genesis stores the id. */
 export const nextLegacyProposalId = createItem(MODULE_NAME, LEGACY_PROPOSAL_ID, uint64Codec);
 const proposals = createMap(MODULE_NAME, PROPOSALS, uint64Codec, proposalCodec);
 /** Executed proposals by id. */

@@ -4,7 +4,7 @@ import { MODULE_NAME, PARAMS_KEY } from "./keys.ts";
 
 /**
  * `defaultSendEnabled`: whether denominations without an entry may be sent. The stored `sendEnabled` is always empty: the
- * entries are a map of their own, as in the SDK.
+ * entries are a separate map, as in the SDK.
  */
 export const moduleParams: ModuleParams<Params> = defineParams({
   store: MODULE_NAME,

@@ -184,7 +184,7 @@ function isMaker(orderType: LimitOrderType): boolean {
   );
 }
 
-/** Orders with an expiration have a tranche of their own; other orders join one that nobody traded against. */
+/** Orders with an expiration have a separate tranche; other orders join one that nobody traded against. */
 function trancheFor(
   context: Context,
   chainName: string,

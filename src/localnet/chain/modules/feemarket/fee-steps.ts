@@ -140,7 +140,7 @@ function requirePayer(context: Context, tx: DecodedTx, deps: FeeDeps): Uint8Arra
   return payer;
 }
 
-/** This chain has no fee grants. The text is that of a missing grant; Go prints both addresses as raw bytes. */
+/** This chain has no fee grants. Same text as for a missing grant; Go prints both addresses as raw bytes. */
 function rejectGrant(granter: Uint8Array, payer: Uint8Array): never {
   const text = `${goString(granter)} does not allow to pay fees for ${goString(payer)}`;
   throw ErrNotFound("fee-grant not found").wrap(text);

@@ -27,7 +27,7 @@ export const storedParams = createRequiredItem(
   rememberingCodec(mappedCodec(messageCodec(WireParams), paramsFromWire, paramsToWire)),
 );
 
-/** Returns the first invalid field with the reason, or undefined. Rules, order and texts are those of the Go module. */
+/** Returns the first invalid field with the reason, or undefined. Same rules, order and texts as the Go module. */
 export function findParamsError(
   params: Params,
 ): { readonly field: string; readonly text: string } | undefined {

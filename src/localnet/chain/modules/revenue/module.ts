@@ -77,7 +77,7 @@ function initGenesis(context: Context, json: JsonValue | undefined, { bech32Pref
   const type = scheduleTypeOf(params);
   const schedule = given?.paymentSchedule?.paymentSchedule ?? startPeriod(type, presentBlock(context));
   atPath(`${path}.payment_schedule`, () => {
-    if (!isOfType(schedule, type)) throw new Error("the period is not of the type in the parameters");
+    if (!isOfType(schedule, type)) throw new Error("the period's type differs from the parameters' type");
     setSchedule(context, schedule);
   });
   given?.validators.forEach((info, index) =>
@@ -175,7 +175,7 @@ function operatorOf(prefix: string, text: string): Uint8Array {
   }
 }
 
-/** The revenue is that of a full period with the present rating. */
+/** The revenue of a full period at the present rating. */
 function statsOf(context: Context, info: ValidatorInfo, keepers: Keepers): wire.ValidatorStats {
   const params = moduleParams.get(context);
   const performanceRating = rate(params, info);

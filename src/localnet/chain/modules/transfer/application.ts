@@ -78,7 +78,7 @@ export function createTransferApplication(keepers: Keepers): IBCModule {
 
 function validateChannel(context: Context, { ordering, portId }: OpeningChannel): void {
   if (ordering !== Order.ORDER_UNORDERED) {
-    // The space before the colon is that of ibc-go.
+    // ibc-go has the space before the colon, too.
     throw ErrInvalidChannelOrdering(`expected ORDER_UNORDERED channel, got ${enumName(Order, ordering)} `);
   }
   const own = port.get(context);

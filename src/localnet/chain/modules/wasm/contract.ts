@@ -95,7 +95,7 @@ export type ContractMessage =
 /** The outcomes of a message that cause a reply. A failure without a reply fails the call. */
 export type ReplyOn = "always" | "error" | "success" | "never";
 
-/** A message of a response. It runs on a cache layer of its own. */
+/** A message of a response. It runs on its own cache layer. */
 export interface SubMessage {
   /** Chosen by the contract. The reply contains it. */
   readonly id: bigint;

@@ -44,7 +44,7 @@ export type Dispatch = (
 type SendReply = (context: Context, contract: string, reply: Reply) => Uint8Array | undefined;
 
 /**
- * Creates the dispatch. It runs messages in order, each on a cache layer of its own. If a message fails and the contract
+ * Creates the dispatch. It runs messages in order, each on its own cache layer. If a message fails and the contract
  * wants a reply on errors, its writes are dropped and the contract receives the error. Any other failure fails the
  * complete call with "dispatch: submessages: …", that of a reply with "dispatch: submessages: reply: …".
  */

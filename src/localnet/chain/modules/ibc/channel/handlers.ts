@@ -166,7 +166,7 @@ const EMPTY_CHANNEL: OpenRequest["channel"] = {
 interface OpenRequest {
   readonly portId: string;
   readonly channel: Channel;
-  /** The wanted version, or that of the counterparty. */
+  /** The wanted version, or the counterparty's. */
   readonly version: string;
 }
 

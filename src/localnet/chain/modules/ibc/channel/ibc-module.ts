@@ -17,7 +17,7 @@ export interface OpeningChannel extends ChannelEndpoint {
   readonly ordering: Order;
   readonly connectionHops: readonly string[];
   readonly counterparty: Counterparty;
-  /** In the first step the wanted version, in the second step that of the counterparty. */
+  /** The wanted version in the first step, the counterparty's in the second. */
   readonly version: string;
 }
 

@@ -232,7 +232,7 @@ export function timeOutOnClose(
   if (!isCommitted(context, packet)) return false;
   verifyClosed(context, { connection, channel, end: packet.source }, closed);
   if (channel.ordering === Order.ORDER_ORDERED && unreceived.nextSequenceRecv > packet.sequence) {
-    // The missing bracket is that of ibc-go.
+    // ibc-go omits the bracket, too.
     throw ibcErrors.ErrInvalidPacket(
       `packet already received, next sequence receive > packet sequence (${unreceived.nextSequenceRecv} > ${packet.sequence}`,
     );

@@ -44,7 +44,7 @@ const endQueries = {
   // This chain has no channel upgrades, so none is ever found.
   Upgrade: (_context, request) => notFound(request, ibcErrors.ErrUpgradeNotFound(endText(request))),
   UpgradeError: (_context, request) =>
-    // The missing colon is that of ibc-go.
+    // ibc-go omits the colon, too.
     notFound(
       request,
       ibcErrors.ErrUpgradeErrorNotFound(`port-id ${request.portId}, channel-id ${request.channelId}`),

@@ -1,0 +1,11 @@
+import type { GasReports } from "../../localnet/cli/gas-reports.ts";
+
+/** The workbench's gas reports. Their code is loaded at the first report. */
+export const lazyGasReports: GasReports = {
+  save: async (...request) => (await load()).save(...request),
+  stacks: async (...request) => (await load()).stacks(...request),
+};
+
+async function load(): Promise<GasReports> {
+  return (await import("../../workbench/cli/gas-reports.ts")).gasReports;
+}

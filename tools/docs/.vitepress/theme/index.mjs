@@ -1,0 +1,5 @@
+// The standard theme, with the system's fonts.
+import DefaultTheme from "vitepress/theme-without-fonts";
+import "./style.css";
+
+export default DefaultTheme;
