@@ -11,7 +11,8 @@ import { type Generation, type Reloader, runReloadable } from "../../src/platfor
 import { createReportRoutes } from "../../src/watchdog/report/report-data.ts";
 import { createReportService } from "../../src/watchdog/report/report-service.ts";
 import type { WatchdogConfig } from "../../src/watchdog/config/config.ts";
-import { createPostJson, createSendMail } from "../../src/watchdog/notify/channels/transport.ts";
+import { createPostJson } from "../../src/watchdog/notify/channels/transport.ts";
+import { createSendMail } from "../../src/watchdog/notify/channels/mail.ts";
 import { createMemoryState } from "../../src/watchdog/state/state-store.ts";
 import { createWatchdog, type Watchdog } from "../../src/watchdog/watchdog.ts";
 import { createWatchdogReports } from "../../src/watchdog/report/report-source.ts";

@@ -5,13 +5,8 @@ import type { Service } from "../../platform/base/service.ts";
 import type { AlertEvent, CurrentAlert } from "../alerts/alert-event.ts";
 import { type ChannelConfig, createChannel } from "./channels/channel-kinds.ts";
 import type { Channel, StoredMoves } from "./channels/channel.ts";
-import {
-  createPostJson,
-  createSendMail,
-  type PostJson,
-  safeText,
-  type SendMail,
-} from "./channels/transport.ts";
+import { createPostJson, type PostJson, safeText } from "./channels/transport.ts";
+import { createSendMail, type SendMail } from "./channels/mail.ts";
 import { runDeadMan, type WorkState } from "./dead-man.ts";
 import { type DeliveryOutcome, type Outbox, runDelivery, runPushes } from "./delivery.ts";
 import { eventLinks, type LinkRoots } from "../alerts/event-links.ts";

@@ -12,7 +12,8 @@ import {
   type ReportServiceDeps,
   dueReports,
 } from "../../../src/watchdog/report/report-service.ts";
-import type { JsonPost, Mail } from "../../../src/watchdog/notify/channels/transport.ts";
+import type { JsonPost } from "../../../src/watchdog/notify/channels/transport.ts";
+import type { Mail } from "../../../src/watchdog/notify/channels/mail.ts";
 import { type ChannelConfig, createChannel } from "../../../src/watchdog/notify/channels/channel-kinds.ts";
 import { type ReportsConfig, reportsSchema } from "../../../src/watchdog/report/reports-config.ts";
 import { createManualClock } from "../../support/manual-clock.ts";

@@ -6,7 +6,7 @@ import type { AlertEvent } from "../../alerts/alert-event.ts";
 import type { ChannelSettings } from "../../alerts/outbox.ts";
 import { COMMON_FIELDS, defineChannel, MESSAGE_EVENTS, toSettings } from "./channel.ts";
 import { alertMessage, clip, cutLines, messageText, type ReportMessage } from "./message.ts";
-import type { Mail, MailServer } from "./transport.ts";
+import type { Mail, MailServer } from "./mail.ts";
 
 type EmailConfig = ChannelSettings & {
   readonly kind: "email";

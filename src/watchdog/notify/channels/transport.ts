@@ -1,15 +1,9 @@
 import { type Dispatcher, request } from "undici";
 import { HOUR_MS } from "../../../platform/base/time.ts";
-import { onAbort } from "../../../platform/base/abort.ts";
 import { CodedError } from "../../../platform/base/errors.ts";
 import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.ts";
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
-import {
-  createRemoteConnections,
-  type NetworkOptions,
-  trustedCertificates,
-} from "../../../platform/http/remote.ts";
-import type { Secret } from "../../../platform/base/secret.ts";
+import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
 /** A POST of JSON. The URL and the headers can be secret: an error must not contain them. */
 export interface JsonPost {
@@ -95,13 +89,13 @@ function refusal(
 }
 
 /** Longest text of a receiver that is shown. */
-const MAX_WORDS = 300;
+export const MAX_WORDS = 300;
 
 /** Keys in which receivers explain a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
 /** What a receiver says, on one line. Empty for a web page, which says nothing about the notification. */
-function wordsOf(text: string): string {
+export function wordsOf(text: string): string {
   const body = parseJson(text);
   const said = isRecord(body)
     ? WORD_KEYS.flatMap((key) => {
@@ -133,7 +127,7 @@ function secretsOf({
   ];
 }
 
-function withoutSecrets(text: string, secrets: readonly string[]): string {
+export function withoutSecrets(text: string, secrets: readonly string[]): string {
   const hidden = secrets
     .filter((secret) => secret.length >= MIN_SECRET)
     .toSorted((a, b) => b.length - a.length)
@@ -210,193 +204,4 @@ export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";
   return "code" in error && typeof error.code === "string" ? error.code : error.name;
-}
-
-/** An SMTP server and its account. */
-export interface MailServer {
-  readonly host: string;
-  readonly port: number;
-  /** "tls": TLS from the start. "starttls": the connection must be upgraded. "none": no encryption. */
-  readonly security: "tls" | "starttls" | "none";
-  readonly user?: string;
-  readonly password?: Secret;
-}
-
-export interface Mail {
-  readonly from: string;
-  readonly to: readonly string[];
-  readonly subject: string;
-  readonly text: string;
-  /** Without angle brackets. The same for a repeated delivery. */
-  readonly messageId: string;
-  /** Id of the thread's first message, without angle brackets. */
-  readonly threadId: string;
-}
-
-interface MailOptions {
-  readonly deadlineMs: number;
-  readonly signal: AbortSignal;
-}
-
-/** A recipient that the server refused. */
-interface RefusedRecipient {
-  readonly address: string;
-  /** SMTP reply code; 0 when the server gave none. */
-  readonly status: number;
-  readonly words: string;
-}
-
-/** Sends an e-mail. Resolves with the recipients for which the server did not accept it; nothing: it accepted all. */
-export type SendMail = (
-  server: MailServer,
-  mail: Mail,
-  options: MailOptions,
-) => Promise<readonly RefusedRecipient[] | void>;
-
-/** Items per recipient that are remembered: more than an outbox has. */
-const MAX_ACCEPTED = 500;
-
-/** SMTP replies that reject the content: larger than the server allows, refused by a filter. */
-const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
-
-/**
- * Returns a function that sends an e-mail about some items, each item once to each recipient: after a failure, those who have it get
- * no second copy. `mailOf` writes the mail about the items that some recipients do not have yet. Throws {@link ChannelError} while a
- * recipient is refused.
- */
-export function createMailing<Item extends { readonly id: string }>(
-  { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
-  mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
-  mail: SendMail,
-): (items: readonly Item[], options: MailOptions) => Promise<void> {
-  /** Ids of items by recipient, of those that others do not have yet. */
-  const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
-  return async (items, options) => {
-    const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
-    for (const address of all) {
-      const open = items.filter(({ id }) => accepted.get(address)?.has(id) !== true);
-      if (open.length === 0) continue;
-      const key = open.map(({ id }) => id).join("\n");
-      const group = groups.get(key) ?? { open, to: [] };
-      groups.set(key, group);
-      group.to.push(address);
-    }
-    const refused: RefusedRecipient[] = [];
-    for (const { open, to } of groups.values()) {
-      const own = (await mail(server, mailOf(open, to), options)) ?? [];
-      refused.push(...own);
-      for (const address of to)
-        if (!own.some((one) => one.address === address))
-          for (const { id } of open) accepted.get(address)?.add(id);
-    }
-    for (const ids of accepted.values())
-      if (refused.length === 0) for (const { id } of items) ids.delete(id);
-      else for (const id of [...ids].slice(0, -MAX_ACCEPTED)) ids.delete(id);
-    if (refused.length > 0) throw refusedRecipients(refused, all.length);
-  };
-}
-
-/** A recipient that may be accepted later decides: the mail is sent again to those who do not have it. */
-function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
-  const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
-  const others = refused.length < count ? "; the other recipients have it" : "";
-  const text = cutText(`the mail server refused ${list}`, MAX_WORDS) + others;
-  const [later] = refused.filter(({ status }) => status < 500);
-  const status = (later ?? refused[0])?.status ?? 0;
-  return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
-}
-
-/** Longest wait for the greeting and for each reply; the deadline of the channel ends the whole delivery. */
-const MAX_STEP_MS = 30_000;
-
-/** Creates a {@link SendMail} over SMTP. One connection for each e-mail: alerts are rare. */
-export function createSendMail(network: NetworkOptions = {}): SendMail {
-  const ca = trustedCertificates(network);
-  return (server, mail, options) => sendSmtp(server, mail, options, ca);
-}
-
-async function sendSmtp(
-  server: MailServer,
-  mail: Mail,
-  { deadlineMs, signal }: MailOptions,
-  ca: readonly string[] | undefined,
-): ReturnType<SendMail> {
-  const stepMs = Math.min(deadlineMs, MAX_STEP_MS);
-  // Few watchdogs send e-mail, and the library takes long to load.
-  const { createTransport } = await import("nodemailer");
-  const transport = createTransport({
-    host: server.host,
-    port: server.port,
-    secure: server.security === "tls",
-    requireTLS: server.security === "starttls",
-    ignoreTLS: server.security === "none",
-    connectionTimeout: stepMs,
-    greetingTimeout: stepMs,
-    socketTimeout: stepMs,
-    // A text of an alert must never read a file or a URL.
-    disableFileAccess: true,
-    disableUrlAccess: true,
-    ...(ca === undefined ? {} : { tls: { ca: [...ca] } }),
-    ...(server.user === undefined
-      ? {}
-      : { auth: { user: server.user, pass: server.password?.reveal() ?? "" } }),
-  });
-  const unwatch = onAbort(signal, () => transport.close());
-  try {
-    const { rejected, rejectedErrors } = await transport.sendMail({
-      from: mail.from,
-      to: [...mail.to],
-      subject: mail.subject,
-      text: mail.text,
-      messageId: `<${mail.messageId}>`,
-      references: `<${mail.threadId}>`,
-    });
-    return toRefused(rejected, rejectedErrors, server);
-  } catch (error) {
-    const { rejected, rejectedErrors } = isRecord(error) ? error : {};
-    // No recipient is left: the library throws.
-    if (Array.isArray(rejectedErrors) && Array.isArray(rejected))
-      return toRefused(rejected, rejectedErrors, server);
-    throw toChannelError(error, server);
-  } finally {
-    unwatch();
-    transport.close();
-  }
-}
-
-function toRefused(
-  rejected: readonly unknown[],
-  errors: readonly unknown[] | undefined,
-  server: MailServer,
-): readonly RefusedRecipient[] {
-  return rejected.map((address, index) => {
-    const { status, words } = smtpReply(errors?.[index], server);
-    return { address: String(address), status, words: words === "" ? "no reason given" : words };
-  });
-}
-
-function toChannelError(error: unknown, server: MailServer): ChannelError {
-  const { status, words } = smtpReply(error, server);
-  if (SMTP_REJECTIONS.has(status))
-    return new ChannelError({ code: "rejected", status }, `the mail server replied ${words}`);
-  return notSent(status === 0 ? safeText(error) : `the mail server replied ${words}`);
-}
-
-/** The code and the text of an SMTP reply, without the account that it can repeat. */
-function smtpReply(
-  error: unknown,
-  { user = "", password }: MailServer,
-): { readonly status: number; readonly words: string } {
-  const { responseCode, response } = isRecord(error) ? error : {};
-  const status = typeof responseCode === "number" ? responseCode : 0;
-  const text = typeof response === "string" ? response : `${status === 0 ? "" : status}`;
-  const secrets = [user, password?.reveal() ?? ""].flatMap((one) => [
-    one,
-    Buffer.from(one).toString("base64"),
-  ]);
-  return { status, words: withoutSecrets(wordsOf(text), secrets) };
-}
-
-function notSent(reason: string): ChannelError {
-  return new ChannelError({ code: "not-sent", reason }, `e-mail not sent: ${reason}`);
 }
