@@ -90,9 +90,11 @@ export async function createRelayer(
   const subscription = followLocalChain(config, chains.local.client.pool.order, context);
   const window = await openWindow(config, chains.local.client, context);
   const limits = attemptLimitsOf(config.history);
+  const localTimeMs = (): number => watches.local.view().chainMs;
   const activity = createActivity(clock.nowMs);
   const open = lasting.openStore ?? openStore;
-  const store = await open(placeOf(config), { chainId: config.chain.id, limits }, context);
+  const storeDeps = { ...context, localTimeMs };
+  const store = await open(placeOf(config), { chainId: config.chain.id, limits }, storeDeps);
   const { journal } = store;
   const payer = payerOf(config.signer, window.address);
   const height = createHeightSignal(clock, (latestHeight, latestTimeNs) =>
@@ -116,6 +118,7 @@ export async function createRelayer(
     local,
     client: chains.local.client,
     recordIncomplete: (reason) => costs.recordIncomplete(reason),
+    localTimeMs,
     context,
   });
   const { ledger, timeline, payments } = history;
@@ -130,7 +133,6 @@ export async function createRelayer(
     blockHash,
     logger,
   });
-  const localTimeMs = (): number => watches.local.view().chainMs;
   const gateDeps = {
     client: chains.local.client,
     local,
@@ -261,13 +263,8 @@ export async function createRelayer(
     gate: gate.status,
     config: () => lasting.reloader?.status(),
   };
-  const health = createHealth(config, {
-    ...state,
-    chains,
-    metrics,
-    recordProblems: timeline.record,
-    context,
-  });
+  const { record: recordProblems } = timeline;
+  const health = createHealth(config, { ...state, chains, metrics, recordProblems, context });
   const { status } = health;
   registerStatusGauges(metricsRegistry, status);
   registerCostGauges(metricsRegistry, costs.view, clock.nowMs);

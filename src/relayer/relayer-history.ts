@@ -23,6 +23,8 @@ interface HistoryDeps {
   readonly client: Pick<ChainClient, "comet">;
   /** Called with the reason for which payments may be missing; undefined when none is. */
   readonly recordIncomplete: (reason: string | undefined) => void;
+  /** Time by the local chain, wall-clock ms. */
+  readonly localTimeMs: () => number;
   readonly context: DaemonContext;
 }
 
@@ -44,7 +46,7 @@ const MAX_WAITING = 20_000;
 
 /** Opens ledger and time line on the store. */
 export async function createHistory(config: RelayerConfig, deps: HistoryDeps): Promise<RelayerHistory> {
-  const { payer, signer, store, registry, local, client, context } = deps;
+  const { payer, signer, store, registry, local, client, localTimeMs, context } = deps;
   const { nowMs } = context.clock;
   const chainId = config.chain.id;
   const queries = () => registry.states().map(({ query }) => query);
@@ -53,12 +55,13 @@ export async function createHistory(config: RelayerConfig, deps: HistoryDeps): P
     payer,
     store,
     nowMs,
+    localTimeMs,
     sharing: (connectionId) =>
       queries()
         .filter((query) => query.connectionId === connectionId)
         .map(({ id, owner }) => ({ queryId: id, owner })),
   });
-  const timeline = createProblemTimeline({ chainId, account: signer, store, nowMs });
+  const timeline = createProblemTimeline({ chainId, account: signer, store, nowMs, localTimeMs });
   await timeline.load();
   const recoverDeps = {
     ledger,

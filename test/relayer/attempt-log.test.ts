@@ -11,13 +11,18 @@ import { sampleAttempt } from "./samples.ts";
 const SIGNAL = new AbortController().signal;
 const DAY_MS = 86_400_000;
 
-function openLog(startMs: number, limits = { maxAgeMs: 10 * DAY_MS, maxRows: 1_000 }) {
+function openLog(
+  startMs: number,
+  limits = { maxAgeMs: 10 * DAY_MS, maxRows: 1_000 },
+  localTimeMs?: () => number,
+) {
   const file = new Database(":memory:");
   migrateSchema(file, MIGRATIONS);
   const database = createSqliteDatabase(file);
   const clock = createManualClock(startMs);
   const queue = createWriteQueue({ database, clock, random: () => 0, onError: () => {} });
-  const open = (chain: string) => createAttemptLog(chain, limits, { database, queue, nowMs: clock.nowMs });
+  const time = { nowMs: clock.nowMs, ...(localTimeMs === undefined ? {} : { localTimeMs }) };
+  const open = (chain: string) => createAttemptLog(chain, limits, { database, queue, ...time });
   return { log: open("local-1"), other: open("local-2"), clock, flushed: () => queue.flushed(SIGNAL) };
 }
 
@@ -87,6 +92,15 @@ describe("the attempt log", () => {
     const log = createAttemptLog("local-1", limits, { database, queue, nowMs: clock.nowMs });
     const outcomes = (await log.find({ limit: 10 })).map(({ outcome }) => outcome);
     expect(outcomes).toEqual(["not-broadcast", "included", "not-broadcast"]);
+  });
+
+  it("deletes nothing by a clock that is ahead of the chain", async () => {
+    const start = 100 * DAY_MS;
+    const { log, clock, flushed } = openLog(start, undefined, () => start);
+    await clock.advance(40 * DAY_MS);
+    log.note([sampleAttempt({ startedAtMs: start - 1_000 }), sampleAttempt({ startedAtMs: clock.nowMs() })]);
+    await flushed();
+    expect(await log.find({ limit: 10 })).toHaveLength(2);
   });
 
   it("filters by query, connection, owner, outcome and time, newest first, up to the limit", async () => {

@@ -48,6 +48,20 @@ const open = (account = "neutron1a") => {
 };
 
 describe("the time line of problems", () => {
+  it("forgets nothing by a clock that is ahead of the chain", () => {
+    const timeline = createProblemTimeline({
+      chainId: "local-1",
+      account: "neutron1a",
+      store,
+      nowMs: () => nowMs,
+      localTimeMs: () => START,
+    });
+    timeline.record([]);
+    nowMs += 4_000 * 24 * 3_600_000;
+    timeline.record([]);
+    expect(timeline.runs()).toHaveLength(2);
+  });
+
   it("has no run in a pause of more than half a minute: nobody looked then", () => {
     const { run, now } = open();
     run(10);

@@ -63,6 +63,8 @@ export interface CostLedgerDeps {
   readonly sharing: (connectionId: string) => readonly SharingQuery[];
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
+  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  readonly localTimeMs?: () => number;
 }
 
 /** A transaction with its parts, not written yet. */
@@ -78,7 +80,7 @@ const STORED_BLOCKS = 1_000n;
 
 /** Creates the ledger of one payer on an open store. */
 export function createCostLedger(deps: CostLedgerDeps): CostLedger {
-  const { store, chainId, payer, nowMs } = deps;
+  const { store, chainId, payer, nowMs, localTimeMs = nowMs } = deps;
   const key = [chainId, payer] as const;
   let open: Entry[] | undefined;
   let prunedAt = Number.NEGATIVE_INFINITY;
@@ -102,7 +104,7 @@ export function createCostLedger(deps: CostLedgerDeps): CostLedger {
     });
     if (nowMs() - prunedAt < SPANS.minutes) return;
     prunedAt = nowMs();
-    store.queue.push((session) => prune(session, key, nowMs()));
+    store.queue.push((session) => prune(session, key, Math.min(nowMs(), localTimeMs())));
   };
   return {
     recordAt,

@@ -62,11 +62,13 @@ export interface TimelineDeps {
   readonly store: Pick<RelayerStore, "queue" | "session">;
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
+  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  readonly localTimeMs?: () => number;
 }
 
 /** Creates the time line of one relayer. It is empty until `load`. */
 export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
-  const { store, nowMs } = deps;
+  const { store, nowMs, localTimeMs = nowMs } = deps;
   const key = [deps.chainId, deps.account] as const;
   let runs: OpenSpan[] = [];
   let problems: OpenProblem[] = [];
@@ -162,7 +164,7 @@ export function createProblemTimeline(deps: TimelineDeps): ProblemTimeline {
       }
       for (const problem of present) recordProblem(problem, atMs);
       if (atMs - savedMs >= SAVE_MS || atMs < savedMs) save();
-      prune(atMs);
+      prune(Math.min(atMs, localTimeMs()));
     },
     save,
     problems: () => problems,

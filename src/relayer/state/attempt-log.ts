@@ -33,6 +33,8 @@ export interface AttemptLogDeps {
   readonly queue: Pick<WriteQueue, "offer">;
   /** Wall-clock time, ms. */
   readonly nowMs: () => number;
+  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  readonly localTimeMs?: () => number;
 }
 
 /** Maximum length of a stored reason. A chain's log may contain a whole stack trace. */
@@ -54,7 +56,7 @@ const PLACEHOLDERS = `(${COLUMNS.split(", ")
 
 /** Creates the log of one local chain on an open store (`openStore`). */
 export function createAttemptLog(chain: string, limits: AttemptLimits, deps: AttemptLogDeps): AttemptLog {
-  const { database, queue, nowMs } = deps;
+  const { database, queue, nowMs, localTimeMs = nowMs } = deps;
   // The first write deletes old rows too: with many restarts and few attempts each, the count would never be reached.
   let sincePrune = PRUNE_EVERY;
   /** Attempts whose write has not begun. They arrive one by one, and a write for each would take too long. */
@@ -79,7 +81,7 @@ export function createAttemptLog(chain: string, limits: AttemptLimits, deps: Att
       sincePrune += attempts.length;
       if (sincePrune < PRUNE_EVERY) return;
       sincePrune = 0;
-      const at = nowMs();
+      const at = Math.min(nowMs(), localTimeMs());
       queue.offer((session) => prune(session, chain, limits, at));
     },
     find: async (filter) => (await select(database, chain, filter)).map(toAttempt),

@@ -59,6 +59,8 @@ interface WriteGuard {
 
 export interface StoreDeps {
   readonly clock: Clock;
+  /** Time by the local chain, wall-clock ms: a clock that is ahead of it deletes nothing. Default: the wall clock. */
+  readonly localTimeMs?: () => number;
   readonly random: () => number;
   readonly logger: Logger;
 }
@@ -116,7 +118,7 @@ export async function openStore(
   };
   const journal = createJournal(options.chainId, { session: database, queue });
   const { nowMs } = deps.clock;
-  const attempts = createAttemptLog(options.chainId, options.limits, { database, queue, nowMs });
+  const attempts = createAttemptLog(options.chainId, options.limits, { ...deps, database, queue, nowMs });
   try {
     await journal.reload();
   } catch (error) {

@@ -52,6 +52,26 @@ const paid = (
 });
 
 describe("the cost ledger", () => {
+  it("deletes nothing by a clock that is ahead of the chain", async () => {
+    const ahead = createCostLedger({
+      chainId: "local-1",
+      payer: "neutron1payer",
+      store,
+      sharing: () => [],
+      nowMs: () => nowMs,
+      localTimeMs: () => START,
+    });
+    ahead.recordAt(paid(100n, [1n]), START);
+    nowMs += 4_000 * 24 * 3_600_000;
+    ahead.record(paid(7n, [1n]));
+    ahead.record(paid(7n, [1n]));
+    await flushed();
+    const [kept] = await store.session.run("SELECT COUNT(*) AS count FROM query_cost WHERE start_ms < ?", [
+      START + 1,
+    ]);
+    expect(Number(kept?.["count"])).toBeGreaterThan(0);
+  });
+
   it("adds transactions by query in spans of five minutes, an hour and a day", async () => {
     const ledger = openLedger();
     ledger.record(paid(100n, [1n, 2n]));
