@@ -17,7 +17,7 @@ export const ROOT = join(dirname(fileURLToPath(import.meta.url)), "../..");
 export const SOURCE = join(ROOT, "dist/docs/source");
 export const SITE = join(ROOT, "dist/docs/site");
 
-const PICTURE = /\.png$/;
+const PICTURE = /\.(?:png|jpg)$/;
 /** Path of an introduction's file, or of its page. */
 const README = /(^|\/)README\.md$/;
 
