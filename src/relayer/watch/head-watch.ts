@@ -99,7 +99,8 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
       return {
         height,
         blockTimeMs,
-        chainMs: blockTimeMs === undefined ? clock.nowMs() : blockTimeMs + nowMs - seenAtMs,
+        // Whole, as it goes into a store: the monotonic clock has fractions.
+        chainMs: blockTimeMs === undefined ? clock.nowMs() : blockTimeMs + Math.round(nowMs - seenAtMs),
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
         blockMs: marks.blockMs(),
         sinceReadMs: nowMs - readAtMs,
