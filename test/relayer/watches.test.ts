@@ -69,6 +69,9 @@ describe("the watch of a chain's newest block", () => {
     see(6n, ns(START_MS + 7_200_000));
     // Whole: PostgreSQL refuses a fraction for a time.
     expect(watch.view().chainMs).toBe(START_MS + 7_202_000);
+    // A notice without the block's time does not lead back to this machine's clock.
+    see(7n, 0n);
+    expect(watch.view().chainMs).toBe(START_MS + 7_202_000);
   });
 
   it("sees at its first read that a chain has had no block for an hour", () => {

@@ -110,9 +110,8 @@ async function testOf(text: string, context: CliContext): Promise<string | undef
     return undefined;
   try {
     const { notify } = readDaemonConfig(kind, source, {}).config;
-    const channels = notify.channels.map((one) =>
-      createChannel(one, { post: createPostJson(), mail: createSendMail() }),
-    );
+    const transports = { post: createPostJson(), mail: createSendMail() };
+    const channels = notify.channels.map((one) => createChannel(one, transports));
     const test = {
       clock: systemClock,
       reason: "relaywatch config init tries the channel",

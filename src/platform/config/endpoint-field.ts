@@ -2,22 +2,21 @@ import { z } from "zod";
 import { certificatesField, httpUrlField, processSecretSource, secretField } from "./config-fields.ts";
 
 /**
- * Field for a server on any machine: a URL, or a section with the URL, a name and headers. `hasKey`: its path and query may contain a
- * key, which `config show` leaves out.
+ * Field for a server on any machine: a URL, or a section with the URL, a name and headers. `config show` leaves out the URL's query, and
+ * with `hasKey` its path, which may be a key.
  */
 export function endpointField(secrets = processSecretSource, { hasKey = false } = {}) {
-  return z.preprocess(
-    (value) => (typeof value === "string" ? { url: value } : value),
-    endpointSection(secrets, hasKey),
-  );
+  return z.preprocess(urlAsSection, endpointSection(secrets, hasKey));
 }
 
 /** As {@link endpointField}; null stands for none. */
 export function nullableEndpointField(secrets = processSecretSource) {
-  return z.preprocess(
-    (value) => (typeof value === "string" ? { url: value } : value),
-    endpointSection(secrets, false).nullable(),
-  );
+  return z.preprocess(urlAsSection, endpointSection(secrets, false).nullable());
+}
+
+/** Turns a URL, the short form of a section, into the section. */
+export function urlAsSection(value: unknown): unknown {
+  return typeof value === "string" ? { url: value } : value;
 }
 
 function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {

@@ -6,6 +6,7 @@ import {
   secretField,
   type SecretSource,
 } from "../../platform/config/config-fields.ts";
+import { urlAsSection } from "../../platform/config/endpoint-field.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type PostgresAddress, parsePostgresUrl } from "../../platform/storage/postgres-url.ts";
 import type { StorePlace } from "./store.ts";
@@ -23,7 +24,7 @@ function postgresField() {
 /** `store`: `postgres://…`, or an object with the reference of its password. */
 export function storeField(secrets: SecretSource) {
   return z.preprocess(
-    (given) => (typeof given === "string" ? { url: given } : given),
+    urlAsSection,
     z.strictObject({
       url: postgresField()
         .describe(

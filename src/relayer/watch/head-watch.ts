@@ -11,8 +11,9 @@ export interface HeadView {
   /** Time in the block's header, wall-clock ms; undefined when unknown. */
   readonly blockTimeMs: number | undefined;
   /**
-   * Time by the chain, wall-clock ms: that of its newest block, and what has passed since it was seen. The chain decides by its own time, for
-   * instance whether a light client has expired, and this machine's clock may be wrong. Before the first block it is that of this machine.
+   * Time by the chain, wall-clock ms: its newest block's with a known time, and what has passed since that block was seen. The chain decides
+   * by its own time, for instance whether a light client has expired, and this machine's clock may be wrong. Before such a block it is this
+   * machine's time.
    */
   readonly chainMs: number;
   /** Time without a new block; undefined before the first status. */
@@ -60,14 +61,16 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
   let readAtMs = clock.monotonicMs();
   let triedAtMs = readAtMs;
   let newAtMs = readAtMs;
-  let seenAtMs = readAtMs;
+  /** The newest block with a known time, and when it was seen. */
+  let timed: { readonly blockMs: number; readonly seenMs: number } | undefined;
 
   const takeBlock = (block: SeenBlock, nowMs: number): void => {
     const timeMs = block.latestTimeNs === 0n ? undefined : Number(block.latestTimeNs / NS_PER_MS);
     // Only the header tells how old the first block is. Later blocks are timed by our own clock, which may differ from
     // the chain's.
     const ageMs = height === undefined && timeMs !== undefined ? Math.max(0, clock.nowMs() - timeMs) : 0;
-    [newAtMs, seenAtMs] = [nowMs - ageMs, nowMs];
+    newAtMs = nowMs - ageMs;
+    if (timeMs !== undefined) timed = { blockMs: timeMs, seenMs: nowMs };
     [height, blockTimeMs] = [block.latestHeight, timeMs];
     marks.add({ height, atMs: newAtMs, localHeight: localHeight() });
   };
@@ -100,7 +103,7 @@ export function createHeadWatch(clock: Clock, localHeight: () => bigint): HeadWa
         height,
         blockTimeMs,
         // Whole, as it goes into a store: the monotonic clock has fractions.
-        chainMs: blockTimeMs === undefined ? clock.nowMs() : blockTimeMs + Math.round(nowMs - seenAtMs),
+        chainMs: timed === undefined ? clock.nowMs() : timed.blockMs + Math.round(nowMs - timed.seenMs),
         sinceBlockMs: height === undefined ? undefined : nowMs - newAtMs,
         blockMs: marks.blockMs(),
         sinceReadMs: nowMs - readAtMs,

@@ -269,15 +269,16 @@ function withKeys(
     ...Object.values(fallbacks).flat(),
   ]);
   const ofChain = given === undefined ? [] : [given.rest, given.rpc, ...(given.fallbacks ?? [])];
+  const isGiven = (one: Endpoint | null | undefined): one is Endpoint => one !== null && one !== undefined;
   const endpoints = [
-    ...ofNodes.filter((one) => one?.headers !== undefined),
-    ...ofChain.filter((one) => one?.headers !== undefined || hasKey(one)),
-  ].filter((one): one is Endpoint => one !== undefined && one !== null);
+    ...ofNodes.filter(isGiven).filter(({ headers }) => headers !== undefined),
+    ...ofChain.filter(isGiven).filter((one) => one.headers !== undefined || hasPath(one)),
+  ];
   return endpoints.length === 0 ? {} : { endpoints };
 }
 
-function hasKey(endpoint: Endpoint | undefined): boolean {
-  const { pathname, search } = new URL(endpoint?.url ?? "http://none");
+function hasPath({ url }: Endpoint): boolean {
+  const { pathname, search } = new URL(url);
   return pathname !== "/" || search !== "";
 }
 

@@ -18,7 +18,7 @@ export interface ValidatorTarget {
   readonly egress: readonly string[];
   /** The metrics of its nodes come from Prometheus. Absent: they are scraped. */
   readonly isStored?: true;
-  /** Those of its URLs whose requests have headers of their own. Absent: none. */
+  /** Its endpoints with headers, and the chain's with a path or a query, which may be keys. Absent: none. */
   readonly endpoints?: readonly Endpoint[];
 }
 
