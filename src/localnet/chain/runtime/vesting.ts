@@ -1,4 +1,5 @@
 import { DEC18_ONE, mulDec18, quoDec18, roundDec18 } from "../../../platform/base/decimal.ts";
+import { minInt } from "../../../platform/base/integers.ts";
 import { amountOf, arePositive, type Coin, formatCoins, sumCoins } from "./coins.ts";
 
 /** A part of a periodic schedule. */
@@ -26,13 +27,6 @@ export interface Vesting {
   /** Unix seconds; 0 for `permanent`. */
   readonly endTime: bigint;
   readonly schedule: VestingSchedule;
-}
-
-const NS_PER_SECOND = 1_000_000_000n;
-
-/** Converts a block's time to Unix seconds. */
-export function unixSeconds(timeNs: bigint): bigint {
-  return timeNs / NS_PER_SECOND;
 }
 
 /** Returns what has vested at a time (SDK `GetVestedCoins`). */
@@ -84,7 +78,7 @@ export function lockedCoins(vesting: Vesting, time: bigint): readonly Coin[] {
     still,
     still.map(({ denom, amount }) => ({
       denom,
-      amount: least(amount, amountOf(vesting.delegatedVesting, denom)),
+      amount: minInt(amount, amountOf(vesting.delegatedVesting, denom)),
     })),
   );
 }
@@ -94,7 +88,7 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
   const still = vestingCoins(vesting, time);
   const fromVesting = coins.map(({ denom, amount }) => {
     const available = amountOf(still, denom) - amountOf(vesting.delegatedVesting, denom);
-    return { denom, amount: least(available < 0n ? 0n : available, amount) };
+    return { denom, amount: minInt(available < 0n ? 0n : available, amount) };
   });
   return {
     ...vesting,
@@ -110,11 +104,11 @@ export function trackDelegation(vesting: Vesting, time: bigint, coins: readonly 
 export function trackUndelegation(vesting: Vesting, coins: readonly Coin[]): Vesting {
   const free = coins.map(({ denom, amount }) => ({
     denom,
-    amount: least(amountOf(vesting.delegatedFree, denom), amount),
+    amount: minInt(amountOf(vesting.delegatedFree, denom), amount),
   }));
   const fromVesting = coins.map(({ denom, amount }) => ({
     denom,
-    amount: least(amountOf(vesting.delegatedVesting, denom), amount - amountOf(free, denom)),
+    amount: minInt(amountOf(vesting.delegatedVesting, denom), amount - amountOf(free, denom)),
   }));
   return {
     ...vesting,
@@ -165,8 +159,4 @@ function validatePeriods(
 
 function subtract(coins: readonly Coin[], less: readonly Coin[]): readonly Coin[] {
   return sumCoins([...coins, ...less.map(({ denom, amount }) => ({ denom, amount: -amount }))]);
-}
-
-function least(a: bigint, b: bigint): bigint {
-  return a < b ? a : b;
 }

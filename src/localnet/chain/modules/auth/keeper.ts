@@ -1,4 +1,5 @@
 import { unreachable } from "../../../../platform/base/errors.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
 import { Any } from "../../../../cosmos/proto/gen/google/protobuf/any.ts";
 import { formatAddress, moduleAddress, parseAddress } from "../../runtime/address.ts";
 import type { Account, AnteAccounts } from "../../runtime/ante-step.ts";
@@ -99,11 +100,11 @@ export function createAuthKeeper(options: AuthOptions): AuthKeeper {
     },
     lockedCoins: (context, address) => {
       const coins = accounts.get(context, address)?.vesting;
-      return coins === undefined ? NO_COINS : vesting.lockedCoins(coins, vesting.unixSeconds(context.timeNs));
+      return coins === undefined ? NO_COINS : vesting.lockedCoins(coins, splitNs(context.timeNs).seconds);
     },
     trackDelegation: (context, address, coins) =>
       track(context, address, (before) =>
-        vesting.trackDelegation(before, vesting.unixSeconds(context.timeNs), coins),
+        vesting.trackDelegation(before, splitNs(context.timeNs).seconds, coins),
       ),
     trackUndelegation: (context, address, coins) =>
       track(context, address, (before) => vesting.trackUndelegation(before, coins)),

@@ -1,6 +1,7 @@
 import type { Period } from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/vesting.ts";
 import * as tx from "../../../../cosmos/proto/gen/cosmos/vesting/v1beta1/tx.ts";
 import { errorText } from "../../../../platform/base/errors.ts";
+import { splitNs } from "../../../../platform/base/time.ts";
 import { isRecord, type JsonValue } from "../../../../platform/base/json.ts";
 import { arePositive, type Coin, formatCoins, parseCoins, sumCoins } from "../../runtime/coins.ts";
 import type { Context } from "../../runtime/context.ts";
@@ -15,7 +16,6 @@ import { messageHandlers } from "../../runtime/handlers.ts";
 import type { ChainModule } from "../../runtime/module.ts";
 import {
   endOfPeriods,
-  unixSeconds,
   validateVesting,
   type Vesting,
   type VestingPeriod,
@@ -75,7 +75,7 @@ function createByTime(context: Context, message: tx.MsgCreateVestingAccount, dep
   // An end before the block's time is accepted, as deployed: everything has vested one second later.
   const schedule: VestingSchedule = delayed
     ? { kind: "delayed" }
-    : { kind: "continuous", startTime: unixSeconds(context.timeNs) };
+    : { kind: "continuous", startTime: splitNs(context.timeNs).seconds };
   fund(context, ends, newVesting(coins, endTime, schedule), deps);
 }
 
