@@ -269,12 +269,15 @@ function withKeys(
     ...Object.values(fallbacks).flat(),
   ]);
   const ofChain = given === undefined ? [] : [given.rest, given.rpc, ...(given.fallbacks ?? [])];
-  const isGiven = (one: Endpoint | null | undefined): one is Endpoint => one !== null && one !== undefined;
   const endpoints = [
     ...ofNodes.filter(isGiven).filter(({ headers }) => headers !== undefined),
     ...ofChain.filter(isGiven).filter((one) => one.headers !== undefined || hasPath(one)),
   ];
   return endpoints.length === 0 ? {} : { endpoints };
+}
+
+function isGiven(endpoint: Endpoint | null | undefined): endpoint is Endpoint {
+  return endpoint !== null && endpoint !== undefined;
 }
 
 function hasPath({ url }: Endpoint): boolean {
