@@ -2,6 +2,7 @@ import { createChainClient, type PooledChainClient } from "../cosmos/client/crea
 import type { Endpoint } from "../platform/http/remote.ts";
 import type { EndpointCheck, EndpointPool } from "../cosmos/client/endpoint-pool.ts";
 import { ClientError } from "../cosmos/client/errors.ts";
+import { readLightBlock } from "../cosmos/client/light-block.ts";
 import type { ChainSubscription } from "../cosmos/client/events/subscription.ts";
 import { createWebSocketSubscription } from "../cosmos/client/events/websocket-subscription.ts";
 import type { RpcObserver } from "../cosmos/client/rpc-caller.ts";
@@ -40,7 +41,7 @@ export function openClient(
       },
       network: { ca: config.tls?.ca_file },
     },
-    { clock, random, logger, observer: deps.observer },
+    { clock, random, logger, observer: deps.observer, readLightBlock },
   );
 }
 

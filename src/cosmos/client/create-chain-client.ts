@@ -21,6 +21,7 @@ import { type ParsedEndpoint, parseEndpoints } from "./endpoint.ts";
 import { createPooledEndpoint, type PooledEndpoint } from "./pooled-endpoint.ts";
 import { createEndpointPool, type EndpointPool } from "./endpoint-pool.ts";
 import { ClientError, closedError } from "./errors.ts";
+import type { readLightBlock } from "./light-block.ts";
 import {
   decodeGrpcResponse,
   decodeStoreResponseAt,
@@ -76,6 +77,11 @@ export interface ChainClientDeps {
   readonly random: () => number;
   readonly logger: Logger;
   readonly observer: RpcObserver;
+  /**
+   * Default: loaded at the first such read, since it brings the verification of signatures. That wait puts its calls into another HTTP
+   * request than the others of their turn, so a relayer gives it.
+   */
+  readonly readLightBlock?: typeof readLightBlock;
 }
 
 /** A chain client over a pool of endpoints. */
@@ -118,9 +124,8 @@ export function createChainClient(options: ChainClientOptions, deps: ChainClient
     },
     lightBlock: (height, signal, validators) => {
       const run: RpcWork<LightBlockBytes>["run"] = async (call, endpoint) => {
-        // It loads the verification of signatures, which a query does not need.
-        const { readLightBlock } = await import("./light-block.ts");
-        return readLightBlock(height, call, endpoint, validators);
+        const read = deps.readLightBlock ?? (await import("./light-block.ts")).readLightBlock;
+        return read(height, call, endpoint, validators);
       };
       return pool.run(
         { method: "commit", params: height === 0n ? {} : { height: height.toString() }, run },

@@ -1,3 +1,4 @@
+import { readLightBlock } from "../../cosmos/client/light-block.ts";
 import { createChainClient } from "../../cosmos/client/create-chain-client.ts";
 import { silentObserver } from "../../cosmos/client/rpc-caller.ts";
 import { createTxSender } from "../../cosmos/client/tx/create-tx-sender.ts";
@@ -83,7 +84,7 @@ async function openChain(
   const deps = { clock, random, logger };
   const client = createChainClient(
     { endpoints: [{ url: `http://127.0.0.1:${port}`, name: chainId }], chainId, limits: { connections: 8 } },
-    { ...deps, observer: silentObserver },
+    { ...deps, observer: silentObserver, readLightBlock },
   );
   const mnemonic = new Secret(accountNamed(chain, roles.ibcRelayer[part]).mnemonic);
   const signer = await createSigner({ kind: "mnemonic", mnemonic }, bech32Prefix);
