@@ -93,18 +93,42 @@ export async function previewKv(
     const simulation = await simulate(result.message);
     if (!simulation.ok) return { ...common, outcome: refusalOf(failureText(simulation)) };
     const values = valuesOf(result.message);
-    const quiet = config.queries.allow_kv_callbacks
-      ? await simulate(withoutCallback(result.message))
+    const callbackGas = config.queries.allow_kv_callbacks
+      ? await simulateCallback(simulate, result.message)
       : undefined;
     const outcome = {
       kind: "accepted",
       gas: simulation.gasUsed,
-      callbackGas: quiet?.ok === true ? maxInt(simulation.gasUsed - quiet.gasUsed, 0n) : undefined,
+      callbackGas,
       bytes: result.message.length,
       values,
     } as const;
     return { ...common, outcome };
   });
+}
+
+/** Pairs of simulations between which the chain may change. */
+const CALLBACK_TRIES = 3;
+
+/**
+ * Simulates a result with and without its callback, and resolves with the difference of gas. Resolves with undefined when it
+ * cannot be simulated, or when the chain changes during each try: a client update that somebody else sends in between makes
+ * the next simulation cheaper, which is not the callback's gas.
+ */
+export async function simulateCallback(
+  simulate: (value: Uint8Array) => Promise<SimulationOutcome>,
+  message: Uint8Array,
+): Promise<bigint | undefined> {
+  const quiet = withoutCallback(message);
+  let before = await simulate(quiet);
+  for (let tries = 1; tries <= CALLBACK_TRIES; tries++) {
+    const called = await simulate(message);
+    const after = await simulate(quiet);
+    if (!before.ok || !called.ok || !after.ok) return undefined;
+    if (before.gasUsed === after.gasUsed) return maxInt(called.gasUsed - after.gasUsed, 0n);
+    before = after;
+  }
+  return undefined;
 }
 
 function refusalOf(reason: string): KvPreview["outcome"] {
