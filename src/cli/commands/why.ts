@@ -7,7 +7,7 @@ import { CliError } from "../../platform/cli/cli-error.ts";
 import { askDaemon } from "../../platform/cli/daemon-request.ts";
 import { daemonUrlOption } from "../../platform/cli/options.ts";
 import { formatOptions, printReport, type ReportFormatOptions } from "../../platform/cli/print-report.ts";
-import type { Report, ReportOutcome } from "../../platform/report/document.ts";
+import { paragraph, type Report, type ReportOutcome } from "../../platform/report/document.ts";
 import { parseRelayerNow, relayerWhyReport } from "../../relayer/report/why-relayer.ts";
 import { type OracleOptions, oracleOptions, readNow } from "../../watchdog/cli/oracle-source.ts";
 import { whyReport } from "../../watchdog/report/status-report.ts";
@@ -121,10 +121,7 @@ function joined(all: readonly Said[]): Report {
   return {
     title: first.title,
     outcome: outcome ?? "fine",
-    blocks: [
-      { kind: "text", text: `Asked: ${asked.join("; and ")}.` },
-      ...reports.flatMap(({ blocks }) => blocks),
-    ],
+    blocks: [...paragraph(`Asked: ${asked.join("; and ")}.`), ...reports.flatMap(({ blocks }) => blocks)],
     data: Object.assign({}, ...reports.map(({ data }) => data), {
       asked: all.map(({ kind, host, report }) => ({
         daemon: kind,

@@ -6,7 +6,16 @@ import {
   formatMinute,
   formatTime,
 } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
+import {
+  heading,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  type ReportOutcome,
+  right,
+  sparks,
+  table,
+} from "../../platform/report/document.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { Attempt, AttemptSummary } from "../state/attempt.ts";
@@ -23,16 +32,16 @@ export function relayerReport(data: RelayerData): Report {
     title: `Relayer, ${formatMinute(fromMs)} to ${formatMinute(toMs)} UTC`,
     outcome: outcomeOf(data),
     blocks: [
-      { kind: "text", text: headline(data) },
-      resultsByTime(data),
-      outcomeTable(outcomes),
-      ...latenessBlocks(lateness),
-      { kind: "heading", text: "Cost by owner" },
-      ownerTable(owners, data),
-      ...totalBlocks(owners, data),
-      ...callbackBlocks(owners, data),
-      { kind: "heading", text: "Dead letters" },
-      deadLetterBlock(data),
+      ...paragraph(headline(data)),
+      ...resultsByTime(data),
+      ...outcomeTable(outcomes),
+      ...paragraph(lateness && latenessText(lateness)),
+      ...heading("Cost by owner"),
+      ...ownerTable(owners, data),
+      ...paragraph(totalText(owners, data)),
+      ...paragraph(callbackText(owners, data)),
+      ...heading("Dead letters"),
+      ...deadLetterTable(data),
     ],
     data: {
       report: "relayer",
@@ -79,20 +88,17 @@ function attemptsIn(counts: readonly { readonly attempts: number }[]): number {
   return counts.reduce((sum, { attempts }) => sum + attempts, 0);
 }
 
-function resultsByTime({ summary, fromMs, toMs }: RelayerData): ReportBlock {
+function resultsByTime({ summary, fromMs, toMs }: RelayerData): readonly ReportBlock[] {
   const values = Array.from({ length: SUMMARY_PARTS }, () => 0);
   for (const { outcome, part, attempts } of summary.outcomes)
     if (outcome === "included" && part < SUMMARY_PARTS) values[part] = (values[part] ?? 0) + attempts;
-  return {
-    kind: "sparks",
-    lines: [
-      {
-        label: "Results",
-        bars: sparkline(values),
-        note: `most: ${Math.max(...values)} in ${formatRoundedDuration((toMs - fromMs) / SUMMARY_PARTS)}`,
-      },
-    ],
-  };
+  return sparks([
+    {
+      label: "Results",
+      bars: sparkline(values),
+      note: `most: ${Math.max(...values)} in ${formatRoundedDuration((toMs - fromMs) / SUMMARY_PARTS)}`,
+    },
+  ]);
 }
 
 function countOutcomes({ outcomes }: AttemptSummary): readonly (readonly [string, number])[] {
@@ -101,12 +107,11 @@ function countOutcomes({ outcomes }: AttemptSummary): readonly (readonly [string
   return [...counts].toSorted(([a, x], [b, y]) => (x === y ? (a < b ? -1 : 1) : y - x));
 }
 
-function outcomeTable(outcomes: readonly (readonly [string, number])[]): ReportBlock {
-  return {
-    kind: "table",
-    columns: [{ title: "Outcome" }, { title: "Attempts", align: "right" }],
-    rows: outcomes.map(([outcome, count]) => [outcome, formatCount(count)]),
-  };
+function outcomeTable(outcomes: readonly (readonly [string, number])[]): readonly ReportBlock[] {
+  return table(
+    ["Outcome", right("Attempts")],
+    outcomes.map(([outcome, count]) => [outcome, formatCount(count)]),
+  );
 }
 
 /** Blocks from the due height to the block with the result. */
@@ -128,15 +133,8 @@ function latenessOf({ lateness }: AttemptSummary): (Lateness & Record<string, nu
   return { p50: at(0.5), p95: at(0.95), max };
 }
 
-function latenessBlocks(lateness: Lateness | undefined): readonly ReportBlock[] {
-  if (lateness === undefined) return [];
-  const { p50, p95, max } = lateness;
-  return [
-    {
-      kind: "text",
-      text: `Half of the results were in a block within ${counted(p50, "block")} after they were due, 95 % within ${p95}, all within ${max}.`,
-    },
-  ];
+function latenessText({ p50, p95, max }: Lateness): string {
+  return `Half of the results were in a block within ${counted(p50, "block")} after they were due, 95 % within ${p95}, all within ${max}.`;
 }
 
 /** An amount in base units, and in display units if the relayer names them. */
@@ -144,27 +142,19 @@ function amountText(amount: bigint, { denom, unit }: RelayerData): string {
   return denom === undefined ? formatCount(amount) : formatAmount(amount, denom, unit, ",");
 }
 
-function totalBlocks(owners: readonly OwnerCost[], data: RelayerData): readonly ReportBlock[] {
+function totalText(owners: readonly OwnerCost[], data: RelayerData): string {
   const total = owners.reduce((sum, { fee }) => sum + fee, 0n);
-  return [{ kind: "text", text: `Fees of all owners: ${amountText(total, data)}.` }];
+  return `Fees of all owners: ${amountText(total, data)}.`;
 }
 
-function ownerTable(owners: readonly OwnerCost[], { denom, unit }: RelayerData): ReportBlock {
+function ownerTable(owners: readonly OwnerCost[], { denom, unit }: RelayerData): readonly ReportBlock[] {
   const name = denom === undefined ? "" : ` (${denom})`;
-  return {
-    kind: "table",
-    columns: [
-      { title: "Owner" },
-      { title: "Attempts", align: "right" },
-      { title: "Results", align: "right" },
-      { title: "Gas", align: "right" },
-      { title: `Fee${name}`, align: "right" },
-      ...(unit === undefined ? [] : [{ title: `Fee (${unit.name})`, align: "right" as const }]),
-      { title: "Gas a result", align: "right" },
-      { title: "Callback", align: "right" },
-      { title: `Fee a result${name}`, align: "right" },
-    ],
-    rows: owners.map((cost) => [
+  const ofUnit = unit === undefined ? [] : [`Fee (${unit.name})`];
+  const numbers = ["Attempts", "Results", "Gas", `Fee${name}`, ...ofUnit];
+  const ofResult = ["Gas a result", "Callback", `Fee a result${name}`];
+  return table(
+    ["Owner", ...[...numbers, ...ofResult].map((title) => right(title))],
+    owners.map((cost) => [
       cost.owner,
       formatCount(cost.attempts),
       formatCount(cost.included),
@@ -175,7 +165,7 @@ function ownerTable(owners: readonly OwnerCost[], { denom, unit }: RelayerData):
       perResult(cost.callbackGas, cost),
       perResult(cost.fee, cost),
     ]),
-  };
+  );
 }
 
 function perResult(value: bigint | undefined, { included }: OwnerCost): string {
@@ -183,18 +173,13 @@ function perResult(value: bigint | undefined, { included }: OwnerCost): string {
 }
 
 /** The owner whose callbacks cost the most, so that its team can act. */
-function callbackBlocks(owners: readonly OwnerCost[], data: RelayerData): readonly ReportBlock[] {
+function callbackText(owners: readonly OwnerCost[], data: RelayerData): string | undefined {
   const costs = owners.map((cost) => ({ ...cost, callbackFee: callbackFee(cost) ?? 0n }));
   const total = costs.reduce((sum, { fee }) => sum + fee, 0n);
   const all = costs.reduce((sum, one) => sum + one.callbackFee, 0n);
   const [most] = costs.toSorted((a, b) => (a.callbackFee > b.callbackFee ? -1 : 1));
-  if (most === undefined || most.callbackFee === 0n) return [];
-  return [
-    {
-      kind: "text",
-      text: `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}, those of ${most.owner} the most: ${amountText(most.callbackFee, data)}.`,
-    },
-  ];
+  if (most === undefined || most.callbackFee === 0n) return undefined;
+  return `"Callback" is the estimated gas of a result that its contract uses. All callbacks together cost ${amountText(all, data)} of ${amountText(total, data)}, those of ${most.owner} the most: ${amountText(most.callbackFee, data)}.`;
 }
 
 /** Part of the fee that the callbacks of an owner cost. */
@@ -220,18 +205,12 @@ function ownerJson(cost: OwnerCost) {
 /** Maximum number of listed dead letters. */
 const MAX_LISTED = 20;
 
-function deadLetterBlock({ deadLetters }: RelayerData): ReportBlock {
-  if (deadLetters.length === 0) return { kind: "text", text: "None." };
+function deadLetterTable({ deadLetters }: RelayerData): readonly ReportBlock[] {
+  if (deadLetters.length === 0) return paragraph("None.");
   const rest = deadLetters.length - MAX_LISTED;
-  return {
-    kind: "table",
-    columns: [
-      { title: "Time (UTC)" },
-      { title: "Query", align: "right" },
-      { title: "Transaction" },
-      { title: "Reason" },
-    ],
-    rows: [
+  return table(
+    ["Time (UTC)", right("Query"), "Transaction", "Reason"],
+    [
       ...deadLetters
         .slice(0, MAX_LISTED)
         .map(({ atMs, queryId, hash, reason }) => [
@@ -242,7 +221,7 @@ function deadLetterBlock({ deadLetters }: RelayerData): ReportBlock {
         ]),
       ...(rest > 0 ? [["", "", `and ${rest} more`, ""]] : []),
     ],
-  };
+  );
 }
 
 /** The cost of one owner's queries. */

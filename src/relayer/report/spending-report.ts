@@ -1,5 +1,12 @@
 import { formatMinute } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
+import {
+  heading,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  type ReportOutcome,
+  table,
+} from "../../platform/report/document.ts";
 import { encodeSpending, type SpendingView } from "../costs/spending-view.ts";
 import { type SpendingText, spendingText, type TextColumn } from "./spending-text.ts";
 
@@ -14,17 +21,17 @@ export function spendingReport(view: SpendingView): Report {
     title: `Relayer's spending by ${by}${readAtMs === null ? "" : `, ${formatMinute(readAtMs)} UTC`}`,
     outcome: outcomeOf(view),
     blocks: [
-      text(words.payer),
-      ...(view.incomplete === null ? [] : [text(`The sums may be incomplete: ${view.incomplete}.`)]),
-      table(words.windows, windows),
-      { kind: "heading", text: by === "owner" ? "By owner of the queries" : "By query" },
+      ...paragraph(words.payer),
+      ...paragraph(view.incomplete === null ? undefined : `The sums may be incomplete: ${view.incomplete}.`),
+      ...tableOf(words.windows, windows),
+      ...heading(by === "owner" ? "By owner of the queries" : "By query"),
       ...rowBlocks(words),
-      { kind: "heading", text: "Forecast" },
-      text(words.budget),
-      text(words.basis),
-      ...(words.prices.length === 0 ? [] : [table(words.forecast, words.prices)]),
-      { kind: "heading", text: "What comes back" },
-      text(`Nothing: ${words.returns}`),
+      ...heading("Forecast"),
+      ...paragraph(words.budget),
+      ...paragraph(words.basis),
+      ...(words.prices.length === 0 ? [] : tableOf(words.forecast, words.prices)),
+      ...heading("What comes back"),
+      ...paragraph(`Nothing: ${words.returns}`),
     ],
     data: { report: "relayer-spending", ...encodeSpending(view) },
     csv: {
@@ -43,16 +50,15 @@ function outcomeOf({ read_at, incomplete, over_budget }: SpendingView): ReportOu
   return incomplete === null && over_budget === null ? "fine" : "problem";
 }
 
-function text(words: string): ReportBlock {
-  return { kind: "text", text: words };
-}
-
-function table<Row>(columns: readonly TextColumn<Row>[], rows: readonly Row[]): ReportBlock {
-  return { kind: "table", columns, rows: rows.map((row) => columns.map((column) => column.text(row))) };
+function tableOf<Row>(columns: readonly TextColumn<Row>[], rows: readonly Row[]): readonly ReportBlock[] {
+  return table(
+    columns,
+    rows.map((row) => columns.map((column) => column.text(row))),
+  );
 }
 
 function rowBlocks({ rows, columns, unit }: SpendingText): readonly ReportBlock[] {
-  if (rows.length === 0) return [text("Nothing was paid yet.")];
+  if (rows.length === 0) return paragraph("Nothing was paid yet.");
   const more = rows.length > MAX_ROWS ? ` The ${MAX_ROWS} most expensive of ${rows.length}.` : "";
-  return [text(`In ${unit}.${more}`), table(columns, rows.slice(0, MAX_ROWS))];
+  return [...paragraph(`In ${unit}.${more}`), ...tableOf(columns, rows.slice(0, MAX_ROWS))];
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { counted, formatDuration, formatMinute } from "../../platform/base/text.ts";
 import { withoutTemplates } from "../../platform/monitoring/alerts/runbook-route.ts";
-import type { Report, ReportBlock } from "../../platform/report/document.ts";
+import { heading, list, paragraph, type Report, type ReportBlock } from "../../platform/report/document.ts";
 import { PROBLEM_CODES, type ProblemCode } from "../health/problems.ts";
 import { RELAYER_CONDITIONS } from "../monitoring/relayer-alerts.ts";
 
@@ -78,17 +78,14 @@ export function relayerWhyReport(now: RelayerNow): Report {
     title: "Why",
     outcome: !isKnown && problems.length === 1 ? "unseen" : problems.length > 0 ? "problem" : "fine",
     blocks: [
-      ...(problems.length === 0 ? [{ kind: "text", text: "Relayer: nothing is wrong." } as const] : []),
+      ...paragraph(problems.length === 0 ? "Relayer: nothing is wrong." : undefined),
       ...problems.flatMap(problemBlocks),
       ...lateBlocks(late, queries.length),
-      ...(deadLetters === 0
-        ? []
-        : [
-            {
-              kind: "text",
-              text: `${counted(deadLetters, "transaction was", "transactions were")} not delivered: relaywatch relayer dead-letters lists them.`,
-            } as const,
-          ]),
+      ...paragraph(
+        deadLetters === 0
+          ? undefined
+          : `${counted(deadLetters, "transaction was", "transactions were")} not delivered: relaywatch relayer dead-letters lists them.`,
+      ),
     ],
     data: {
       report: "why",
@@ -125,12 +122,9 @@ function problemBlocks({ code, connection_id: id, text, since }: RelayerProblem)
   ];
   const title = condition?.title ?? code;
   return [
-    { kind: "heading", text: `${id ?? "relayer"}: ${title} (${condition?.severity ?? "warning"})` },
-    {
-      kind: "text",
-      text: `${since === null ? "" : `Since ${formatMinute(Date.parse(since))} UTC: `}${text}.`,
-    },
-    { kind: "list", items },
+    ...heading(`${id ?? "relayer"}: ${title} (${condition?.severity ?? "warning"})`),
+    ...paragraph(`${since === null ? "" : `Since ${formatMinute(Date.parse(since))} UTC: `}${text}.`),
+    ...list(items),
   ];
 }
 
@@ -144,8 +138,7 @@ function actionOf(code: string): string | null {
 }
 
 function lateBlocks(late: RelayerNow["queries"], all: number): readonly ReportBlock[] {
-  if (late.length === 0)
-    return [{ kind: "text", text: `None of ${counted(all, "query", "queries")} is overdue.` }];
+  if (late.length === 0) return paragraph(`None of ${counted(all, "query", "queries")} is overdue.`);
   const more = late.length > MAX_LISTED ? [`and ${late.length - MAX_LISTED} more`] : [];
   const items = late.slice(0, MAX_LISTED).map((query) => {
     const { id, type, connection_id: connection, late_blocks: blocks, late_seconds: seconds, error } = query;
@@ -154,8 +147,5 @@ function lateBlocks(late: RelayerNow["queries"], all: number): readonly ReportBl
       error === null ? "" : `; ${counted(query.failures, "failure")}, last ${error.code}: ${error.reason}`;
     return `query ${id} (${type}, ${connection}) is ${counted(blocks, "block")}${time} late${why}`;
   });
-  return [
-    { kind: "heading", text: "Late queries" },
-    { kind: "list", items: [...items, ...more] },
-  ];
+  return [...heading("Late queries"), ...list([...items, ...more])];
 }

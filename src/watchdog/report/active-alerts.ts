@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { formatMinute } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
-import type { ReportBlock } from "../../platform/report/document.ts";
+import { list, paragraph, type ReportBlock, table } from "../../platform/report/document.ts";
 import { consequencesText, underCauses } from "../alerts/under-causes.ts";
 
 /** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
@@ -26,19 +26,11 @@ export interface ActiveAlert {
 
 /** Alerts as a table, and below it the muted ones under their causes. */
 export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
-  if (alerts.length === 0) return [{ kind: "text", text: "No alert is pending or fires." }];
+  if (alerts.length === 0) return paragraph("No alert is pending or fires.");
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
   const items = groups.flatMap(({ alert: { title, validator }, consequences }) =>
     consequences.length === 0 ? [] : [`${validator}, ${title}; ${consequencesText(consequences)}.`],
   );
-  const columns = [
-    { title: "Alert" },
-    { title: "Validator" },
-    { title: "Severity" },
-    { title: "State" },
-    { title: "Since (UTC)" },
-    { title: "Reason" },
-  ];
   const rows = groups.map(({ alert }) => [
     alert.title,
     alert.validator,
@@ -48,8 +40,8 @@ export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBloc
     alert.reason,
   ]);
   return [
-    { kind: "table", columns, rows },
-    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
+    ...table(["Alert", "Validator", "Severity", "State", "Since (UTC)", "Reason"], rows),
+    ...list(items),
   ];
 }
 

@@ -1,6 +1,13 @@
 import { DAY_MS, MINUTE_MS, isoTime } from "../../platform/base/time.ts";
 import { type Month, monthStartMs, nextMonthMs } from "../../platform/base/month.ts";
-import type { Report } from "../../platform/report/document.ts";
+import {
+  list,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  right,
+  table,
+} from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute } from "../../platform/base/text.ts";
 import { EMPTY_ALERTING, planAlerts } from "../alerts/plan-alerts.ts";
 import type { AlertRule, PastInput } from "../conditions/condition.ts";
@@ -175,13 +182,12 @@ export function backtestReport(
     title: `Backtest of ${month}`,
     outcome: hasData ? "fine" : "unseen",
     blocks: [
-      {
-        kind: "text",
-        text: hasData
+      ...paragraph(
+        hasData
           ? `${alerts.length} alerts, ${notified.length} of them notified, ${(notified.length / weeks).toFixed(1)} a week. ${PRECISION}`
           : "No block of this month is counted.",
-      },
-      ...(alerts.length === 0 ? [] : [tableOf(alerts)]),
+      ),
+      ...(alerts.length === 0 ? [] : tableOf(alerts)),
       ...notEvaluatedBlocks(options),
     ],
     data: {
@@ -210,28 +216,15 @@ export function backtestReport(
 const PRECISION =
   "The store keeps minutes for 12 hours, and later only the sums of hours, so the poll at which a rate crossed its threshold is not known: alerts of rate and pay are within an hour, and one that lasts less can be missing. Halts and gaps are stored with their times and are exact to the poll; of several nodes, a gap is the time in which none was read.";
 
-function notEvaluatedBlocks({ rules }: BacktestOptions): Report["blocks"] {
+function notEvaluatedBlocks({ rules }: BacktestOptions): readonly ReportBlock[] {
   const items = [...notEvaluated(rules)].map(([notStored, names]) => `no ${notStored}: ${names.join(", ")}`);
-  if (items.length === 0) return [];
-  return [
-    { kind: "text", text: "Not evaluated, since the store has" },
-    { kind: "list", items },
-  ];
+  return items.length === 0 ? [] : [...paragraph("Not evaluated, since the store has"), ...list(items)];
 }
 
-function tableOf(alerts: readonly PastAlert[]): Report["blocks"][number] {
-  return {
-    kind: "table",
-    columns: [
-      { title: "Fired (UTC)" },
-      { title: "For", align: "right" },
-      { title: "Validator" },
-      { title: "Alert" },
-      { title: "Severity" },
-      { title: "Missed by then", align: "right" },
-      { title: "Muted by" },
-    ],
-    rows: alerts.map((alert) => [
+function tableOf(alerts: readonly PastAlert[]): readonly ReportBlock[] {
+  return table(
+    ["Fired (UTC)", right("For"), "Validator", "Alert", "Severity", right("Missed by then"), "Muted by"],
+    alerts.map((alert) => [
       formatMinute(alert.firedAtMs),
       alert.resolvedAtMs === undefined
         ? "to the end"
@@ -242,7 +235,7 @@ function tableOf(alerts: readonly PastAlert[]): Report["blocks"][number] {
       formatCount(alert.misses),
       alert.mutedBy ?? "–",
     ]),
-  };
+  );
 }
 
 function pastAlertJson(alert: PastAlert) {

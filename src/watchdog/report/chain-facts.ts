@@ -1,6 +1,6 @@
 import { z } from "zod";
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { ReportBlock } from "../../platform/report/document.ts";
+import { list, type ReportBlock } from "../../platform/report/document.ts";
 import {
   type ComparedPrices,
   comparisonsJson,
@@ -140,8 +140,7 @@ export function chainItems(
 
 /** The same of several validators, as a list. */
 export function chainBlocks(validators: readonly ChainOf[], nowMs: number): readonly ReportBlock[] {
-  const items = validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs));
-  return items.length === 0 ? [] : [{ kind: "list", items }];
+  return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }
 
 /** A validator with its facts. */

@@ -1,5 +1,13 @@
 import type { JsonObject } from "../../platform/base/json.ts";
-import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
+import {
+  heading,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  type ReportOutcome,
+  right,
+  table,
+} from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatRoundedDuration } from "../../platform/base/text.ts";
 import {
   type Assessment,
@@ -22,20 +30,11 @@ export function forecastReport(validators: readonly ValidatorData[]): Report {
     title: `Forecast of ${validators[0]?.assessment.month ?? "the month"}`,
     outcome: monthOutcomeOf(validators),
     blocks: [
-      {
-        kind: "table",
-        columns: [
-          { title: "Validator" },
-          { title: "Now", align: "right" },
-          { title: "Low", align: "right" },
-          { title: "Expected", align: "right" },
-          { title: "High", align: "right" },
-          { title: "Tier" },
-          { title: "Pay", align: "right" },
-        ],
+      ...table(
+        ["Validator", right("Now"), right("Low"), right("Expected"), right("High"), "Tier", right("Pay")],
         rows,
-      },
-      { kind: "text", text: LEGEND },
+      ),
+      ...paragraph(LEGEND),
       ...earlyBlocks(validators),
       ...validators.flatMap(detailBlocks),
     ],
@@ -77,41 +76,34 @@ function detailBlocks({ ledger, assessment }: ValidatorData): readonly ReportBlo
     ...BURN_WINDOWS.map((window) => burnText(one.burnRates[window])),
   ]);
   return [
-    { kind: "heading", text: ledger.validator },
-    headroom.length === 0
-      ? { kind: "text", text: "The block time is not known yet, so neither is the headroom." }
-      : {
-          kind: "table",
-          columns: [
-            { title: "For" },
-            { title: "Lost after an outage of" },
-            { title: "At the present loss", align: "right" },
-            { title: "Rate needed from now on", align: "right" },
-            ...BURN_WINDOWS.map((window) => ({ title: `Burn ${window}`, align: "right" }) as const),
+    ...heading(ledger.validator),
+    ...(headroom.length === 0
+      ? paragraph("The block time is not known yet, so neither is the headroom.")
+      : table(
+          [
+            "For",
+            "Lost after an outage of",
+            right("At the present loss"),
+            right("Rate needed from now on"),
+            ...BURN_WINDOWS.map((window) => right(`Burn ${window}`)),
           ],
           rows,
-        },
-    ...(forecast === undefined ? [] : [regimeBlock(forecast)]),
-    { kind: "text", text: rotationText(rotation) },
+        )),
+    ...(forecast === undefined ? [] : regimeTable(forecast)),
+    ...paragraph(rotationText(rotation)),
   ];
 }
 
-function regimeBlock({ regimes }: Forecast): ReportBlock {
-  return {
-    kind: "table",
-    columns: [
-      { title: "If the rest is like" },
-      { title: "Missed then", align: "right" },
-      { title: "Month ends at", align: "right" },
-      { title: "Tier" },
-    ],
-    rows: regimes.map(({ name, badShare, end, tier }) => [
+function regimeTable({ regimes }: Forecast): readonly ReportBlock[] {
+  return table(
+    ["If the rest is like", right("Missed then"), right("Month ends at"), "Tier"],
+    regimes.map(({ name, badShare, end, tier }) => [
       REGIME_NAMES[name],
       `${(100 * badShare).toFixed(4)} %`,
       formatRate(end),
       tier,
     ]),
-  };
+  );
 }
 
 function burnText(rate: number | undefined): string {
@@ -153,26 +145,20 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
     title: `What if: ${scenario.name}, now`,
     outcome: outcomeOf(results.map(({ result }) => result)),
     blocks: [
-      {
-        kind: "table",
-        columns: [
-          { title: "Validator" },
-          { title: "Missed", align: "right" },
-          { title: "Month without", align: "right" },
-          { title: "Month with", align: "right" },
-          { title: "Tier without" },
-          { title: "Tier with" },
-          { title: "Less pay", align: "right" },
+      ...table(
+        [
+          "Validator",
+          right("Missed"),
+          right("Month without"),
+          right("Month with"),
+          "Tier without",
+          "Tier with",
+          right("Less pay"),
         ],
-        rows: results.map(({ validator, result, currency }) => cellsOf(validator, result, currency)),
-      },
-      {
-        kind: "text",
-        text: "Rates and pay are those expected at the end of the month.",
-      },
-      ...(results.some(({ result }) => result === undefined)
-        ? [{ kind: "text", text: NOT_KNOWN } as const]
-        : []),
+        results.map(({ validator, result, currency }) => cellsOf(validator, result, currency)),
+      ),
+      ...paragraph("Rates and pay are those expected at the end of the month."),
+      ...paragraph(results.some(({ result }) => result === undefined) ? NOT_KNOWN : undefined),
     ],
     data: {
       report: "what-if",

@@ -4,7 +4,18 @@ import { type BlockCounts, sumCounts } from "../ledger/block-counts.ts";
 import type { Rollup } from "../ledger/ledger-view.ts";
 import type { Headroom } from "../policy/assessment.ts";
 import { successRate } from "../policy/reward-tier.ts";
-import type { Report, ReportBlock, ReportOutcome, Spark } from "../../platform/report/document.ts";
+import {
+  heading,
+  list,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  type ReportOutcome,
+  right,
+  type Spark,
+  sparks,
+  table,
+} from "../../platform/report/document.ts";
 import { formatCount, formatRoundedDuration, formatMinute, formatTime } from "../../platform/base/text.ts";
 import {
   type CostedIncident,
@@ -45,14 +56,14 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
     title: `Handover, ${formatMinute(shift.fromMs)} to ${formatMinute(shift.toMs)} UTC`,
     outcome: outcomeOf(validators),
     blocks: [
-      { kind: "heading", text: "Now" },
+      ...heading("Now"),
       ...nowBlocks(validators, shift.toMs),
-      { kind: "heading", text: "The shift" },
-      shiftTable(shifts, shift),
-      { kind: "sparks", lines: validators.map((data) => missesInShift(data, shift)) },
+      ...heading("The shift"),
+      ...shiftTable(shifts, shift),
+      ...sparks(validators.map((data) => missesInShift(data, shift))),
       ...incidentTables(validators, shift),
-      { kind: "heading", text: "Timeline (UTC)" },
-      timeline(moments),
+      ...heading("Timeline (UTC)"),
+      ...timeline(moments),
     ],
     data: {
       report: "handover",
@@ -122,29 +133,18 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
     ),
   );
   const chain = validators.flatMap((data) => chainItems(data.ledger.validator, data.chain, nowMs));
-  const items = [...firing, ...pending, ...chain];
+  const silence = pending.length === 0 ? "No alert fires." : "No alert fires yet.";
   return [
-    ...(firing.length === 0
-      ? [{ kind: "text", text: pending.length === 0 ? "No alert fires." : "No alert fires yet." } as const]
-      : []),
-    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
-    {
-      kind: "table",
-      columns: [
-        { title: "Validator" },
-        { title: "Month", align: "right" },
-        { title: "Tier" },
-        ...HEADROOM_COLUMNS,
-      ],
-      rows,
-    },
+    ...paragraph(firing.length === 0 ? silence : undefined),
+    ...list([...firing, ...pending, ...chain]),
+    ...table(["Validator", right("Month"), "Tier", ...HEADROOM_COLUMNS], rows),
   ];
 }
 
 /** Columns of {@link headroomText}, for the upper and the lower boundary. */
 export const HEADROOM_COLUMNS = [
-  { title: "Full pay is lost after an outage of" },
-  { title: "All pay is lost after an outage of" },
+  "Full pay is lost after an outage of",
+  "All pay is lost after an outage of",
 ] as const;
 
 /** Says how far a boundary is away: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
@@ -159,18 +159,10 @@ interface ShiftCounts {
   readonly counts: BlockCounts;
 }
 
-function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): ReportBlock {
-  return {
-    kind: "table",
-    columns: [
-      { title: "Validator" },
-      { title: "Rate", align: "right" },
-      { title: "Good", align: "right" },
-      { title: "Missed", align: "right" },
-      { title: "Unknown", align: "right" },
-      { title: "Alerts fired", align: "right" },
-    ],
-    rows: shifts.map(({ data, counts }) => [
+function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): readonly ReportBlock[] {
+  return table(
+    ["Validator", right("Rate"), right("Good"), right("Missed"), right("Unknown"), right("Alerts fired")],
+    shifts.map(({ data, counts }) => [
       data.ledger.validator,
       formatRate(successRate(counts)),
       formatCount(counts.good),
@@ -178,7 +170,7 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): Re
       formatCount(counts.unknown),
       String(data.alerts.filter(({ firedAtMs }) => firedAtMs >= fromMs && firedAtMs < toMs).length),
     ]),
-  };
+  );
 }
 
 /** Longest shift that is read from minutes; older minutes are not stored. */
@@ -205,7 +197,7 @@ function incidentTables(validators: readonly ValidatorData[], shift: Shift): rea
     const costOfBlocks = (blocks: bigint): Cost => costOf(costedMonth(data, monthOf(shift.toMs - 1)), blocks);
     const bad = incidents.reduce((sum, one) => sum + one.bad, 0n);
     const text = `Incidents of ${data.ledger.validator}: ${costText(costOfBlocks(bad))}.`;
-    return [{ kind: "text", text } as const, ...incidentBlocks(incidents, costOfBlocks)];
+    return [...paragraph(text), ...incidentBlocks(incidents, costOfBlocks)];
   });
 }
 
@@ -281,11 +273,10 @@ function momentsOf({ ledger, alerts }: ValidatorData, { fromMs, toMs }: Shift): 
   return [...events, ...ofAlerts].filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
 }
 
-function timeline(moments: readonly Moment[]): ReportBlock {
-  if (moments.length === 0) return { kind: "text", text: "Nothing happened." };
-  return {
-    kind: "table",
-    columns: [{ title: "Time" }, { title: "Validator" }, { title: "What" }, { title: "Detail" }],
-    rows: moments.map(({ atMs, validator, what, text }) => [formatTime(atMs), validator, what, text]),
-  };
+function timeline(moments: readonly Moment[]): readonly ReportBlock[] {
+  if (moments.length === 0) return paragraph("Nothing happened.");
+  return table(
+    ["Time", "Validator", "What", "Detail"],
+    moments.map(({ atMs, validator, what, text }) => [formatTime(atMs), validator, what, text]),
+  );
 }

@@ -1,5 +1,5 @@
 import { formatCount, formatMinute, formatRoundedDuration } from "../../platform/base/text.ts";
-import type { ReportBlock } from "../../platform/report/document.ts";
+import { type ReportBlock, right, table } from "../../platform/report/document.ts";
 import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";
@@ -22,14 +22,14 @@ export function incidentBlocks(
   const sum = smaller.reduce((blocks, { bad }) => blocks + bad, 0n);
   const hasBlocks = [...worst].some(({ blocks }) => blocks !== undefined);
   const columns = [
-    { title: "From (UTC)" },
-    { title: "Length", align: "right" },
-    ...(hasBlocks ? [{ title: "Blocks" } as const] : []),
-    { title: "What" },
-    { title: "Missed", align: "right" },
-    { title: "Of the allowance", align: "right" },
-    { title: "Ended by" },
-  ] as const;
+    "From (UTC)",
+    right("Length"),
+    ...(hasBlocks ? ["Blocks"] : []),
+    "What",
+    right("Missed"),
+    right("Of the allowance"),
+    "Ended by",
+  ];
   const rows = incidents
     .filter((one) => worst.has(one))
     .map(({ fromMs, toMs, blocks, bad, cause, cost, end }) => [
@@ -50,15 +50,9 @@ export function incidentBlocks(
     shareText(costOf(blocks)),
     "–",
   ];
-  return [
-    {
-      kind: "table",
-      columns,
-      rows: [
-        ...rows,
-        ...(sum === 0n ? [] : [more(`${smaller.length} smaller incidents`, sum)]),
-        ...(others === 0n ? [] : [more("hour not known", others)]),
-      ],
-    },
-  ];
+  return table(columns, [
+    ...rows,
+    ...(sum === 0n ? [] : [more(`${smaller.length} smaller incidents`, sum)]),
+    ...(others === 0n ? [] : [more("hour not known", others)]),
+  ]);
 }

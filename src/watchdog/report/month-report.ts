@@ -1,7 +1,17 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { Month } from "../../platform/base/month.ts";
 import { counted, formatCents, formatCount, formatMinute } from "../../platform/base/text.ts";
-import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
+import {
+  heading,
+  list,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  type ReportOutcome,
+  right,
+  sparks,
+  table,
+} from "../../platform/report/document.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import { type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
@@ -23,8 +33,8 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
     title: `Oracle report of ${month}`,
     outcome: monthOutcome(months),
     blocks: [
-      stateBlock(months, validators),
-      ...(months.length === 0 ? [] : [{ kind: "text", text: `${PAY_NOTE} ${policyText(months)}` } as const]),
+      ...paragraph(stateText(months, validators)),
+      ...paragraph(months.length === 0 ? undefined : `${PAY_NOTE} ${policyText(months)}`),
       ...summaryBlocks(months),
       ...months.flatMap(courseBlocks),
       ...missing(validators, months),
@@ -47,9 +57,7 @@ function isCompared(month: Month): (data: ValidatorData) => boolean {
 
 function comparison(open: readonly ValidatorData[]): readonly ReportBlock[] {
   const blocks = comparisonBlocks(open);
-  return blocks.length === 0
-    ? []
-    : [{ kind: "heading", text: "Compared with the other validators of the set" }, ...blocks];
+  return blocks.length === 0 ? [] : [...heading("Compared with the other validators of the set"), ...blocks];
 }
 
 function standingData({ ledger, standing }: ValidatorData): JsonObject {
@@ -70,11 +78,10 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
     title: `Month close of ${month}`,
     outcome: monthOutcome(months),
     blocks: [
-      stateBlock(months, validators),
-      {
-        kind: "text",
-        text: `${counted(months.length, "validator")}, pay together: ${formatCents(pay, commonCurrency(months))}. ${PAY_NOTE}`,
-      },
+      ...paragraph(stateText(months, validators)),
+      ...paragraph(
+        `${counted(months.length, "validator")}, pay together: ${formatCents(pay, commonCurrency(months))}. ${PAY_NOTE}`,
+      ),
       ...summaryBlocks(months),
       ...months.flatMap(closeBlocks),
       ...missing(validators, months),
@@ -96,17 +103,17 @@ function factsOf(validators: readonly ValidatorData[], month: Month): readonly M
   return validators.flatMap((data) => monthFacts(data, month) ?? []);
 }
 
-function stateBlock(months: readonly MonthFacts[], validators: readonly ValidatorData[]): ReportBlock {
+function stateText(months: readonly MonthFacts[], validators: readonly ValidatorData[]): string {
   const finalized = months.filter(({ record }) => record.finalized !== undefined).length;
   if (months.length === 0) {
     const all = validators.flatMap(({ ledger }) => ledger.months().map(({ month }) => month));
     const known = [...new Set(all)].toSorted().join(", ");
     const others = known === "" ? "" : ` --month selects one of those that are: ${known}.`;
-    return { kind: "text", text: `No block of this month is counted.${others}` };
+    return `No block of this month is counted.${others}`;
   }
-  if (finalized === months.length)
-    return { kind: "text", text: "The month is closed; its counts are sealed." };
-  return { kind: "text", text: "The month is open: its counts still change." };
+  return finalized === months.length
+    ? "The month is closed; its counts are sealed."
+    : "The month is open: its counts still change.";
 }
 
 function missing(
@@ -115,23 +122,19 @@ function missing(
 ): readonly ReportBlock[] {
   const known = new Set(months.map(({ validator }) => validator));
   const names = validators.map(({ ledger }) => ledger.validator).filter((name) => !known.has(name));
-  return names.length === 0 || months.length === 0
-    ? []
-    : [{ kind: "text", text: `Without a counted block: ${names.join(", ")}.` }];
+  const isNamed = names.length > 0 && months.length > 0;
+  return paragraph(isNamed ? `Without a counted block: ${names.join(", ")}.` : undefined);
 }
 
 function courseBlocks(facts: MonthFacts): readonly ReportBlock[] {
   const items = facts.events.map(({ fromMs, text }) => `${formatMinute(fromMs)} ${text}`);
   return [
-    {
-      kind: "heading",
-      text: `${facts.validator}: ${formatRate(facts.rate)}, tier ${facts.tier ?? "unknown"}`,
-    },
-    ...(facts.payment === undefined ? [] : [{ kind: "text", text: paymentText(facts.payment) } as const]),
-    missesBlock(facts),
+    ...heading(`${facts.validator}: ${formatRate(facts.rate)}, tier ${facts.tier ?? "unknown"}`),
+    ...paragraph(facts.payment && paymentText(facts.payment)),
+    ...missesBlock(facts),
     ...incidentLines(facts),
     ...alertBlocks(facts),
-    ...(items.length === 0 ? [] : [{ kind: "list", items } as const]),
+    ...list(items),
   ];
 }
 
@@ -143,32 +146,22 @@ function alertBlocks({ alerts }: MonthFacts): readonly ReportBlock[] {
     formatMinute(sinceMs),
     resolvedAtMs === undefined ? "after the month" : formatMinute(resolvedAtMs),
   ]);
-  const columns = [
-    { title: "Alert" },
-    { title: "Severity" },
-    { title: "Since (UTC)" },
-    { title: "Resolved" },
-  ];
-  return [{ kind: "table", columns, rows }];
+  return table(["Alert", "Severity", "Since (UTC)", "Resolved"], rows);
 }
 
 function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
   const { policy, record, payCents, rate, payment } = facts;
-  const changes = tierChanges(facts);
   return [
-    { kind: "heading", text: `${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}` },
-    {
-      kind: "text",
-      text: `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear, policy.currency)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"], policy.currency)}`}.`,
-    },
-    ...(payment === undefined ? [] : [{ kind: "text", text: paymentText(payment) } as const]),
+    ...heading(`${facts.validator}: tier ${facts.tier ?? "unknown"}, pay ${payText(facts)}`),
+    ...paragraph(
+      `Rate ${formatRate(rate)}: ${formatCount(record.counts.good)} good, ${formatCount(record.counts.bad)} missed, ${formatCount(record.counts.unknown)} unknown, counted from ${formatMinute(record.coveredFromMs)} UTC${originText(record)}. Policy: ${policy.curve} (${policy.source})${payCents === undefined ? "" : `; linear pays ${formatCents(payCents.linear, policy.currency)}, revenue-quadratic ${formatCents(payCents["revenue-quadratic"], policy.currency)}`}.`,
+    ),
+    ...paragraph(payment && paymentText(payment)),
     ...sourceBlocks(facts),
-    missesBlock(facts),
+    ...missesBlock(facts),
     ...incidentLines(facts),
-    ...(changes.length === 0 ? [] : [{ kind: "list", items: changes } as const]),
-    ...(record.finalized === undefined
-      ? []
-      : [{ kind: "text", text: `Seal: sha256 ${record.finalized.hash}` } as const]),
+    ...list(tierChanges(facts)),
+    ...paragraph(record.finalized && `Seal: sha256 ${record.finalized.hash}`),
   ];
 }
 
@@ -193,23 +186,15 @@ function payText({ payCents, policy }: MonthFacts): string {
 /** The rates of all sources, when there is more than one. */
 function sourceBlocks({ sources }: MonthFacts): readonly ReportBlock[] {
   if (sources.length < 2) return [];
-  return [
-    {
-      kind: "table",
-      columns: [
-        { title: "Counted by" },
-        { title: "Rate", align: "right" },
-        { title: "Good", align: "right" },
-        { title: "Blocks", align: "right" },
-      ],
-      rows: sources.map(({ source, rate }) => [
-        SOURCE_NAMES[source],
-        formatRate(rate),
-        formatCount(rate.good),
-        formatCount(rate.total),
-      ]),
-    },
-  ];
+  return table(
+    ["Counted by", right("Rate"), right("Good"), right("Blocks")],
+    sources.map(({ source, rate }) => [
+      SOURCE_NAMES[source],
+      formatRate(rate),
+      formatCount(rate.good),
+      formatCount(rate.total),
+    ]),
+  );
 }
 
 const SOURCE_NAMES = {
@@ -223,7 +208,7 @@ function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonl
   if (cost.blocks === 0n) return [];
   const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
   return [
-    { kind: "text", text: `Missed: ${costText(cost)}.` },
+    ...paragraph(`Missed: ${costText(cost)}.`),
     ...incidentBlocks(incidents, (blocks) => costOf(costed, blocks), record.counts.bad - known),
   ];
 }
@@ -234,23 +219,17 @@ function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
 }
 
 /** One row per validator: rate, tier and pay. The column of backfilled blocks is there when there are any. */
-function summaryTable(months: readonly MonthFacts[]): ReportBlock {
+function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
-  return {
-    kind: "table",
-    columns: [
-      { title: "Validator" },
-      { title: "Rate", align: "right" },
-      { title: "Tier" },
-      { title: "Pay, linear", align: "right" },
-      { title: "Pay, quadratic", align: "right" },
-      { title: "Good", align: "right" },
-      { title: "Missed", align: "right" },
-      { title: "Unknown", align: "right" },
-      { title: "Estimated", align: "right" },
-      ...(hasBackfill ? [{ title: "Backfilled", align: "right" } as const] : []),
+  const numbers = ["Good", "Missed", "Unknown", "Estimated", ...(hasBackfill ? ["Backfilled"] : [])];
+  return table(
+    [
+      "Validator",
+      right("Rate"),
+      "Tier",
+      ...["Pay, linear", "Pay, quadratic", ...numbers].map((title) => right(title)),
     ],
-    rows: months.map(
+    months.map(
       ({
         validator,
         rate,
@@ -271,7 +250,7 @@ function summaryTable(months: readonly MonthFacts[]): ReportBlock {
         ...(hasBackfill ? [formatCount(blocksOf(backfilled))] : []),
       ],
     ),
-  };
+  );
 }
 
 /** The table of all validators, and what its columns mean as far as they have something. */
@@ -289,10 +268,7 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
       ? ["Backfilled: read from Prometheus after a gap."]
       : []),
   ];
-  return [
-    summaryTable(months),
-    ...(notes.length === 0 ? [] : [{ kind: "text", text: notes.join(" ") } as const]),
-  ];
+  return [...summaryTable(months), ...paragraph(notes.length === 0 ? undefined : notes.join(" "))];
 }
 
 /** The main table of month reports: one row per validator with raw values. */
@@ -330,27 +306,24 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
 }
 
 /** Misses by day and by hour of the day as bars. Days without a block are dots. */
-function missesBlock({ days, badByHour, record }: MonthFacts): ReportBlock {
-  if (record.counts.bad === 0n) return { kind: "text", text: "No miss." };
+function missesBlock({ days, badByHour, record }: MonthFacts): readonly ReportBlock[] {
+  if (record.counts.bad === 0n) return paragraph("No miss.");
   const ofDays = days.map((day) => (day === undefined ? undefined : Number(day.counts.bad)));
   const ofHours = badByHour.map(Number);
   const worstDay = days[indexOfMost(ofDays)]?.startMs ?? 0;
   const worstHour = String(indexOfMost(ofHours)).padStart(2, "0");
-  return {
-    kind: "sparks",
-    lines: [
-      {
-        label: "Misses by day",
-        bars: sparkline(ofDays),
-        note: `most: ${formatCount(most(ofDays))} on ${formatMinute(worstDay).slice(0, 10)}`,
-      },
-      {
-        label: "Misses by hour",
-        bars: sparkline(ofHours),
-        note: `most: ${formatCount(most(ofHours))} from ${worstHour}:00 UTC`,
-      },
-    ],
-  };
+  return sparks([
+    {
+      label: "Misses by day",
+      bars: sparkline(ofDays),
+      note: `most: ${formatCount(most(ofDays))} on ${formatMinute(worstDay).slice(0, 10)}`,
+    },
+    {
+      label: "Misses by hour",
+      bars: sparkline(ofHours),
+      note: `most: ${formatCount(most(ofHours))} from ${worstHour}:00 UTC`,
+    },
+  ]);
 }
 
 function most(values: readonly (number | undefined)[]): number {

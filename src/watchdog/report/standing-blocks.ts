@@ -1,5 +1,5 @@
 import { counted, formatCount, formatFlooredDuration, formatMinute } from "../../platform/base/text.ts";
-import type { ReportBlock } from "../../platform/report/document.ts";
+import { list, type ReportBlock, right, table } from "../../platform/report/document.ts";
 import { formatPercent } from "../policy/reward-tier.ts";
 import type { Standing } from "../policy/standing.ts";
 import {
@@ -16,15 +16,12 @@ import type { ValidatorData } from "./validator-data.ts";
 
 /** Signing window, jail, and the others, of every validator whose chain is read; in a few lines each. */
 export function standingBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
-  const lists = validators.flatMap(({ ledger, standing }): readonly ReportBlock[] =>
-    standing === undefined
-      ? []
-      : [
-          {
-            kind: "list",
-            items: standingItems(standing, nowMs).map((text) => `${ledger.validator}: ${text}`),
-          },
-        ],
+  const lists = validators.flatMap(({ ledger, standing }) =>
+    list(
+      standing === undefined
+        ? []
+        : standingItems(standing, nowMs).map((text) => `${ledger.validator}: ${text}`),
+    ),
   );
   return [...lists, ...comparisonBlocks(validators, nowMs)];
 }
@@ -84,10 +81,7 @@ export function comparisonBlocks(
   const notes = known.flatMap(({ name, peers }) =>
     peers.notes.length === 0 ? [] : [`${name}: cannot see more: ${peers.notes.join("; ")}.`],
   );
-  return [
-    ...(rows.length === 0 ? [] : [{ kind: "table", columns: COLUMNS, rows } as const]),
-    ...(notes.length === 0 ? [] : [{ kind: "list", items: notes } as const]),
-  ];
+  return [...(rows.length === 0 ? [] : table(COLUMNS, rows)), ...list(notes)];
 }
 
 function ageText(atMs: number, nowMs: number | undefined): string {
@@ -96,11 +90,8 @@ function ageText(atMs: number, nowMs: number | undefined): string {
 }
 
 const COLUMNS = [
-  { title: "Validator" },
-  { title: "Compared by" },
-  { title: "Own", align: "right" },
-  { title: "Median of others", align: "right" },
-  { title: "Rank", align: "right" },
-  { title: "Others not better", align: "right" },
-  { title: "Read (UTC)" },
-] as const;
+  "Validator",
+  "Compared by",
+  ...["Own", "Median of others", "Rank", "Others not better"].map((title) => right(title)),
+  "Read (UTC)",
+];

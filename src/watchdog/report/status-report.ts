@@ -2,7 +2,16 @@ import { mutedBy } from "../alerts/under-causes.ts";
 import { type ActiveAlert, activeAlertJson, alertBlocks } from "./active-alerts.ts";
 import type { JsonObject } from "../../platform/base/json.ts";
 import { monthStartMs } from "../../platform/base/month.ts";
-import type { Report, ReportBlock, ReportOutcome } from "../../platform/report/document.ts";
+import {
+  heading,
+  list,
+  paragraph,
+  type Report,
+  type ReportBlock,
+  type ReportOutcome,
+  right,
+  table,
+} from "../../platform/report/document.ts";
 import { formatCents, formatCount, formatMinute, formatTime } from "../../platform/base/text.ts";
 import { isoTime } from "../../platform/base/time.ts";
 import { type Assessment, BURN_WINDOWS, type Forecast, isEarly } from "../policy/assessment.ts";
@@ -44,21 +53,14 @@ export function statusReport(now: OracleNow): Report {
       : formatCents(assessment.rewardCents, assessment.policy.currency),
     ...(assessment.headroom.length === 0 ? ["–", "–"] : assessment.headroom.map(headroomText)),
   ]);
-  const columns = [
-    { title: "Validator" },
-    { title: "Month", align: "right" },
-    { title: "Tier" },
-    { title: "Pay", align: "right" },
-    ...HEADROOM_COLUMNS,
-  ] as const;
   return {
     title: `Oracle status, ${now.validators[0]?.assessment.month ?? "no month"}`,
     outcome: statusOutcome(now),
     blocks: [
-      pollBlock(now),
+      ...paragraph(pollText(now)),
       ...storeBlocks(now),
-      { kind: "table", columns, rows },
-      { kind: "list", items: now.validators.map(missedText) },
+      ...table(["Validator", right("Month"), "Tier", right("Pay"), ...HEADROOM_COLUMNS], rows),
+      ...list(now.validators.map(missedText)),
       ...earlyBlocks(now.validators),
       ...chainBlocks(now.validators, now.nowMs),
       ...standingBlocks(now.validators, now.nowMs),
@@ -113,17 +115,18 @@ export function monthOutcomeOf(
   return rates.some(({ assessment }) => assessment.tier !== "full") ? "problem" : otherwise;
 }
 
-function pollBlock({ polledAtMs, nowMs }: OracleNow): ReportBlock {
-  if (polledAtMs === undefined) return { kind: "text", text: "The watchdog has not polled yet." };
+function pollText({ polledAtMs, nowMs }: OracleNow): string {
+  if (polledAtMs === undefined) return "The watchdog has not polled yet.";
   const stale = nowMs - polledAtMs > STALE_MS ? ", which is too old to say anything about now" : "";
-  return { kind: "text", text: `Last poll: ${formatTime(polledAtMs)} UTC${stale}.` };
+  return `Last poll: ${formatTime(polledAtMs)} UTC${stale}.`;
 }
 
 /** The action while the state is not stored. */
 function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
-  if (storeProblem === undefined) return [];
-  const text = `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`;
-  return [{ kind: "text", text }];
+  return paragraph(
+    storeProblem &&
+      `Watchdog: ${storeProblem}. It is in memory only: repair the disk before anybody restarts the watchdog.`,
+  );
 }
 
 /** Names the validators of whose month so few blocks are counted that its rate says little. */
@@ -131,8 +134,9 @@ export function earlyBlocks(validators: readonly ValidatorData[]): readonly Repo
   return validators.flatMap(({ ledger, assessment }) => {
     const { rate } = assessment;
     if (rate === undefined || !isEarly(assessment)) return [];
-    const text = `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`;
-    return [{ kind: "text", text }];
+    return paragraph(
+      `${ledger.validator}: the month has ${formatCount(rate.total)} counted blocks. Its rate says little before ${formatCount(ENOUGH_BLOCKS)}.`,
+    );
   });
 }
 
@@ -205,11 +209,11 @@ export function whyReport(now: OracleNow): Report {
     blocks: [
       ...storeBlocks(now),
       ...(firing.length === 0
-        ? [{ kind: "text", text: pending.length === 0 ? "Nothing fires." : "Nothing fires yet." } as const]
+        ? paragraph(pending.length === 0 ? "Nothing fires." : "Nothing fires yet.")
         : roots.flatMap((root) => rootBlocks(root, now))),
-      ...(pending.length === 0 ? [] : [pendingBlock(pending)]),
+      ...list(pending.map(pendingText)),
       ...chainBlocks(now.validators, now.nowMs),
-      { kind: "heading", text: "Misses of this month" },
+      ...heading("Misses of this month"),
       ...missBlocks(months),
     ],
     data: {
@@ -272,9 +276,9 @@ function rootBlocks({ root, caused }: Root, { validators, nowMs }: OracleNow): r
     ...(caused.length === 0 ? [] : [`It also explains: ${caused.map(causedText).join(", ")}.`]),
   ];
   return [
-    { kind: "heading", text: `${root.validator}: ${root.title} (${root.severity})` },
-    { kind: "text", text: `Since ${formatMinute(root.sinceMs)} UTC: ${root.reason}.` },
-    { kind: "list", items },
+    ...heading(`${root.validator}: ${root.title} (${root.severity})`),
+    ...paragraph(`Since ${formatMinute(root.sinceMs)} UTC: ${root.reason}.`),
+    ...list(items),
   ];
 }
 
@@ -283,12 +287,9 @@ function causedText({ title, state, quiet }: ActiveAlert): string {
   return mutedBy(quiet) === undefined ? title : `${title} (muted)`;
 }
 
-function pendingBlock(pending: readonly ActiveAlert[]): ReportBlock {
-  const items = pending.map(
-    ({ validator, title, sinceMs, reason, quiet }) =>
-      `${validator}: ${title} is ${quiet?.startsWith("held back until") === true ? quiet : `pending since ${formatMinute(sinceMs)} UTC`}: ${reason}.`,
-  );
-  return { kind: "list", items };
+function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert): string {
+  const isHeld = quiet?.startsWith("held back until") === true;
+  return `${validator}: ${title} is ${isHeld ? quiet : `pending since ${formatMinute(sinceMs)} UTC`}: ${reason}.`;
 }
 
 /** The misses of a validator's month. */
@@ -308,7 +309,7 @@ function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
     const { bad } = assessment.counts;
     const known = incidents.reduce((sum, one) => sum + one.bad, 0n);
     return [
-      { kind: "list", items: [missedText({ ledger, assessment })] } as const,
+      ...list([missedText({ ledger, assessment })]),
       ...incidentBlocks(incidents, (blocks) => costOf(assessment, blocks), bad - known),
     ];
   });
