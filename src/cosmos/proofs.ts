@@ -1,8 +1,8 @@
 /**
- * `relaywatch/proofs`: ICS-23 proofs of store values, and headers as light clients verify them. Nothing here reads a network.
+ * `relaywatch/proofs`: ICS-23 proofs for store values, and headers as verified by light clients. Nothing here accesses a network.
  *
- * A value is proven in two steps: `verifyHeader` verifies a header against a trusted one, and `createProofVerifier().verify` the value
- * against the header's `appHash`, which is the root of the state one height before.
+ * A value is proven in two steps: `verifyHeader` verifies a header against a trusted one, and `createProofVerifier().verify`
+ * verifies the value against the header's `appHash`, which is the root of the state one height earlier.
  */
 export { CometError } from "./comet/comet-error.ts";
 export {

@@ -9,13 +9,13 @@ import type { Keyring } from "../keyring/keyring.ts";
 import { TYPE_URL } from "../proto/registry.ts";
 import { addKeyringFolderOptions, type KeyringOptions, openKeyringOf } from "./keyring-options.ts";
 
-/** Options of every `keys` command that opens a keyring. */
+/** Options for every `keys` command that opens a keyring. */
 export interface KeyOptions extends KeyringOptions, OutputOptions {
-  /** Bech32 prefix of account addresses. */
+  /** Bech32 prefix for account addresses. */
   readonly addressPrefix: string;
 }
 
-/** An opened keyring, with what its commands need. */
+/** An opened keyring, with the dependencies of its commands. */
 export interface KeyDeps {
   readonly keyring: Keyring;
   /** Call it before the first key is added. */
@@ -23,7 +23,7 @@ export interface KeyDeps {
   readonly prompt: Prompt;
 }
 
-/** Creates a command with the options of {@link KeyOptions}. */
+/** Creates a command with the {@link KeyOptions} options. */
 export function keyCommand(name: string, description: string): Command {
   const command = addPrefixOption(new Command(name).description(description)).addOption(
     new Option(
@@ -43,7 +43,7 @@ export function addPrefixOption(command: Command): Command {
   );
 }
 
-/** Opens the keyring of the options for `work`. */
+/** Opens the keyring named by the options for `work`. */
 export async function withKeyring(
   options: KeyringOptions,
   context: CliContext,
@@ -61,7 +61,7 @@ export async function withKeyring(
 /** A key as the SDK's `keys` commands print it. */
 type KeyJson = { readonly [Field in "address" | "name" | "pubkey" | "type"]: string };
 
-/** Returns a key as it is printed. */
+/** Returns a key in its printed form. */
 export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): KeyJson {
   if (publicKey === undefined) return { name, type, address: "", pubkey: "" };
   return {
@@ -72,7 +72,7 @@ export function keyJson({ name, type, publicKey }: KeyRecord, prefix: string): K
   };
 }
 
-/** A public key as proto JSON in one line. */
+/** A public key as one line of proto JSON. */
 export function publicKeyText(publicKey: Uint8Array): string {
   return stringifyJson({ "@type": TYPE_URL.secp256k1PubKey, key: toBase64(publicKey) });
 }

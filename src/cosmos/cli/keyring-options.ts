@@ -13,12 +13,12 @@ import { type Keyring, openKeyring } from "../keyring/keyring.ts";
 /** Options that name a keyring. */
 export interface KeyringOptions {
   readonly keyringBackend: "file" | "memory" | "test";
-  /** Home of the SDK program. */
+  /** Home directory of the SDK program. */
   readonly keyringDir: string;
   readonly keyringPasswordFile?: string;
 }
 
-/** Adds the options of {@link KeyringOptions} but the backend. */
+/** Adds the {@link KeyringOptions} options except the backend. */
 export function addKeyringFolderOptions(command: Command): Command {
   return command
     .addOption(
@@ -30,14 +30,14 @@ export function addKeyringFolderOptions(command: Command): Command {
     .option("--keyring-password-file <file>", "password of the backend file; without it, it is asked for");
 }
 
-/** Reads a secret of one line from a file. Throws `CliError`. */
+/** Reads a one-line secret from a file. Throws `CliError`. */
 export function readSecretFile(file: string, option: string): Secret {
   const read = secretField().safeParse({ file });
   if (read.success) return read.data;
   throw new CliError(EXIT.badConfig, `${option}: ${read.error.issues[0]?.message ?? "cannot be read"}`);
 }
 
-/** Returns the place of a keyring in files, with its password: of the file, or the one that is typed. */
+/** Returns the location of a file keyring, with its password from the password file or the prompt. */
 export async function keyringPlace(
   options: KeyringOptions & { readonly keyringBackend: KeyringPlace["backend"] },
   prompt: Prompt,
@@ -48,14 +48,14 @@ export async function keyringPlace(
   return { backend, home, password: await prompt.secret("Password of the keyring: ") };
 }
 
-/** A keyring of the options. */
+/** The keyring named by the options. */
 export interface OpenKeyring {
   readonly keyring: Keyring;
-  /** Call it before the first key is added: a new keyring gets its password's hash. */
+  /** Call it before adding the first key: a new keyring gets its password's hash. */
   readonly prepare: () => Promise<void>;
 }
 
-/** Opens the keyring of the options. Throws `bad-key` for a wrong password. */
+/** Opens the keyring named by the options. Throws `bad-key` if the password is wrong. */
 export async function openKeyringOf(options: KeyringOptions, prompt: Prompt): Promise<OpenKeyring> {
   const { keyringBackend: backend } = options;
   if (backend === "memory")

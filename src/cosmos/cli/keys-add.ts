@@ -93,7 +93,7 @@ export function mnemonicCommand(context: CliContext): Command {
     });
 }
 
-/** A key whose mnemonic nobody has seen is only in its keyring. That must be a choice. */
+/** A key whose mnemonic nobody has seen exists only in its keyring. That must be a deliberate choice. */
 function requireBackup(
   { backupFile, backup, dryRun }: Pick<AddOptions, "backup" | "backupFile" | "dryRun">,
   { isTerminal }: CliContext,
@@ -154,7 +154,7 @@ function hdPathOf({ hdPath, coinType, account, index }: AddOptions): string {
   return hdPath ?? `m/44'/${coinType}'/${account}'/0/${index}`;
 }
 
-/** A child number of BIP-32, without the bit that marks hardened ones. */
+/** Maximum child number in BIP-32, without the bit that marks hardened keys. */
 const MAX_CHILD = 2 ** 31 - 1;
 
 function pathNumber(flags: string, description: string, preset: number): Option {

@@ -16,7 +16,7 @@ interface ArmorOptions extends KeyOptions {
   readonly passphraseFile?: string;
 }
 
-/** As the SDK requires. */
+/** Required by the SDK. */
 const MIN_PASSPHRASE_CHARACTERS = 8;
 const MAX_ARMOR_BYTES = 16_384;
 

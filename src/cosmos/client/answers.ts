@@ -2,23 +2,23 @@ import { errorText } from "../../platform/base/errors.ts";
 import { ClientError, type ClientErrorFacts } from "./errors.ts";
 
 /**
- * What an error of an endpoint means:
+ * What an endpoint's error means:
  *
  * | class | meaning | what follows |
  * |---|---|---|
- * | final | about the request: every honest node says the same | the query or transaction gets the reason |
+ * | final | about the request: every honest node responds the same | the query or transaction gets the reason |
  * | not-here | this node cannot | the next endpoint in the same read |
  * | not-now | limited, busy, syncing, unreachable | the next endpoint in the same read; this one rests |
  * | wrong | a result that does not verify | the next endpoint; this one is distrusted |
- * | perhaps-done | a broadcast whose outcome is unknown | the same bytes again; looked up by hash until the chain decides |
+ * | perhaps-done | a broadcast whose outcome is unknown | the same bytes are sent again and looked up by hash until the chain decides |
  */
 export type AnswerClass = "final" | "not-here" | "not-now" | "wrong" | "perhaps-done";
 
-/** What an endpoint lacks that cannot do something. */
+/** What an endpoint lacks if it cannot do something. */
 export type Lack = "height" | "results" | "index" | "transaction" | "method" | "access" | "batch" | SizeLimit;
 type SizeLimit = "request-size" | "response-size";
 
-/** What the operator of a node, or of the relayer, can do about a lack. */
+/** What the operator of the node or relayer can do about a lack. */
 const REMEDIES: { readonly [lack in Lack]?: string } = {
   results:
     "set storage.discard_abci_responses = false on the node, or add an endpoint that keeps block results",
@@ -32,18 +32,18 @@ const REMEDIES: { readonly [lack in Lack]?: string } = {
 /** The meaning of an error. */
 export interface Answer {
   readonly class: AnswerClass;
-  /** Undefined: the text is unknown, or nothing is lacking. */
+  /** Undefined if the text is unknown or nothing is lacking. */
   readonly lack?: Lack | undefined;
-  /** When the endpoint wants to be asked again. Undefined: it did not say. */
+  /** How long to wait, as requested by the endpoint. Undefined if it did not say. */
   readonly retryAfterMs?: number | undefined;
 }
 
-/** A broadcast may have arrived although the response is this error: `mayBeDone`. */
+/** `mayBeDone`: a broadcast may have arrived despite this error. */
 interface Meaning extends Answer {
   readonly mayBeDone?: true;
 }
 
-/** A row of the table. Every given column must match; the first row that does decides. */
+/** A table row. Every given column must match; the first matching row decides. */
 interface Row extends Meaning {
   readonly methods?: RegExp;
   readonly codes?: readonly number[];
@@ -52,16 +52,14 @@ interface Row extends Meaning {
 
 const BROADCAST = /^broadcast_/;
 
-/**
- * Number of characters of a text that are compared. An endpoint chooses the text, and the time for it grows with the square of its length.
- */
+/** Number of characters of a text to compare. The endpoint chooses the text, and matching takes quadratic time in its length. */
 const MAX_TEXT = 1_000;
 
-/** Logs of an application whose state at a height is pruned or in the future. */
+/** Application logs that report a state as pruned or in the future at a height. */
 const STATE_LACKING =
   /(?:versioned state|version|state at)[^:]* (?:does not|doesn't|did not) exist|version mismatch|has (?:not )?(?:either )?been pruned|was pruned|height in the future|future (?:block )?height|failed to load (?:state|cache multi store) (?:at|for) (?:height|version)|no (?:state|store|commit info) (?:at|for|found for) (?:height|version)|invalid height/i;
 
-/** Texts of nodes that have not reached a height, have pruned it, or have never had it. */
+/** Error texts from nodes that have not reached a height, have pruned it, or have never had it. */
 const HEIGHT_LACKING = new RegExp(
   [
     STATE_LACKING.source,
@@ -75,7 +73,7 @@ const HEIGHT_LACKING = new RegExp(
   "i",
 );
 
-/** Decides by method, JSON-RPC code, and text: a JSON-RPC error's message and data, or an application's log. */
+/** Decides by method, JSON-RPC code and text: a JSON-RPC error's message and data, or an application's log. */
 const TEXTS: readonly Row[] = [
   // The mempool's cache has the bytes of an earlier broadcast.
   perhapsDone(/already (?:exists )?in (?:the )?(?:cache|mempool)/i),
@@ -146,7 +144,10 @@ function perhapsDone(text: RegExp): Row {
   return { class: "perhaps-done", methods: BROADCAST, text };
 }
 
-/** Decides by the HTTP status of a response whose text says nothing. 200 and 500 say nothing either: nodes send 500 with every error. */
+/**
+ * Decides by the HTTP status if the response's text says nothing. 200 and 500 say nothing either: nodes send 500 with every
+ * error.
+ */
 const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^(?:200|500)$/, class: "not-here", mayBeDone: true },
   { status: /^(?:425|429)$/, class: "not-now" },
@@ -156,7 +157,7 @@ const STATUSES: readonly (Meaning & { readonly status: RegExp })[] = [
   { status: /^[34]/, class: "not-here", lack: "method" },
 ];
 
-/** Decides by the code of an error that is no response to a call. */
+/** Decides by the code of an error that is not a response to a call. */
 const CODES: {
   readonly [code in Exclude<ClientErrorFacts["code"], "rpc" | "abci" | "http-status">]: Meaning;
 } = {
@@ -176,14 +177,14 @@ const CODES: {
   closed: { class: "final" },
 };
 
-/** Returns the class of an error. Every error that the client did not throw is final. */
+/** Returns an error's class. Every error not thrown by the client is final. */
 export function answerOf(error: unknown): AnswerClass {
   return readAnswer(error).class;
 }
 
 /**
- * Returns whether a broadcast that ended with this error may have arrived. It has not when the error is of the status that an
- * endpoint is asked for before.
+ * Returns whether a broadcast that ended with this error may have arrived. It has not if the error comes from the status call
+ * that precedes it.
  */
 export function mayHaveArrived(error: ClientError): boolean {
   const { facts } = error;
@@ -192,7 +193,10 @@ export function mayHaveArrived(error: ClientError): boolean {
   return mayBeDone === true && !/^status\b/.test(methodOf(facts)) && !wasNeverSent(facts);
 }
 
-/** Returns an error's text with what the operator of the node, or of the relayer, can do about it. `other`: where nothing is known. */
+/**
+ * Returns an error's text with what the operator of the node or relayer can do about it. `other` applies if nothing specific is
+ * known.
+ */
 export function lackText(error: unknown, other?: string): string {
   const { lack } = readAnswer(error);
   const remedy = (lack && REMEDIES[lack]) ?? other;
@@ -204,12 +208,12 @@ export function isRequestTooLarge(error: unknown): boolean {
   return readAnswer(error).lack === "request-size";
 }
 
-/** Returns whether the node lacks the height that was asked for. Another node may have it. */
+/** Returns whether the node lacks the requested height. Another node may have it. */
 export function lacksHeight(error: unknown): boolean {
   return readAnswer(error).lack === "height";
 }
 
-/** Returns the meaning of an error. An unknown text or code counts against the endpoint, not against the request. */
+/** Returns what an error means. An unknown text or code counts against the endpoint, not against the request. */
 export function readAnswer(error: unknown): Answer {
   if (!(error instanceof ClientError)) return { class: "final" };
   const { facts } = error;
@@ -239,12 +243,12 @@ function textRow(method: string, code: number, text: string): Row | undefined {
   );
 }
 
-/** Returns whether an application's log says that its state at a height is pruned or in the future. */
+/** Returns whether an application's log says that its state at a height has been pruned or is in the future. */
 export function isHeightLog(log: string): boolean {
   return STATE_LACKING.test(log.slice(0, MAX_TEXT));
 }
 
-/** The application is the same everywhere, so its refusal is final, unless the node lacks the height or is not ready. */
+/** The application is the same on every node, so its refusal is final, unless the node lacks the height or is not ready. */
 function logRow(log: string): Answer {
   if (/is not ready|wait for (?:the )?first block/i.test(log)) return { class: "not-now" };
   if (/query gas limit/i.test(log)) return { class: "not-here", lack: "method" };
@@ -270,11 +274,11 @@ function wasNeverSent(facts: ClientErrorFacts): boolean {
   );
 }
 
-/** The longest rest that an endpoint can ask for. */
+/** The longest rest that an endpoint can request. */
 const MAX_RETRY_AFTER_MS = 600_000;
 const UNIT_MS: Readonly<Record<string, number>> = { ms: 1, s: 1_000, m: 60_000 };
 
-/** From the header `Retry-After`, or from a text such as "retry in 10s". */
+/** From the `Retry-After` header, or from a text such as "retry in 10s". */
 function retryAfterOf(facts: ClientErrorFacts): number | undefined {
   if (facts.code !== "rpc" && facts.code !== "http-status") return undefined;
   const text = facts.code === "rpc" ? `${facts.message ?? ""} ${facts.data}`.slice(0, MAX_TEXT) : "";

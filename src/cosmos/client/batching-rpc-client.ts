@@ -19,13 +19,13 @@ import type { RpcCaller, RpcOutcome } from "./rpc-caller.ts";
 
 /** Limits of a batching client. */
 export interface BatchingOptions extends BatchOptions {
-  /** Largest number of calls in one request, until the endpoint refuses so many; see {@link planRequests}. */
+  /** Maximum number of calls in one request, until the endpoint refuses that many; see {@link planRequests}. */
   readonly maxBatch: number;
-  /** Largest number of pending calls. A further call rejects with `overloaded`. */
+  /** Maximum number of pending calls. Further calls reject with `overloaded`. */
   readonly maxPending: number;
 }
 
-/** Creates a JSON-RPC client that sends all calls of one turn of the event loop in as few requests as possible. */
+/** Creates a JSON-RPC client that sends all calls from one turn of the event loop in as few requests as possible. */
 export function createBatchingRpcClient(
   options: BatchingOptions,
   deps: Omit<BatchDeps, "onRefused">,
@@ -86,17 +86,17 @@ function overloadedError({ endpoint, maxPending }: BatchingOptions): ClientError
 
 /** Limits of a transport. */
 interface HttpTransportOptions {
-  /** Largest number of connections to the endpoint. Further requests wait for a free one. */
+  /** Maximum number of connections to the endpoint. Further requests wait for a free connection. */
   readonly connections: number;
   readonly connectTimeoutMs: number;
   /** A longer response rejects with `too-large`. */
   readonly maxResponseBytes: number;
 }
 
-/** Redirects that one request follows. */
+/** Maximum number of redirects that one request follows. */
 const MAX_REDIRECTS = 3;
 
-/** Creates a transport over a pool of keep-alive connections. It follows redirects to the same host. */
+/** Creates a transport with a pool of keep-alive connections. It follows redirects to the same host. */
 export function createHttpTransport(endpoint: ParsedEndpoint, options: HttpTransportOptions): HttpTransport {
   const settings = {
     connections: options.connections,
@@ -155,7 +155,7 @@ function retryAfterMs(header: string | string[] | undefined): number | undefined
   return ms > 0 ? ms : undefined;
 }
 
-/** Some gateways compress without being asked. */
+/** Some gateways compress responses unasked. */
 function decoded(
   bytes: Buffer,
   encoding: string | string[] | undefined,
@@ -165,7 +165,7 @@ function decoded(
   return (inflate?.(bytes, { maxOutputLength }) ?? bytes).toString("utf8");
 }
 
-/** Reads the complete body. Throwing inside the loop destroys the stream and its connection. */
+/** Reads the complete body. An exception inside the loop destroys the stream and its connection. */
 async function readBounded(
   body: AsyncIterable<Uint8Array>,
   endpoint: string,
@@ -185,7 +185,7 @@ async function readBounded(
   return Buffer.concat(chunks, size);
 }
 
-/** `place`: the endpoint, and how it is reached. */
+/** `place`: the endpoint and how it is reached. */
 function toClientError(
   error: unknown,
   endpoint: string,
@@ -202,8 +202,8 @@ function toClientError(
 }
 
 /**
- * Returns the code of a socket error, such as ECONNREFUSED. A host name with several addresses yields an AggregateError
- * with one error for each address.
+ * Returns a socket error's code, such as ECONNREFUSED. A host name with several addresses yields an AggregateError with one error
+ * per address.
  */
 function errorCode(error: unknown): string {
   if (error instanceof AggregateError) {

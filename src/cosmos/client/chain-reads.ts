@@ -5,10 +5,10 @@ import { isHeightLog } from "./answers.ts";
 import { ClientError, heightUnavailable } from "./errors.ts";
 import { resultField } from "./rpc-response.ts";
 
-/** First byte of an encoded `ics23.CommitmentProof` with an existence proof: field 1, length-delimited. */
+/** First byte of an encoded `ics23.CommitmentProof` that contains an existence proof: field 1, length-delimited. */
 const EXISTENCE_TAG = 0x0a;
 
-/** Parameters of `abci_query` for a store read with proof. */
+/** `abci_query` parameters for a store read with proof. */
 export function storeReadParams(read: StoreRead): JsonObject {
   return {
     path: `store/${read.store}/key`,
@@ -18,15 +18,15 @@ export function storeReadParams(read: StoreRead): JsonObject {
   };
 }
 
-/** Parameters of `abci_query` for a gRPC query. Height 0 means the latest height. */
+/** `abci_query` parameters for a gRPC query. Height 0 means the latest height. */
 export function grpcQueryParams(path: string, request: Uint8Array, height: QueryHeight): JsonObject {
   const exact = typeof height === "bigint" ? height : 0n;
   return { path, data: toHex(request), height: exact.toString(), prove: false };
 }
 
 /**
- * As {@link decodeStoreResponse}, for a read at `height` (0: the latest one). Throws `height-unavailable` when the node does
- * not have the height, so that the pool tries the next endpoint.
+ * Like {@link decodeStoreResponse}, for a read at `height` (0 for the latest). Throws `height-unavailable` if the node does not
+ * have the height, so that the pool tries the next endpoint.
  */
 export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint: string): StoreResponse {
   const response = decodeStoreResponse(result, endpoint);
@@ -36,7 +36,7 @@ export function decodeStoreResponseAt(height: bigint, result: unknown, endpoint:
   throw heightUnavailable(endpoint, height, `does not have the state at height ${height}: ${reason}`);
 }
 
-/** Decodes the result of `abci_query` with proof. */
+/** Decodes an `abci_query` result with proof. */
 export function decodeStoreResponse(result: unknown, endpoint: string): StoreResponse {
   const response = resultField(result, "abci_query", endpoint).member("response");
   const value = response.member("value");
@@ -56,7 +56,9 @@ export function decodeStoreResponse(result: unknown, endpoint: string): StoreRes
   };
 }
 
-/** Decodes the result of a gRPC query over `abci_query`. Throws `abci` when the code is not 0, `height-unavailable` below `atLeast`. */
+/**
+ * Decodes the result of a gRPC query over `abci_query`. Throws `abci` if the code is not 0, `height-unavailable` below `atLeast`.
+ */
 export function decodeGrpcResponse(
   result: unknown,
   { path, height }: { readonly path: string; readonly height: QueryHeight },
@@ -76,7 +78,7 @@ export function decodeGrpcResponse(
   return response.member("value").asBase64();
 }
 
-/** Throws `height-unavailable` for a node below `atLeast`. Height 0 passes: the node does not say what it has read. */
+/** Throws `height-unavailable` if the node is below `atLeast`. Height 0 passes: the node does not say which height it read. */
 function requireHeight(height: bigint, atLeast: bigint, endpoint: string): void {
   if (height === 0n || height >= atLeast) return;
   throw heightUnavailable(

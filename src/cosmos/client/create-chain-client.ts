@@ -33,31 +33,31 @@ import { badResponse, decodeStatus, decodeTxsOfBlock, resultField } from "./rpc-
 export interface ChainClientOptions {
   /** At least one, in order of preference. */
   readonly endpoints: readonly Endpoint[];
-  /** Chain that every endpoint must serve. Undefined accepts every chain. */
+  /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
   readonly limits?: Partial<ChainClientLimits>;
   readonly network?: NetworkOptions;
 }
 
-/** Limits of a client. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
+/** A client's limits. {@link DEFAULT_LIMITS} suit a public node with a round-trip time of about 100 ms. */
 interface ChainClientLimits {
   /**
-   * Deadline of one request. An attempt of a read makes at most two requests: the chain-id check and the call. A read
-   * makes one attempt at each endpoint, or two at a lone one.
+   * Deadline for one request. Each attempt at a read makes at most two requests: the chain-id check and the call. A read makes
+   * one attempt per endpoint, or two if there is only one.
    */
   readonly deadlineMs: number;
   readonly connectTimeoutMs: number;
   /**
-   * Largest number of HTTP connections to each endpoint. They are opened when they are needed. With 64, a thousand reads
-   * take two round trips; a CometBFT node accepts 900 connections.
+   * Maximum number of HTTP connections per endpoint, opened on demand. With 64, a thousand reads take two round trips; a CometBFT
+   * node accepts 900 connections.
    */
   readonly connections: number;
-  /** Largest number of calls in one HTTP request, until an endpoint refuses so many. */
+  /** Maximum number of calls in one HTTP request, until an endpoint refuses that many. */
   readonly maxBatch: number;
-  /** Largest number of pending calls to each endpoint. */
+  /** Maximum number of pending calls per endpoint. */
   readonly maxPending: number;
   readonly maxResponseBytes: number;
-  /** Rest of an endpoint after a failure. */
+  /** How long an endpoint rests after a failure. */
   readonly rest: BackoffOptions;
 }
 
@@ -78,19 +78,19 @@ export interface ChainClientDeps {
   readonly logger: Logger;
   readonly observer: RpcObserver;
   /**
-   * Default: loaded at the first such read, since it brings the verification of signatures. That wait puts its calls into another HTTP
-   * request than the others of their turn, so a relayer gives it.
+   * Default: loaded on the first such read, because it pulls in signature verification. That delay moves its calls into a
+   * different HTTP request from the other calls of their turn, so a relayer passes it in.
    */
   readonly readLightBlock?: typeof readLightBlock;
 }
 
-/** A chain client over a pool of endpoints. */
+/** A chain client that uses a pool of endpoints. */
 export interface PooledChainClient extends ChainClient {
-  /** The endpoints: for start-up checks, health, and calls that have no method of their own. */
+  /** The endpoints: for startup checks, health, and calls that have no method of their own. */
   readonly pool: EndpointPool;
 }
 
-/** Creates a client. It connects at the first call. Throws `bad-endpoint`. */
+/** Creates a client. It connects on the first call. Throws `bad-endpoint`. */
 export function createChainClient(options: ChainClientOptions, deps: ChainClientDeps): PooledChainClient {
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   const life = new AbortController();
@@ -145,13 +145,13 @@ type Decode<T> = RpcRead<T>["decode"];
 const decodeCounts: Decode<ReadonlyMap<bigint, number>> = (result, endpoint) =>
   decodeTxCounts(resultField(result, "blockchain", endpoint));
 
-/** What a search needs besides its parameters. */
+/** Dependencies of a search besides its parameters. */
 interface SearchOptions {
   readonly blocks?: BlockRange;
   readonly check?: ((page: SearchPage) => string | undefined) | undefined;
 }
 
-/** Creates the readers of blocks and transactions. `signal` ends their calls. */
+/** Creates the block and transaction readers. `signal` ends their calls. */
 export function createCometReads(pool: Pick<EndpointPool, "call" | "read">, signal: AbortSignal): CometReads {
   const atHeight =
     <T>(method: string, decode: (root: JsonField, endpoint: string) => T) =>

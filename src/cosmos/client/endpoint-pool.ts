@@ -6,37 +6,40 @@ import { ClientError } from "./errors.ts";
 import type { EndpointHealth, PooledEndpoint } from "./pooled-endpoint.ts";
 import type { RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 
-/** Result of a status check of one endpoint. */
+/** Result of an endpoint's status check. */
 export type EndpointCheck =
   | { readonly name: string; readonly ok: true; readonly status: NodeStatus }
   | { readonly name: string; readonly ok: false; readonly error: unknown };
 
-/** Several endpoints of one chain behind one caller. */
+/** Several endpoints for one chain behind one caller. */
 export interface EndpointPool extends RpcCaller {
-  /** Calls a method and decodes the result. A result that does not decode is treated as an endpoint error. */
+  /** Calls a method and decodes the result. A result that cannot be decoded is treated as an endpoint error. */
   readonly read: <T>(read: RpcRead<T>, signal: AbortSignal) => Promise<T>;
-  /** As `read`, for calls that one endpoint must respond to. */
+  /** Like `read`, for several calls that the same endpoint must serve. */
   readonly run: <T>(work: RpcWork<T>, signal: AbortSignal) => Promise<T>;
-  /** Reads the status of every endpoint in parallel, also of resting ones. */
+  /** Reads the status of every endpoint in parallel, including resting endpoints. */
   readonly check: (signal: AbortSignal) => Promise<readonly EndpointCheck[]>;
   readonly health: () => readonly PoolEndpointHealth[];
-  /** Names of the endpoints, the one that the next read of the latest state tries first in front. */
+  /** Endpoint names; first the endpoint that the next read of the latest state tries first. */
   readonly order: () => readonly string[];
-  /** Reports that a response of this endpoint is proven to be wrong. */
+  /** Reports that a response from this endpoint is proven to be wrong. */
   readonly distrust: (endpoint: string, reason: string) => void;
 }
 
-/** Current state of an endpoint among the others of its chain. */
+/** An endpoint's current state, compared with the chain's other endpoints. */
 export interface PoolEndpointHealth extends EndpointHealth {
-  /** Blocks behind the best endpoint at the last check of all; undefined before it, and for one that did not respond. */
+  /**
+   * Blocks behind the best endpoint at the last check of all endpoints; undefined before that, or if this endpoint did not
+   * respond.
+   */
   readonly lagBlocks: bigint | undefined;
 }
 
 /**
  * Creates a pool. `endpoints` are in order of preference.
  *
- * A read tries the endpoints one after the other, in the order of `planAttempts`, until one responds or an error is final
- * (`answers.ts`). The order never excludes an endpoint, so a read never waits for the end of a rest.
+ * A read tries the endpoints one by one, in the order given by `planAttempts`, until one responds or an error is final
+ * (`answers.ts`). No endpoint is ever excluded, so a read never waits for a rest to end.
  */
 export function createEndpointPool(endpoints: readonly PooledEndpoint[]): EndpointPool {
   let lags: ReadonlyMap<string, bigint> = new Map();
@@ -85,14 +88,14 @@ export function createEndpointPool(endpoints: readonly PooledEndpoint[]): Endpoi
   return { call, read, run: read, check, close, health, order, distrust };
 }
 
-/** Heights of parallel responses differ by a block now and then, so only the statuses of one check are compared. */
+/** Heights in parallel responses sometimes differ by a block, so only statuses from the same check are compared. */
 function lagsOf(checks: readonly EndpointCheck[]): ReadonlyMap<string, bigint> {
   const heights = checks.flatMap((one) => (one.ok ? [[one.name, one.status.latestHeight] as const] : []));
   const best = heights.map(([, height]) => height).reduce(maxInt, 0n);
   return new Map(heights.map(([name, height]) => [name, best - height]));
 }
 
-/** The error of a read is the one that leaves most open: what one endpoint lacks, another that is down may have. */
+/** A read fails with the least conclusive error: what one endpoint lacks, another endpoint that is down may have. */
 const PREFERENCE: Readonly<Record<AnswerClass, number>> = {
   "perhaps-done": 0,
   "not-now": 1,
@@ -110,9 +113,9 @@ async function checkEndpoint(endpoint: PooledEndpoint, signal: AbortSignal): Pro
   }
 }
 
-/** An endpoint as a read chooses it. */
+/** An endpoint from which a read can choose. */
 type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "lacks"> & {
-  /** Blocks behind the best endpoint; undefined when unknown. */
+  /** Blocks behind the best endpoint; undefined if unknown. */
   readonly lagBlocks: bigint | undefined;
   /** Remaining rest after failures. */
   readonly restMs: number;
@@ -122,9 +125,9 @@ type Candidate = Pick<EndpointHealth, "status" | "latencyMs" | "distrusted" | "l
 const LATENCY_LIMITS_MS = [100, 300, 1_000, 3_000];
 
 /**
- * Returns the indexes of the endpoints in the order of attempts: those that are not trusted come last, before them those that
- * rest after failures, before them those that cannot do the method, then those that are behind or catching up, and before them
- * those that have pruned the height that is read. Among the others a clearly faster one comes first, then the configured order counts.
+ * Returns the endpoints' indexes in the order of attempts. Last come distrusted endpoints; before them, those that rest after
+ * failures; before them, those that cannot do the method; then those that are behind or catching up; and before them, those that
+ * have pruned the requested height. Among the others, clearly faster endpoints come first, then the configured order decides.
  */
 export function planAttempts(
   candidates: readonly Candidate[],
@@ -161,7 +164,7 @@ function rankOf(
   ];
 }
 
-/** The height that is read; undefined for the latest one. */
+/** The height to read; undefined for the latest height. */
 function heightOf({ height }: JsonObject): bigint | undefined {
   return typeof height === "string" && /^[1-9]\d{0,18}$/.test(height) ? BigInt(height) : undefined;
 }

@@ -10,14 +10,17 @@ import { ClientError } from "./errors.ts";
 export interface ParsedEndpoint {
   readonly name: string;
   readonly origin: string;
-  /** path and query, at least "/" */
+  /** Path and query, at least "/". */
   readonly path: string;
   readonly webSocketUrl: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly network: NetworkOptions;
 }
 
-/** Splits the URLs of a chain's endpoints and gives them distinct names. Throws `bad-endpoint` for a URL that is not http(s). */
+/**
+ * Splits the URLs of a chain's endpoints and gives the endpoints distinct names. Throws `bad-endpoint` for a URL that is not
+ * http(s).
+ */
 export function parseEndpoints(
   endpoints: readonly Endpoint[],
   network: NetworkOptions = {},

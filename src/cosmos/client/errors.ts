@@ -1,41 +1,41 @@
 import { CodedError } from "../../platform/base/errors.ts";
 
-/** Facts of an error with this code. */
+/** Facts about an error with this code. */
 type Of<Code extends string, Facts = unknown> = Readonly<{ code: Code } & Facts>;
-/** Facts of an error of an endpoint, which is given by its name, never its URL. */
+/** Facts about an endpoint error. The endpoint is identified by its name, never its URL. */
 type At<Code extends string, Facts = unknown> = Of<Code, { endpoint: string } & Facts>;
 
 /** Codes and facts of {@link ClientError}. */
 export type ClientErrorFacts =
-  /** no connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED */
+  /** No connection, or the connection broke before the response was complete; `reason` is a code such as ECONNREFUSED. */
   | At<"unreachable", { reason: string; method?: string }>
   | At<"timeout", { method: string; afterMs: number }>
-  /** a status other than 200 with a body that is not JSON-RPC */
+  /** A status other than 200 with a body that is not JSON-RPC. */
   | At<"http-status", { status: number; retryAfterMs?: number | undefined; method?: string }>
-  /** the response exceeds the transport's limit */
+  /** The response exceeds the transport's limit. */
   | At<"too-large", { limitBytes: number }>
-  /** the response violates the protocol; `where` is the path of the wrong field */
+  /** The response violates the protocol; `where` is the path of the wrong field. */
   | At<"bad-answer", { where: string; method?: string }>
-  /** the response is proven to be wrong: it does not match a header */
+  /** The response is proven to be wrong: it does not match a header. */
   | At<"wrong-answer", { where: string }>
-  /** the node does not have this height: it is behind, or has pruned it; another node may have it */
+  /** The node does not have this height: it is behind or has pruned it; another node may have it. */
   | At<"height-unavailable", { height: bigint }>
-  /** too many pending calls */
+  /** Too many pending calls. */
   | At<"overloaded", { limit: number }>
   /**
-   * The node, or a gateway, responded with a JSON-RPC error; `data` is its detail text. An absent `status` is 200, or a frame of a
-   * WebSocket.
+   * The node or a gateway responded with a JSON-RPC error; `data` is its detail text. An absent `status` means 200 or a WebSocket
+   * frame.
    */
   | At<"rpc", RpcFacts>
-  /** the application refused an `abci_query` */
+  /** The application refused an `abci_query`. */
   | Of<"abci", { path: string; abciCode: number; codespace: string; log: string }>
   | At<"wrong-chain", { expected: string; found: string }>
   | Of<"no-account", { address: string }>
   | Of<"gas-price-above-cap", { denom: string; price: string; cap: string }>
   | Of<"bad-key", { kind: string }>
-  /** the external program that signs failed; `program` is its name without folder and arguments */
+  /** The external signer program failed; `program` is its name without folder or arguments. */
   | Of<"signer", { program: string }>
-  /** the configured URL is not an http(s) URL */
+  /** The configured URL is not an http(s) URL. */
   | At<"bad-endpoint">
   | Of<"closed">;
 
@@ -51,12 +51,12 @@ interface RpcFacts {
 /** Thrown by everything in `src/cosmos/client`. */
 export class ClientError extends CodedError<ClientErrorFacts> {}
 
-/** Creates the error of an endpoint that does not have a block or its state. */
+/** Creates the error for an endpoint that does not have a block or its state. */
 export function heightUnavailable(endpoint: string, height: bigint, text: string): ClientError {
   return new ClientError({ code: "height-unavailable", endpoint, height }, `${endpoint} ${text}`);
 }
 
-/** Creates the error of an endpoint of another chain. */
+/** Creates the error for an endpoint that serves another chain. */
 export function wrongChain(endpoint: string, expected: string, found: string): ClientError {
   return new ClientError(
     { code: "wrong-chain", endpoint, expected, found },
@@ -64,12 +64,12 @@ export function wrongChain(endpoint: string, expected: string, found: string): C
   );
 }
 
-/** Creates the error of a call after `close`. */
+/** Creates the error for a call after `close`. */
 export function closedError(): ClientError {
   return new ClientError({ code: "closed" }, "the client is closed");
 }
 
-/** Creates the error of a keyring and its keys. The reason contains no part of a key. */
+/** Creates the error for a keyring or its keys. The reason contains no part of a key. */
 export function badKeyring(reason: string): ClientError {
   return new ClientError({ code: "bad-key", kind: "keyring" }, `keyring: ${reason}`);
 }

@@ -13,13 +13,13 @@ import { ClientError } from "./errors.ts";
 import type { CallEndpoint } from "./rpc-caller.ts";
 import { badResponse, resultField, wrongResponse } from "./rpc-response.ts";
 
-/** Largest page that CometBFT returns. */
+/** Maximum page size that CometBFT returns. */
 const PER_PAGE = 100;
 
 /**
- * Reads header, commit and all validators of a height from one endpoint and encodes them for a light client. Height 0 means the
- * latest height. `validators` is the hash of the validator set that the block must have, if it is known. Throws `wrong-answer`
- * when the parts do not belong together, or when validators with more than two thirds of the power have not signed the header.
+ * Reads the header, commit and all validators at a height from one endpoint and encodes them for a light client. Height 0 means
+ * the latest height. `validators` is the hash of the block's expected validator set, if known. Throws `wrong-answer` if the parts
+ * do not belong together, or if the header is not signed by validators with more than two thirds of the power.
  */
 export async function readLightBlock(
   height: bigint,
@@ -50,7 +50,7 @@ export async function readLightBlock(
   return toLightBlock(signed, set, endpoint);
 }
 
-/** Decodes the result of `commit`. Throws `wrong-answer` when the commit is for another header. */
+/** Decodes a `commit` result. Throws `wrong-answer` if the commit is for another header. */
 export function decodeSignedHeader(result: unknown, endpoint: string): SignedHeaderParts {
   const field = resultField(result, "commit", endpoint).member("signed_header");
   const signed = parsed("commit", endpoint, () => parseSignedHeader(field.value));
@@ -60,7 +60,7 @@ export function decodeSignedHeader(result: unknown, endpoint: string): SignedHea
   return signed;
 }
 
-/** Reads the validators of a height page by page, in the node's order. */
+/** Reads the validators at a height page by page, in the node's order. */
 async function readValidators(height: bigint, call: CallEndpoint, endpoint: string): Promise<Validators> {
   const entries: unknown[] = [];
   for (let page = 1; ; page++) {
@@ -74,7 +74,7 @@ async function readValidators(height: bigint, call: CallEndpoint, endpoint: stri
   }
 }
 
-/** Decodes one page of `validators`. Throws `bad-answer` also when the page is of another height. */
+/** Decodes one page of `validators`. Throws `bad-answer`, including if the page is for another height. */
 export function decodeValidatorsPage(
   result: unknown,
   height: bigint,
@@ -94,7 +94,7 @@ export function decodeValidatorsPage(
   return { validators, total: Number(total) };
 }
 
-/** Verifies that the parts belong together, and the signatures, and encodes them. */
+/** Verifies that the parts belong together, verifies the signatures, and encodes the parts. */
 function toLightBlock(signed: SignedHeaderParts, set: Validators, endpoint: string): LightBlockBytes {
   const { header, commit } = signed;
   const { chainId, height } = header;
@@ -114,7 +114,7 @@ function toLightBlock(signed: SignedHeaderParts, set: Validators, endpoint: stri
   };
 }
 
-/** Runs a parser of `src/cosmos/comet` and turns its error into `bad-answer`, so that the pool tries the next endpoint. */
+/** Runs a parser from `src/cosmos/comet` and converts its error to `bad-answer`, so that the pool tries the next endpoint. */
 function parsed<T>(where: string, endpoint: string, parse: () => T): T {
   try {
     return parse();

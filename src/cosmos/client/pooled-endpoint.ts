@@ -10,37 +10,37 @@ import { ClientError, closedError, heightUnavailable, wrongChain } from "./error
 import type { CallEndpoint, RpcCaller, RpcRead, RpcWork } from "./rpc-caller.ts";
 import { decodeStatus } from "./rpc-response.ts";
 
-/** Current state of an endpoint. */
+/** An endpoint's current state. */
 export interface EndpointHealth {
   readonly name: string;
   /** `unchecked`: no status response has arrived yet, so the chain id is unknown. */
   readonly state: "unchecked" | "good" | "down" | "wrong-chain";
-  /** failures in a row; parallel failures count once */
+  /** Consecutive failures; parallel failures count once. */
   readonly failures: number;
-  /** text of the last error, undefined in state `good` */
+  /** Text of the last error; undefined in state `good`. */
   readonly lastError: string | undefined;
-  /** the last status response; undefined before the first one */
+  /** The last status response; undefined before the first one. */
   readonly status: NodeStatus | undefined;
-  /** time that the last status took; undefined before the first one */
+  /** Duration of the last status request; undefined before the first one. */
   readonly latencyMs: number | undefined;
-  /** Why other endpoints are preferred for some time: a response was proven to be wrong. Undefined: they are not. */
+  /** Why other endpoints are preferred for some time: a response was proven to be wrong. Undefined if they are not. */
   readonly distrusted: string | undefined;
-  /** What the endpoint could not do recently, with its reason: by RPC method, and "response size". Absent: nothing. */
+  /** What the endpoint recently could not do and why, by RPC method or "response size". Absent if there was nothing. */
   readonly lacks?: ReadonlyMap<string, string>;
-  /** Largest number of calls that it takes in one request; absent: unknown. */
+  /** Maximum number of calls that it accepts in one request; absent if unknown. */
   readonly batchSize?: number;
 }
 
-/** One endpoint of a pool, with a check of its chain id and a rest period after each failure. */
+/** One endpoint in a pool, with a check of its chain id and a rest period after each failure. */
 export interface PooledEndpoint {
   readonly name: string;
   /** Calls a method and decodes the result. Verifies the endpoint first unless its state is `good`. */
   readonly read: <T>(read: RpcRead<T> | RpcWork<T>, signal: AbortSignal) => Promise<T>;
-  /** Reads the status and compares the chain id. Parallel callers share one request. */
+  /** Reads the status and checks the chain id. Parallel callers share one request. */
   readonly verify: (signal: AbortSignal) => Promise<NodeStatus>;
-  /** Remaining rest; 0 when the endpoint does not rest. */
+  /** Remaining rest; 0 if the endpoint is not resting. */
   readonly restMs: () => number;
-  /** Makes other endpoints preferred for some time, the longer the more often it is called. A success changes nothing. */
+  /** Makes reads prefer other endpoints for some time, which grows with each call. A success does not change this. */
   readonly distrust: (reason: string) => void;
   readonly health: () => EndpointHealth;
   readonly close: () => void;
@@ -48,9 +48,9 @@ export interface PooledEndpoint {
 
 export interface PooledEndpointOptions {
   readonly name: string;
-  /** Expected chain id. Undefined accepts every chain. */
+  /** Expected chain id. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
-  /** Rest after a failure; it grows with the failures in a row. */
+  /** Rest after a failure; it grows with consecutive failures. */
   readonly rest: BackoffOptions;
 }
 
@@ -63,17 +63,17 @@ export interface PooledEndpointDeps {
 }
 
 /**
- * How long other endpoints are preferred after a response that was proven to be wrong. Unlike an outage it does not show in
- * the next response, so only time ends it.
+ * How long other endpoints are preferred after a response proven to be wrong. Unlike an outage, it does not show in the next
+ * response, so only time ends it.
  */
 const DISTRUST: BackoffOptions = { minMs: 300_000, baseMs: 600_000, maxMs: 7_200_000 };
 
-/** How long other endpoints are preferred for a method after this one could not do it. */
+/** How long other endpoints are preferred for a method that this one could not do. */
 const LACK_MS = 600_000;
-/** An endpoint whose status is good, and that refuses other calls, is good again after this time without a refusal. */
+/** An endpoint with a good status that refuses other calls becomes good again after this time without a refusal. */
 const REFUSAL_MS = 60_000;
 
-/** Other requests of the same method may succeed. */
+/** Other requests with the same method may succeed. */
 function isOfRequest(lack: Lack | undefined): boolean {
   return lack === "height" || lack === "transaction" || lack === "request-size";
 }
@@ -85,7 +85,9 @@ export function createPooledEndpoint(
 ): PooledEndpoint {
   const life = new AbortController();
   const lacks = new Map<string, { readonly reason: string; readonly untilMs: number }>();
-  /** Until when a good status does not show that the last failure is over: the failure was a refusal of another method. */
+  /**
+   * Until then, a good status does not show that the last failure is over, because that failure was a refusal of another method.
+   */
   let refusedUntilMs = 0;
   let isVerified = false;
   let health: Omit<EndpointHealth, "distrusted" | "lacks" | "batchSize"> = {
@@ -130,7 +132,7 @@ export function createPooledEndpoint(
     distrust = { reason, count: distrust.count + 1, untilMs };
   };
 
-  /** Does what follows from the class of an error; see `answers.ts`. */
+  /** Acts on an error according to its class; see `answers.ts`. */
   const recordError = (error: unknown, method: string): void => {
     if (!(error instanceof ClientError) || error.facts.code === "overloaded") return;
     const { class: answer, lack, retryAfterMs } = readAnswer(error);
@@ -249,7 +251,7 @@ export function createPooledEndpoint(
   };
 }
 
-/** Throws `height-unavailable` for a node without one of these blocks. */
+/** Throws `height-unavailable` if the node lacks one of these blocks. */
 function requireBlocks(
   endpoint: string,
   { earliestHeight, latestHeight }: NodeStatus,
@@ -264,7 +266,7 @@ function requireBlocks(
   );
 }
 
-/** Where the results of these methods have the chain id. */
+/** Paths to the chain id in the results of these methods. */
 const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   status: ["node_info", "network"],
   commit: ["signed_header", "header", "chain_id"],
@@ -273,7 +275,7 @@ const CHAIN_ID_PATHS: Readonly<Record<string, readonly string[]>> = {
   blockchain: ["block_metas", "0", "header", "chain_id"],
 };
 
-/** Throws `wrong-chain` for a result with the id of another chain. What is malformed is left to its decoder. */
+/** Throws `wrong-chain` if a result contains another chain's id. Malformed results are left to their decoders. */
 function requireChain(
   { name, chainId }: Pick<PooledEndpointOptions, "name" | "chainId">,
   method: string,

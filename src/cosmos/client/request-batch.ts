@@ -8,11 +8,11 @@ import { ClientError } from "./errors.ts";
 import type { RpcObserver, RpcOutcome } from "./rpc-caller.ts";
 import { badResponse, parseRpcResponses, type RpcResponse } from "./rpc-response.ts";
 
-/** Settings of the requests to one endpoint. */
+/** Settings for requests to one endpoint. */
 export interface BatchOptions {
-  /** Name of the endpoint in errors and metrics. */
+  /** The endpoint's name in errors and metrics. */
   readonly endpoint: string;
-  /** Longest time from sending the request to settling its calls. */
+  /** Maximum time from sending the request to settling its calls. */
   readonly deadlineMs: number;
 }
 
@@ -20,7 +20,7 @@ export interface BatchOptions {
 export interface HttpResponse {
   readonly status: number;
   readonly body: string;
-  /** The header `Retry-After`. */
+  /** From the `Retry-After` header. */
   readonly retryAfterMs?: number | undefined;
 }
 
@@ -36,23 +36,23 @@ export interface BatchDeps {
   readonly transport: HttpTransport;
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly observer: RpcObserver;
-  /** The endpoint refuses more calls in one request than this. */
+  /** Called when the endpoint refuses more than this many calls in one request. */
   readonly onRefused: (size: number) => void;
 }
 
 /**
- * Parameters with more characters than this get a separate request. Ten calls (the usual `maxBatch`) below the limit
- * fit into the 1,000,000 bytes of CometBFT's `max_body_bytes`.
+ * Parameters with more characters than this get a separate request. Ten calls (the usual `maxBatch`) below this limit fit into
+ * the 1,000,000 bytes of CometBFT's `max_body_bytes`.
  */
 const MAX_SHARED_CHARACTERS = 90_000;
 
 /**
- * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of
- * more than `rpc.max_request_batch_size` calls (10 by default) with a single error.
+ * Groups calls into requests of at most `maxBatch` calls, in order. CometBFT responds to a batch of more than
+ * `rpc.max_request_batch_size` calls (10 by default) with a single error.
  *
- * A broadcast gets its own request. An error for the request as a whole, caused by another call, would hide
- * whether the node accepted the transaction. A call with large parameters, such as a simulation, travels alone too: two
- * of them could exceed the node's limit for a request although each is below it.
+ * A broadcast gets its own request. An error for the whole request, caused by another call, would hide whether the node accepted
+ * the transaction. A call with large parameters, such as a simulation, also travels alone: two of them could exceed the node's
+ * request limit although each is below it.
  */
 export function planRequests(
   calls: readonly PendingCall[],
@@ -72,7 +72,7 @@ export function planRequests(
   return requests;
 }
 
-/** Counts the characters of the string parameters. All other parameters are short. */
+/** Counts the characters in string parameters. All other parameters are short. */
 function charactersOf({ params }: PendingCall): number {
   return Object.values(params).reduce<number>(
     (sum, value) => (typeof value === "string" ? sum + value.length : sum),
@@ -80,7 +80,7 @@ function charactersOf({ params }: PendingCall): number {
   );
 }
 
-/** Sends one request and settles all its calls, at the deadline at the latest. Never rejects. */
+/** Sends one request and settles all its calls by the deadline. Never rejects. */
 export async function sendBatch(
   batch: readonly PendingCall[],
   options: BatchOptions,
@@ -101,10 +101,10 @@ export async function sendBatch(
   }
 }
 
-/** Created once. Every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
+/** Created only once. Every request ends with it, and capturing a stack trace costs more than the rest of the request's code. */
 const ALL_SETTLED = new Error("all calls of the request are settled");
 
-/** Aborts the request when its last call settles, for instance by the abort of its caller. This frees the connection. */
+/** Aborts the request when its last call settles, for instance because its caller aborts. This frees the connection. */
 function abortWhenSettled(batch: readonly PendingCall[], stop: AbortController): void {
   let unsettled = batch.length;
   for (const call of batch)
@@ -119,8 +119,8 @@ interface ExchangeDeps extends BatchDeps {
 }
 
 /**
- * Sends one request and settles its calls. When the endpoint refuses the batch, or a response is too large, sends both halves
- * instead, down to single calls. Returns the error when no call had a response.
+ * Sends one request and settles its calls. If the endpoint refuses the batch, or a response is too large, sends the two halves
+ * instead, down to single calls. Returns the error if no call got a response.
  */
 async function exchange(
   batch: readonly PendingCall[],
@@ -167,7 +167,9 @@ function isOfOneCall(error: Error): boolean {
   );
 }
 
-/** What a smaller request may avoid: the limit of a batch, or of a size. Undefined: nothing, for instance a limit of requests. */
+/**
+ * The limit that a smaller request may avoid: on batches or on size. Undefined if there is none, for instance for a rate limit.
+ */
 type Refusal = "batch" | "size" | undefined;
 
 /** Endpoints refuse batches with a status, a page, one error for all calls, or a closed connection. */
@@ -183,7 +185,7 @@ function refusalOf(error: unknown): Refusal {
 }
 
 const CUT = /^(?:ECONNRESET|EPIPE|UND_ERR_SOCKET)$/;
-/** Statuses that say nothing of credentials, limits and gateways. */
+/** Statuses unrelated to credentials, limits and gateways. */
 const BATCH_STATUS = /^(?:4(?!0[1278]|2[59])..|50[01])$/;
 
 async function post(
@@ -212,8 +214,8 @@ async function post(
 }
 
 /**
- * Parses the body whatever the HTTP status is, because nodes send some JSON-RPC errors with status 400 or 500. The
- * status becomes the error only when the body is not JSON-RPC. Throws one JSON-RPC error for all calls.
+ * Parses the body regardless of the HTTP status, because nodes send some JSON-RPC errors with status 400 or 500. The status
+ * becomes the error only if the body is not JSON-RPC. Throws if there is one JSON-RPC error for all calls.
  */
 function parseBody(
   response: HttpResponse,
@@ -230,7 +232,7 @@ function parseBody(
   return responses.map((one) => ({ ...one, facts }));
 }
 
-/** What an HTTP response adds to its JSON-RPC errors. */
+/** HTTP facts added to the JSON-RPC errors in a response. */
 type HttpFacts = Pick<HttpResponse, "status" | "retryAfterMs">;
 
 type Delivery = RpcResponse & { readonly facts: HttpFacts };
@@ -253,8 +255,8 @@ function encodeRequest(batch: readonly PendingCall[]): string {
 }
 
 /**
- * Settles each call with the response of its id. JSON-RPC allows responses in any order. Returns the calls of a batch without
- * a response, and those that are refused because of the batch; a lone call rejects with `bad-answer`.
+ * Settles each call with the response that has its id. JSON-RPC allows responses in any order. Returns the batched calls with no
+ * response, and those refused because of the batch; a lone call rejects with `bad-answer`.
  */
 function deliver(
   batch: readonly PendingCall[],
@@ -292,7 +294,7 @@ function rpcError(
   );
 }
 
-/** Adds the method of a broadcast to an error of its request: the meaning depends on it. */
+/** Adds a broadcast's method to an error of its request, because the error's meaning depends on it. */
 function ofCall(error: Error, { method }: PendingCall): Error {
   if (!(error instanceof ClientError)) return error;
   const { facts } = error;
@@ -313,19 +315,19 @@ function toError(error: unknown): Error {
   return error instanceof Error ? error : new Error("request failed", { cause: error });
 }
 
-/** A call whose response has not arrived yet. Settles once; later calls of `resolve` and `reject` have no effect. */
+/** A call whose response has not arrived yet. Settles once; later calls to `resolve` and `reject` have no effect. */
 export interface PendingCall {
   readonly id: number;
   readonly method: string;
   readonly params: JsonObject;
   readonly isSettled: () => boolean;
-  /** Calls `then`, the only one, when the call settles, or immediately when it is settled already. */
+  /** Calls `then` when the call settles, or immediately if it has already settled. Only one `then` can be set. */
   readonly whenSettled: (then: () => void) => void;
   readonly resolve: (result: unknown) => void;
   readonly reject: (error: Error) => void;
 }
 
-/** Content and callbacks of a call. `onSettled` runs after `resolve` or `reject`. */
+/** A call's content and callbacks. `onSettled` runs after `resolve` or `reject`. */
 interface PendingCallRequest {
   readonly id: number;
   readonly method: string;
@@ -336,7 +338,7 @@ interface PendingCallRequest {
   readonly onSettled: (call: PendingCall, outcome: RpcOutcome) => void;
 }
 
-/** Creates a call. It rejects with the signal's reason when the signal aborts first. */
+/** Creates a call. It rejects with the signal's reason if the signal aborts first. */
 export function createPendingCall(request: PendingCallRequest): PendingCall {
   let listener: (() => void) | undefined;
   let settled = false;

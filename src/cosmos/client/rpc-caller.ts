@@ -2,35 +2,38 @@ import type { RpcClient } from "@cosmjs/tendermint-rpc";
 import { isRecord, type JsonObject, type JsonValue } from "../../platform/base/json.ts";
 import type { BlockRange } from "./chain-client.ts";
 
-/** Calls methods of a CometBFT node. */
+/** Calls methods on a CometBFT node. */
 export interface RpcCaller {
   /**
-   * Calls one method and returns the `result` of the response. Always settles: rejects with `ClientError` at the
-   * deadline at the latest, and with the signal's reason on abort.
+   * Calls one method and returns the response's `result`. Always settles: rejects with `ClientError` by the deadline, and with
+   * the signal's reason on abort.
    */
   readonly call: (method: string, params: JsonObject, signal: AbortSignal) => Promise<unknown>;
-  /** Largest number of calls in one request: the setting, or what the endpoint takes. Undefined: calls are not batched. */
+  /** Maximum number of calls in one request: the setting, or what the endpoint accepts. Undefined if calls are not batched. */
   readonly batchSize?: () => number;
   /** Rejects all pending calls with `closed`. Later calls reject with `closed` too. */
   readonly close: () => void;
 }
 
-/** Calls a method of one endpoint. */
+/** Calls a method on one endpoint. */
 export type CallEndpoint = (method: string, params: JsonObject) => Promise<unknown>;
 
-/** A call together with the decoder of its result. */
+/** A call together with the decoder for its result. */
 export interface RpcRead<T> {
   readonly method: string;
   readonly params: JsonObject;
-  /** Receives the name of the endpoint that responded, for its errors. */
+  /** Receives the name of the endpoint that responded, for use in errors. */
   readonly decode: (result: unknown, endpoint: string) => T;
-  /** Blocks that an endpoint must have to respond; absent: none. Costs a status, which is read together with the call. */
+  /**
+   * Blocks that an endpoint must have in order to respond; absent if none. Costs a status call, which is read together with the
+   * call.
+   */
   readonly blocks?: BlockRange | undefined;
-  /** Receives the error of each endpoint that was tried. A returned value ends the read. */
+  /** Receives each tried endpoint's error. Returning a value ends the read. */
   readonly onFailed?: (error: unknown) => T | undefined;
 }
 
-/** Several calls to one endpoint, which `method` and `params` choose. */
+/** Several calls to one endpoint, which is chosen by `method` and `params`. */
 export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
   readonly run: (call: CallEndpoint, endpoint: string) => Promise<T>;
 }
@@ -38,21 +41,21 @@ export interface RpcWork<T> extends Omit<RpcRead<T>, "decode" | "blocks"> {
 /** "ok" or the code of the error that ended a call or a request. */
 export type RpcOutcome = string;
 
-/** Receives figures about the traffic, for metrics. Must not throw. */
+/** Receives traffic figures for metrics. Must not throw. */
 export interface RpcObserver {
-  /** A JSON-RPC call settled. */
+  /** A JSON-RPC call has settled. */
   readonly onCall: (call: {
     readonly endpoint: string;
     readonly method: string;
     readonly outcome: RpcOutcome;
     readonly durationMs: number;
   }) => void;
-  /** An HTTP request ended. It carried `calls` calls. */
+  /** An HTTP request with `calls` calls has ended. */
   readonly onRequest: (request: {
     readonly endpoint: string;
     readonly calls: number;
     readonly bytesOut: number;
-    /** 0 when the request failed */
+    /** 0 if the request failed. */
     readonly bytesIn: number;
     readonly outcome: RpcOutcome;
   }) => void;
@@ -62,8 +65,8 @@ export interface RpcObserver {
 export const silentObserver: RpcObserver = { onCall: () => {}, onRequest: () => {} };
 
 /**
- * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each of
- * its calls ends at its deadline or when `life` aborts. `disconnect` does nothing; the owner closes the caller.
+ * Adapts a caller to CosmJS: `Comet38Client.create(createCosmjsRpcClient(…))`. CosmJS has no abort signals, so each call ends at
+ * its deadline or when `life` aborts. `disconnect` does nothing; the owner closes the caller.
  */
 export function createCosmjsRpcClient(caller: Pick<RpcCaller, "call">, life: AbortSignal): RpcClient {
   return {

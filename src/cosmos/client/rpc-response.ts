@@ -3,7 +3,7 @@ import { decodeBlock } from "../comet/rpc-blocks.ts";
 import type { NodeStatus } from "./chain-client.ts";
 import { ClientError } from "./errors.ts";
 
-/** A checked JSON-RPC 2.0 response. The id is null or -1 when the node could not read the request's id. */
+/** A checked JSON-RPC 2.0 response. The id is null or -1 if the node could not read the request's id. */
 export type RpcResponse =
   | { readonly id: number | string | null; readonly result: unknown }
   | {
@@ -35,7 +35,7 @@ export function parseRpcResponse(value: unknown, endpoint: string): RpcResponse 
   return { id, result: value["result"] };
 }
 
-/** Characters of an error's text that go into errors and logs: a node can put a trace of any length there. */
+/** Characters of an error's text that go into errors and logs: a node can send a trace of any length. */
 const MAX_ERROR_TEXT = 8_192;
 
 function parseRpcError(
@@ -52,14 +52,14 @@ function parseRpcError(
   };
 }
 
-/**
- * Returns a call's result as a field with the path `path`. Its methods throw `bad-answer` for a value of the wrong type.
- */
+/** Returns a call's result as a field with the path `path`. Its methods throw `bad-answer` if a value has the wrong type. */
 export function resultField(value: unknown, path: string, endpoint: string): JsonField {
   return new JsonField(value, path, (where, expected) => badResponse(endpoint, where, `is not ${expected}`));
 }
 
-/** Creates a `bad-answer` error. The message has the path but never the value, because the page of a proxy may contain secrets. */
+/**
+ * Creates a `bad-answer` error. The message contains the path but never the value, because a proxy's page may contain secrets.
+ */
 export function badResponse(endpoint: string, where: string, problem: string): ClientError {
   return new ClientError({ code: "bad-answer", endpoint, where }, `${endpoint}: ${where} ${problem}`);
 }
@@ -77,14 +77,14 @@ function parseJson(body: string, endpoint: string): unknown {
   }
 }
 
-/** Decodes the transactions of a result of `block`. Throws `wrong-answer` when they are not those of its header. */
+/** Decodes the transactions in a `block` result. Throws `wrong-answer` if they do not match its header. */
 export function decodeTxsOfBlock(root: JsonField, endpoint: string): readonly Uint8Array[] {
   const { txs, isOfHeader } = decodeBlock(root);
   if (!isOfHeader) throw wrongResponse(endpoint, root.path, "has other transactions than its header");
   return txs;
 }
 
-/** Decodes the result of `status`. */
+/** Decodes a `status` result. */
 export function decodeStatus(result: unknown, endpoint: string): NodeStatus {
   const root = resultField(result, "status", endpoint);
   const network = root.member("node_info").member("network");

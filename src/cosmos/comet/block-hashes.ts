@@ -37,21 +37,21 @@ export function headerHash(header: Header): Uint8Array {
 }
 
 /**
- * Encodes a `tendermint.types.BlockID`. The part set header is written even if it is empty, because it is not nullable
- * in Go. A `CanonicalBlockID` has the same bytes.
+ * Encodes a `tendermint.types.BlockID`. The part set header is written even if it is empty, because it is not nullable in Go. A
+ * `CanonicalBlockID` has the same encoding.
  */
 function blockIdMessage(id: BlockId): Uint8Array {
   const parts = concat(varintField(1, BigInt(id.parts.total)), bytesField(2, id.parts.hash));
   return concat(bytesField(1, id.hash), messageField(2, parts));
 }
 
-/** `SignedMsgType` of a precommit. A commit has no other votes. */
+/** `SignedMsgType` for a precommit. A commit contains no other votes. */
 const PRECOMMIT = 2n;
 
 /**
- * Creates a function that returns the sign bytes of the vote at an index: a `CanonicalVote` after its length. The votes of
- * a commit differ only in their time and in whether they are for the block or for nil, so all other parts are encoded
- * once. The returned function throws for an index outside of the commit.
+ * Creates a function that returns the sign bytes for the vote at an index: a length-prefixed `CanonicalVote`. The votes in a
+ * commit differ only in their time and in whether they are for the block or for nil, so everything else is encoded only once. The
+ * returned function throws if the index is outside the commit.
  */
 export function commitSignBytes(chainId: string, commit: Commit): (index: number) => Uint8Array {
   const forBlock = canonicalHead(commit, commit.blockId);
@@ -66,9 +66,7 @@ export function commitSignBytes(chainId: string, commit: Commit): (index: number
   };
 }
 
-/**
- * Computes the hash of a commit (`last_commit_hash` of the next header): the Merkle root over its encoded signatures.
- */
+/** Computes the hash of a commit (`last_commit_hash` in the next header): the Merkle root over its encoded signatures. */
 export function commitHash(commit: Pick<Commit, "signatures">): Uint8Array {
   return simpleRoot(commit.signatures.map(commitSigMessage));
 }
@@ -101,7 +99,7 @@ export function isNoBlock(id: BlockId): boolean {
 /** Size of a block part in bytes. Only the last part may be shorter. */
 const PART_SIZE = 65_536;
 
-/** The fields of `ExecTxResult` that are part of consensus. Logs and events may differ between nodes. */
+/** The `ExecTxResult` fields that are part of consensus. Logs and events may differ between nodes. */
 export interface DeterministicTxResult {
   readonly code: number;
   readonly data: Uint8Array;
@@ -109,9 +107,7 @@ export interface DeterministicTxResult {
   readonly gasUsed: bigint;
 }
 
-/**
- * Encodes the Merkle leaf of a transaction's result: an `ExecTxResult` with only code, data, gas wanted and gas used.
- */
+/** Encodes the Merkle leaf for a transaction's result: an `ExecTxResult` with only code, data, gas wanted and gas used. */
 export function txResultLeaf(result: DeterministicTxResult): Uint8Array {
   return concat(
     varintField(1, BigInt(result.code)),
@@ -121,7 +117,7 @@ export function txResultLeaf(result: DeterministicTxResult): Uint8Array {
   );
 }
 
-/** Computes `last_results_hash` of the next header. */
+/** Computes `last_results_hash` for the next header. */
 export function resultsHash(results: readonly DeterministicTxResult[]): Uint8Array {
   return simpleRoot(results.map(txResultLeaf));
 }
@@ -131,7 +127,7 @@ export function evidenceHash(evidence: readonly Uint8Array[]): Uint8Array {
   return simpleRoot(evidence);
 }
 
-/** Splits an encoded `Block` into parts and computes the Merkle root over them. No bytes give no parts. */
+/** Splits an encoded `Block` into parts and computes the Merkle root over them. Empty input gives no parts. */
 export function partSetHeader(block: Uint8Array): PartSetHeader {
   const parts = blockParts(block);
   return { total: parts.length, hash: simpleRoot(parts) };
@@ -145,10 +141,7 @@ function blockParts(block: Uint8Array): readonly Uint8Array[] {
   );
 }
 
-/**
- * Computes the hash of a validator set: the Merkle root over public key and power of each validator, in the set's
- * order.
- */
+/** Computes the hash of a validator set: the Merkle root over each validator's public key and power, in set order. */
 export function validatorsHash(validators: readonly Pick<Validator, "publicKey" | "power">[]): Uint8Array {
   return simpleRoot(
     validators.map(({ publicKey, power }) =>
@@ -157,7 +150,7 @@ export function validatorsHash(validators: readonly Pick<Validator, "publicKey" 
   );
 }
 
-/** Computes `consensus_hash`: the SHA-256 of `HashedParams`. The header covers no other consensus parameter. */
+/** Computes `consensus_hash`: the SHA-256 of `HashedParams`. The header covers no other consensus parameters. */
 export function consensusHash(params: { readonly maxBytes: bigint; readonly maxGas: bigint }): Uint8Array {
   return sha256(concat(varintField(1, params.maxBytes), varintField(2, params.maxGas)));
 }
@@ -175,7 +168,7 @@ function varint(value: bigint): Uint8Array {
   return small ? encodeUvarint(Number(value)) : largeVarint(BigInt.asUintN(64, value));
 }
 
-/** Up to this value, numbers are used. They are many times faster than bigints. */
+/** Up to this value, numbers are used, which are many times faster than bigints. */
 const MAX_SMALL = 0x7fff_ffffn;
 
 function largeVarint(value: bigint): Uint8Array {
@@ -186,12 +179,12 @@ function largeVarint(value: bigint): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Encodes a field of type int32, int64, uint32, uint64 or enum. */
+/** Encodes an int32, int64, uint32, uint64 or enum field. */
 function varintField(field: number, value: bigint): Uint8Array {
   return value === 0n ? EMPTY : concat(tag(field, 0), varint(value));
 }
 
-/** Encodes a field of type sfixed64. */
+/** Encodes an sfixed64 field. */
 function fixed64Field(field: number, value: bigint): Uint8Array {
   if (value === 0n) return EMPTY;
   const bytes = new Uint8Array(8);
@@ -199,12 +192,12 @@ function fixed64Field(field: number, value: bigint): Uint8Array {
   return concat(tag(field, 1), bytes);
 }
 
-/** Encodes a field of type bytes. */
+/** Encodes a bytes field. */
 function bytesField(field: number, value: Uint8Array): Uint8Array {
   return value.length === 0 ? EMPTY : messageField(field, value);
 }
 
-/** Encodes a field of type string. */
+/** Encodes a string field. */
 function stringField(field: number, value: string): Uint8Array {
   return bytesField(field, utf8(value));
 }

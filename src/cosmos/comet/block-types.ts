@@ -9,13 +9,13 @@ export interface PartSetHeader {
   readonly hash: Uint8Array;
 }
 
-/** Id of a block: the header's hash and the part set. Both are empty for no block. */
+/** A block's id: the header's hash and the part set. Both are empty if there is no block. */
 export interface BlockId {
   readonly hash: Uint8Array;
   readonly parts: PartSetHeader;
 }
 
-/** A block header. Hashes have 32 bytes or are empty. `appHash` may have any length. */
+/** A block header. Hashes are 32 bytes long or empty. `appHash` may have any length. */
 export interface Header {
   readonly version: { readonly block: bigint; readonly app: bigint };
   readonly chainId: string;
@@ -33,10 +33,10 @@ export interface Header {
   readonly proposerAddress: Uint8Array;
 }
 
-/** Values of {@link CommitSig.flag}. */
+/** Values for {@link CommitSig.flag}. */
 export const BLOCK_ID_FLAG = { absent: 1, commit: 2, nil: 3 } as const;
 
-/** One validator's precommit in a commit. An absent one has empty fields and Go's zero time (year 1). */
+/** One validator's precommit in a commit. An absent precommit has empty fields and Go's zero time (year 1). */
 export interface CommitSig {
   readonly flag: number;
   readonly validatorAddress: Uint8Array;
@@ -53,8 +53,8 @@ export interface Commit {
 }
 
 /**
- * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address has 20 bytes.
- * `priority` decides who proposes.
+ * A validator. The public key is ed25519 (32 bytes) or secp256k1 (33 bytes, compressed), and the address has 20 bytes. `priority`
+ * determines who proposes.
  */
 export interface Validator {
   readonly address: Uint8Array;
@@ -63,7 +63,7 @@ export interface Validator {
   readonly priority: bigint;
 }
 
-/** Validators by descending power, then ascending address. `proposer` is undefined only for an empty set. */
+/** Validators by descending power, then ascending address. `proposer` is undefined only if the set is empty. */
 export interface ValidatorSet {
   readonly validators: readonly Validator[];
   readonly proposer: Validator | undefined;

@@ -9,9 +9,7 @@ export type CometErrorFacts =
   | { readonly code: "bad-commit" }
   | { readonly code: "wrong-signature"; readonly index: number };
 
-/**
- * A block, commit or validator set is invalid. The message is CometBFT's error text, because a chain's logs contain it.
- */
+/** A block, commit or validator set is invalid. The message is the same as CometBFT's, because chain logs contain it. */
 export class CometError extends CodedError<CometErrorFacts> {}
 
 /** Creates a {@link CometError} for malformed input. `what` names the part or the field. */
@@ -19,7 +17,7 @@ export function malformed(what: string, message: string): CometError {
   return new CometError({ code: "malformed", what }, message);
 }
 
-/** Runs `check`. Adds `context` to the message of a {@link CometError}, as Go's `fmt.Errorf("context: %w", err)`. */
+/** Runs `check`. Adds `context` to the message of a {@link CometError}, like Go's `fmt.Errorf("context: %w", err)`. */
 export function inContext<T>(context: string, check: () => T): T {
   try {
     return check();

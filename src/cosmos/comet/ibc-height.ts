@@ -1,10 +1,10 @@
-/** ibc-go's format of a chain id with a revision (`clienttypes.IsRevisionFormat`). */
+/** ibc-go's format for a chain id with a revision (`clienttypes.IsRevisionFormat`). */
 const REVISION_FORMAT = /^.*[^\n-]-[1-9][0-9]*$/;
 const MAX_UINT64 = 2n ** 64n - 1n;
 
 /**
- * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id
- * without one, and for a number above 64 bits, where ibc-go panics.
+ * Returns the revision number at the end of a chain id, as IBC reads it: 2 for "test-2". Returns 0 for a chain id without a
+ * revision, and for a number above 64 bits, on which ibc-go panics.
  */
 export function revisionOfChainId(chainId: string): bigint {
   if (!REVISION_FORMAT.test(chainId)) return 0n;
@@ -13,21 +13,21 @@ export function revisionOfChainId(chainId: string): bigint {
 }
 
 /**
- * Replaces the revision number of a chain id. A chain id without one is returned unchanged. Like ibc-go, writes the number
- * as an int64: 2^63 and more become negative.
+ * Replaces the revision number in a chain id. A chain id without a revision is returned unchanged. Like ibc-go, writes the number
+ * as an int64: 2^63 and above become negative.
  */
 export function withRevision(chainId: string, revision: bigint): string {
   if (!REVISION_FORMAT.test(chainId)) return chainId;
   return `${chainId.slice(0, chainId.lastIndexOf("-") + 1)}${BigInt.asIntN(64, revision)}`;
 }
 
-/** A height of a remote chain. */
+/** A height on a remote chain. */
 export interface RemoteHeight {
   readonly revision: bigint;
   readonly height: bigint;
 }
 
-/** Returns whether `candidate` is higher than `last`; the revision is compared first. Any height is newer than undefined. */
+/** Returns whether `candidate` is higher than `last`, comparing the revision first. Any height is newer than undefined. */
 export function isNewer(candidate: RemoteHeight, last: RemoteHeight | undefined): boolean {
   if (last === undefined) return true;
   if (candidate.revision !== last.revision) return candidate.revision > last.revision;

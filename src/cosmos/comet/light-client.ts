@@ -13,34 +13,33 @@ import {
 } from "./verify-commit.ts";
 
 /**
- * Trusted header and validator set. For a non-adjacent header, signatures of these validators count towards the trust
- * level.
+ * Trusted header and validator set. For a non-adjacent header, signatures from these validators count towards the trust level.
  */
 export interface TrustedHeader {
   readonly header: Pick<Header, "chainId" | "height" | "timeNs" | "nextValidatorsHash">;
   readonly validators: ValidatorSet;
 }
 
-/** A header to verify, with its commit and the validator set of its height. */
+/** A header to verify, with its commit and the validator set at its height. */
 export interface UntrustedHeader extends SignedHeader {
   readonly validators: ValidatorSet;
 }
 
-/** Parameters of a light client. `nowNs` is the verifier's time. */
+/** Light-client parameters. `nowNs` is the verifier's time. */
 export interface TrustOptions {
   readonly nowNs: bigint;
   readonly trustingPeriodNs: bigint;
   readonly maxClockDriftNs: bigint;
   readonly trustLevel: TrustLevel;
-  /** See {@link SignatureChecks.beforeSlow}: 1 to 2 ms each. */
+  /** See {@link SignatureChecks.beforeSlow}: 1 to 2 ms per signature. */
   readonly beforeSlowSignature?: (() => void) | undefined;
 }
 
 /**
- * Verifies a header against a trusted one, as CometBFT's `light.Verify`. For an adjacent header (next height), its
- * validators must be the trusted header's next validators. For any other, more than `trustLevel` of the trusted power
- * must have signed. In both cases, more than 2/3 of the new header's own power must have signed. Throws `CometError`
- * with CometBFT's text.
+ * Verifies a header against a trusted one, like CometBFT's `light.Verify`. If the header is adjacent (next height), its
+ * validators must be the trusted header's next validators. Otherwise, more than `trustLevel` of the trusted power must have
+ * signed it. In both cases, more than 2/3 of the new header's own power must have signed. Throws `CometError` with CometBFT's
+ * message.
  */
 export function verifyHeader(
   trusted: TrustedHeader,
@@ -72,9 +71,9 @@ export function verifyHeader(
 }
 
 /**
- * Returns whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a
- * header that more than 1/3 signed has an honest signer, and a lower level would not ensure this. Like Go's uint64, the
- * tripled numerator wraps around at 2^64.
+ * Returns whether a trust level lies within [1/3, 1]. Consensus assumes that less than 1/3 of the power is dishonest. So a header
+ * signed by more than 1/3 has an honest signer, which a lower level would not ensure. As with Go's uint64, the tripled numerator
+ * wraps around at 2^64.
  */
 export function isTrustLevel({ numerator, denominator }: TrustLevel): boolean {
   return denominator !== 0n && BigInt.asUintN(64, numerator * 3n) >= denominator && numerator <= denominator;
@@ -100,7 +99,7 @@ function checkNewHeader(
   );
 }
 
-/** Checks that the time grows and is not in the future. Bounds are exclusive, as Go's `After` and `Before`. */
+/** Checks that the time increases and is not in the future. Bounds are exclusive, like Go's `After` and `Before`. */
 function checkTime(oldNs: bigint, newNs: bigint, { nowNs, maxClockDriftNs }: TrustOptions): void {
   if (newNs <= oldNs) {
     throw invalid(

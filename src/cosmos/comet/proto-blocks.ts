@@ -23,8 +23,8 @@ import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { totalPower } from "./validator-set.ts";
 
 /**
- * Converts and validates a header and its commit, as `SignedHeaderFromProto`. Throws `CometError`, as do all
- * `…FromProto` functions here.
+ * Converts and validates a header and its commit, like `SignedHeaderFromProto`. Throws `CometError`, as do all `…FromProto`
+ * functions here.
  */
 export function signedHeaderFromProto(message: Proto.SignedHeader | undefined): SignedHeader {
   if (message === undefined) throw malformed("signed header", "nil SignedHeader");
@@ -70,7 +70,7 @@ function commitSigFromProto(message: Proto.CommitSig): CommitSig {
   return signature;
 }
 
-/** Converts and validates a block id. An absent one is the empty block id. */
+/** Converts and validates a block id. If absent, returns the empty block id. */
 export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   if (message === undefined) return NO_BLOCK_ID;
   const parts = message.partSetHeader ?? NO_BLOCK_ID.parts;
@@ -79,7 +79,7 @@ export function blockIdFromProto(message: Proto.BlockID | undefined): BlockId {
   return id;
 }
 
-/** Converts and validates a validator set with its proposer, as `ValidatorSetFromProto`. */
+/** Converts and validates a validator set with its proposer, like `ValidatorSetFromProto`. */
 export function validatorSetFromProto(message: ProtoValidator.ValidatorSet | undefined): ValidatorSet {
   if (message === undefined) throw malformed("validator set", "nil validator set");
   const validators = message.validators.map(validatorFromProto);

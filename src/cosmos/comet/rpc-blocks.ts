@@ -2,13 +2,13 @@ import { fromBase64, sha256, toHex } from "../../platform/base/bytes.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 import { dataHash } from "../merkle/simple-tree.ts";
 
-/** An ABCI event whose attributes are text. */
+/** An ABCI event whose attributes are strings. */
 export interface TextEvent {
   readonly type: string;
   readonly attributes: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** The parts of a transaction's result that `last_results_hash` covers, and its events. */
+/** The parts of a transaction's result covered by `last_results_hash`, and its events. */
 interface TxResult {
   readonly code: number;
   readonly codespace?: string;
@@ -19,14 +19,14 @@ interface TxResult {
   readonly events: readonly TextEvent[];
 }
 
-/** A transaction that a search has found, with its inclusion proof. */
+/** A transaction found by a search, with its inclusion proof. */
 interface SearchedTx {
   readonly tx: Uint8Array;
   readonly hash: Uint8Array;
   readonly height: number;
   readonly index: number;
   readonly result: TxResult;
-  /** undefined when the search has not asked for it */
+  /** Undefined if the search did not ask for it. */
   readonly proof:
     | {
         readonly data: Uint8Array;
@@ -41,15 +41,15 @@ interface SearchedTx {
     | undefined;
 }
 
-/** What `block_results` has of a block. Only these fields are read, whatever the version. */
+/** A block's data from `block_results`. Only these fields are read, whatever the version. */
 export interface BlockResults {
   /** In the order of the block's transactions. */
   readonly results: readonly TxResult[];
-  /** Events of the block itself: those at its begin and end, or of its finalization. */
+  /** The block's own events: from its start and end, or from its finalization. */
   readonly finalizeBlockEvents: readonly TextEvent[];
 }
 
-/** Decodes the result of `block_results`, of CometBFT and Tendermint 0.34 to 1.0. */
+/** Decodes a `block_results` result from CometBFT or Tendermint 0.34 to 1.0. */
 export function decodeBlockResults(root: JsonField): BlockResults {
   const results = root.member("txs_results").elements();
   const ofBlock = ["begin_block_events", "finalize_block_events", "end_block_events"].flatMap((name) =>
@@ -62,7 +62,7 @@ export function decodeBlockResults(root: JsonField): BlockResults {
   };
 }
 
-/** Decodes the result of `tx_search`. `prove`: each transaction must have its proof. */
+/** Decodes a `tx_search` result. With `prove`, each transaction must have a proof. */
 export function decodeTxSearch(
   root: JsonField,
   { prove }: { readonly prove: boolean },
@@ -84,7 +84,7 @@ export function decodeTxSearch(
   return { txs: found, totalCount: Math.max(Number(root.member("total_count").asInt64()), found.length) };
 }
 
-/** Decodes a result of `block`: its transactions, and whether they are those of its header. */
+/** Decodes a `block` result: its transactions, and whether they match its header. */
 export function decodeBlock(root: JsonField): {
   readonly txs: readonly Uint8Array[];
   readonly isOfHeader: boolean;
@@ -100,7 +100,7 @@ export function decodeBlock(root: JsonField): {
   return { txs, isOfHeader: expected.toLowerCase() === toHex(dataHash(txs)) };
 }
 
-/** Decodes the numbers of transactions in a result of `blockchain`, by height. */
+/** Decodes the transaction counts in a `blockchain` result, by height. */
 export function decodeTxCounts(root: JsonField): ReadonlyMap<bigint, number> {
   const metas = root.member("block_metas").elements();
   return new Map(
@@ -128,7 +128,7 @@ function decodeProof(field: JsonField, data: Uint8Array): NonNullable<SearchedTx
   };
 }
 
-/** Decodes the result of a transaction. Its events are those that `events` returns. */
+/** Decodes a transaction's result. `events` reads its events. */
 export function decodeTxResult(result: JsonField, events: EventReader = textEvent): TxResult {
   return {
     code: result.member("code").asUint32(),
@@ -152,8 +152,8 @@ function textEvent(event: JsonField): TextEvent {
 }
 
 /**
- * Creates the reader of a response's events. Tendermint 0.34 prints keys and values in base64, later versions print text: a
- * response whose keys are all base64 of printable text is of 0.34.
+ * Creates the reader for a response's events. Tendermint 0.34 prints keys and values in base64, later versions as text: if all of
+ * a response's keys are base64 of printable text, it is treated as 0.34.
  */
 function eventReader(all: readonly JsonField[]): EventReader {
   const keys = new Set(all.flatMap((event) => attributesOf(event).map(({ key }) => key)));
@@ -180,12 +180,12 @@ function attributesOf(event: JsonField): TextEvent["attributes"] {
     }));
 }
 
-/** Decodes events whose attributes are text. */
+/** Decodes events whose attributes are strings. */
 export function decodeTextEvents(events: JsonField): readonly TextEvent[] {
   return events.elements().map(textEvent);
 }
 
-/** Empty for text that is not base64. */
+/** Empty if the text is not base64. */
 function fromBase64Text(text: string): string {
   try {
     return new TextDecoder().decode(fromBase64(text));

@@ -14,22 +14,22 @@ import { type CometError, malformed } from "./comet-error.ts";
 import { KEY_TYPES, keyTypeOf } from "./validator-key.ts";
 import { validatorSetOf } from "./validator-set.ts";
 
-/** Maximum number of validators in a set, and so of signatures in a commit (CometBFT `MaxVotesCount`). */
+/** Maximum number of validators in a set, and therefore of signatures in a commit (CometBFT `MaxVotesCount`). */
 export const MAX_VALIDATORS = 10_000;
 
-/** Maximum length of a string. The longest one in a block is a signature: 88 characters of base64. */
+/** Maximum string length. The longest string in a block is a signature: 88 base64 characters. */
 const MAX_STRING_LENGTH = 256;
 
 /**
- * Parses the `signed_header` of a `commit` response. Checks types, lengths and encodings, but not hashes and
- * signatures. Throws `CometError` with the path of the wrong field, as do all functions here.
+ * Parses `signed_header` from a `commit` response. Checks types, lengths and encodings, but not hashes or signatures. Throws
+ * `CometError` with the path of the wrong field, as do all functions here.
  */
 export function parseSignedHeader(json: unknown): SignedHeader {
   const signed = root(json, "signed_header");
   return { header: headerOf(signed.member("header")), commit: commitOf(signed.member("commit")) };
 }
 
-/** Parses the list `validators` of a `validators` response. The proposer is computed from the priorities. */
+/** Parses the `validators` list from a `validators` response. The proposer is computed from the priorities. */
 export function parseValidators(json: unknown): ValidatorSet {
   return validatorSetOf(list(root(json, "validators")).map(validatorOf));
 }
@@ -111,7 +111,7 @@ function wrongField(path: string, expected: string): CometError {
   return malformed(path, `${path}: expected ${expected}`);
 }
 
-/** Returns the elements of a list. Checks the length first, so that the work on a hostile response stays small. */
+/** Returns the elements of a list. Checks its length first, to limit the work on a hostile response. */
 function list(field: JsonField): readonly JsonField[] {
   const { value } = field.required();
   if (Array.isArray(value) && value.length > MAX_VALIDATORS)
@@ -119,7 +119,7 @@ function list(field: JsonField): readonly JsonField[] {
   return field.elements();
 }
 
-/** Checks that a field is a string of limited length. */
+/** Checks that a field is a string within the length limit. */
 function bounded(field: JsonField): JsonField {
   if (typeof field.value !== "string" || field.value.length > MAX_STRING_LENGTH)
     throw field.error(field.path, `a string of at most ${MAX_STRING_LENGTH} characters`);
@@ -155,8 +155,8 @@ function hex(field: JsonField): Uint8Array {
 }
 
 /**
- * Converts a header to the JSON of CometBFT's RPC. Hashes are upper-case hex, and 64-bit integers are strings. An `app`
- * version of zero is omitted.
+ * Converts a header to CometBFT's RPC JSON. Hashes are upper-case hex, and 64-bit integers are strings. An `app` version of zero
+ * is omitted.
  */
 export function headerToJson(header: Header): JsonObject {
   const { block, app } = header.version;
@@ -178,7 +178,7 @@ export function headerToJson(header: Header): JsonObject {
   };
 }
 
-/** Converts a commit to the JSON of CometBFT's RPC. An absent signature is null. */
+/** Converts a commit to CometBFT's RPC JSON. An absent signature is null. */
 export function commitToJson(commit: Commit): JsonObject {
   return {
     height: `${commit.height}`,
@@ -195,12 +195,12 @@ export function commitToJson(commit: Commit): JsonObject {
   };
 }
 
-/** Converts a block id to the JSON of CometBFT's RPC. */
+/** Converts a block id to CometBFT's RPC JSON. */
 export function blockIdToJson(id: BlockId): JsonObject {
   return { hash: upperHex(id.hash), parts: { total: id.parts.total, hash: upperHex(id.parts.hash) } };
 }
 
-/** Converts a validator to an entry of the RPC's `validators` response. */
+/** Converts a validator to an entry in the RPC's `validators` response. */
 export function validatorToJson(validator: Validator): JsonObject {
   return {
     address: upperHex(validator.address),

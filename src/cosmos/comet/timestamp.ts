@@ -1,18 +1,18 @@
 import { GO_ZERO_TIME_NS, NS_PER_SECOND, splitNs } from "../../platform/base/time.ts";
 import { malformed } from "./comet-error.ts";
 
-/** A `google.protobuf.Timestamp`. A received one can have negative parts. */
+/** A `google.protobuf.Timestamp`. When received, it may have negative parts. */
 interface WireTimestamp {
   readonly seconds: bigint;
   readonly nanos: number;
 }
 
-/** End of protobuf's time range: the start of the year 10000. The range starts with Go's zero time (year 1). */
+/** End of protobuf's time range: the start of the year 10000. The range starts at Go's zero time (year 1). */
 const END_OF_TIME_NS = 253_402_300_800n * NS_PER_SECOND;
 
 /**
- * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. An absent one is Go's zero time, as in
- * the signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
+ * Converts a `google.protobuf.Timestamp` to nanoseconds since the Unix epoch. If absent, returns Go's zero time, as in the
+ * signatures of absent validators. Throws `CometError` outside the years 1 to 9999.
  */
 export function timestampToNs(timestamp: WireTimestamp | undefined): bigint {
   if (timestamp === undefined) return GO_ZERO_TIME_NS;

@@ -18,13 +18,13 @@ import { totalPower } from "./validator-set.ts";
 /** Maximum length of a chain id in bytes. */
 export const MAX_CHAIN_ID_LENGTH = 50;
 
-/** Block protocol version of CometBFT 0.38. */
+/** CometBFT 0.38's block protocol version. */
 const BLOCK_PROTOCOL = 11n;
 
 const HASH_SIZE = 32;
 const MAX_SIGNATURE_SIZE = 64;
 
-/** Checks that a hash is empty or has 32 bytes. Throws `CometError`, as do all functions here. */
+/** Checks that a hash is empty or 32 bytes long. Throws `CometError`, as do all functions here. */
 export function validateHash(hash: Uint8Array): void {
   if (isHash(hash)) return;
   throw malformed("hash", `expected size to be ${HASH_SIZE} bytes, got ${hash.length} bytes`);
@@ -34,7 +34,7 @@ function isHash(hash: Uint8Array): boolean {
   return hash.length === 0 || hash.length === HASH_SIZE;
 }
 
-/** Checks a header by itself (`Header.ValidateBasic`). */
+/** Checks a header on its own (`Header.ValidateBasic`). */
 export function validateHeader(header: Header): void {
   if (header.version.block !== BLOCK_PROTOCOL) {
     throw malformed(
@@ -86,7 +86,7 @@ export function validateCommit(commit: Commit): void {
   }
 }
 
-/** Checks the vote of one validator (`CommitSig.ValidateBasic`). */
+/** Checks one validator's vote (`CommitSig.ValidateBasic`). */
 export function validateCommitSig(sig: CommitSig): void {
   switch (sig.flag) {
     case BLOCK_ID_FLAG.absent:
@@ -119,7 +119,7 @@ function validatePresent(sig: CommitSig): void {
   }
 }
 
-/** Checks that a commit is for a header and that both are of this chain (`SignedHeader.ValidateBasic`). */
+/** Checks that a commit is for a header and that both belong to this chain (`SignedHeader.ValidateBasic`). */
 export function validateSignedHeader({ header, commit }: SignedHeader, chainId: string): void {
   inContext("invalid header", () => validateHeader(header));
   inContext("invalid commit", () => validateCommit(commit));

@@ -15,12 +15,12 @@ const ED25519_KEY_SIZE = 32;
 export const SECP256K1_KEY_SIZE = 33;
 
 interface KeyType {
-  /** Name in CometBFT's error texts. */
+  /** Name in CometBFT's error messages. */
   readonly goName: string;
   readonly size: number;
-  /** Type name in the RPC's JSON. */
+  /** Type name in RPC JSON. */
   readonly jsonType: string;
-  /** Encoded `PublicKey` up to the key, with its length in front, as field 1 of a `SimpleValidator`. */
+  /** Length-prefixed, encoded `PublicKey` up to the key, as field 1 of a `SimpleValidator`. */
   readonly hashPrefix: Uint8Array;
 }
 
@@ -38,7 +38,7 @@ const SECP256K1: KeyType = {
   hashPrefix: fromHex("0a231221"),
 };
 
-/** Both types, by their name in the `PublicKey` of protobuf. */
+/** Both types, by their names in protobuf's `PublicKey`. */
 export const KEY_TYPES = { ed25519: ED25519, secp256k1: SECP256K1 } as const;
 
 /** Returns the type of a public key. */
@@ -51,7 +51,7 @@ export function addressOf(publicKey: Uint8Array): Uint8Array {
   return keyTypeOf(publicKey) === SECP256K1 ? secp256k1Address(publicKey) : ed25519Address(publicKey);
 }
 
-/** Formats a public key as CometBFT's error texts. */
+/** Formats a public key as in CometBFT's error messages. */
 export function publicKeyText(publicKey: Uint8Array): string {
   return `${keyTypeOf(publicKey).goName}{${upperHex(publicKey)}}`;
 }
@@ -67,8 +67,8 @@ export interface SignedMessage {
 const ED25519_SPKI_PREFIX = fromHex("302a300506032b6570032100");
 
 /**
- * Cache of imported keys, by hex, because the same validators sign every block. Undefined: OpenSSL refused the key. The
- * result of an import depends only on the key, so an entry cannot become wrong. The cache is cleared when it is full.
+ * Cache of imported keys, by hex, because the same validators sign every block. Undefined means that OpenSSL refused the key.
+ * Entries never go stale, because the result depends only on the key. The cache is cleared when it is full.
  */
 const ed25519Keys = new Map<string, KeyObject | undefined>();
 const MAX_ED25519_KEYS = 4096;
@@ -79,11 +79,12 @@ export function ed25519Address(publicKey: Uint8Array): Uint8Array {
 }
 
 /**
- * Verifies a signature with OpenSSL. Undefined: only {@link verifyZip215} can decide, which takes 1 to 2 ms, some 20 times as long.
+ * Verifies a signature with OpenSSL. Undefined: only {@link verifyZip215} can decide, which takes 1 to 2 ms, some 20 times as
+ * long.
  *
  * CometBFT uses the ZIP-215 rules. OpenSSL is stricter: it checks the equation without the cofactor. Every signature that
- * satisfies this equation also satisfies the one with the cofactor, which ZIP-215 uses, so an OpenSSL accept is final. After a
- * reject, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
+ * satisfies this equation also satisfies the cofactored equation that ZIP-215 uses, so if OpenSSL accepts, the result is final.
+ * If it rejects, the ZIP-215 verifier decides: nodes that disagree on a signature would fork.
  */
 export function verifyFast({ publicKey, message, signature }: SignedMessage): boolean | undefined {
   if (keyTypeOf(publicKey) === SECP256K1) return verifySecp256k1(publicKey, message, signature);
@@ -127,14 +128,14 @@ const SIGNATURE_BYTES = 64;
 // Recently imported keys. An import costs about as much as a verification, and the same accounts and validators sign often.
 const secp256k1Keys = createRecentCache<string, KeyObject>(512);
 
-/** Returns the address of a compressed key: RIPEMD-160 of its SHA-256, 20 bytes. */
+/** Returns the address for a compressed key: RIPEMD-160 of its SHA-256, 20 bytes. */
 export function secp256k1Address(publicKey: Uint8Array): Uint8Array {
   return createHash("ripemd160").update(sha256(publicKey)).digest();
 }
 
 /**
- * Verifies a validator's signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT, it reduces r and s modulo
- * the curve's order first.
+ * Verifies a validator's signature (r and s, 32 bytes each, low s) over the SHA-256 of `message`. Like CometBFT, first reduces r
+ * and s modulo the curve's order.
  */
 function verifySecp256k1(publicKey: Uint8Array, message: Uint8Array, signature: Uint8Array): boolean {
   if (publicKey.length !== SECP256K1_KEY_SIZE || signature.length !== SIGNATURE_BYTES) return false;
@@ -154,7 +155,7 @@ function scalarBytes(value: bigint): Uint8Array {
   return fromHex(value.toString(16).padStart(64, "0"));
 }
 
-/** Imports a compressed key for `node:crypto`. Returns undefined when the bytes are not a point of the curve. */
+/** Imports a compressed key for `node:crypto`. Returns undefined if the bytes are not a point on the curve. */
 export function importSecp256k1(publicKey: Uint8Array): KeyObject | undefined {
   return secp256k1Keys.get(toHex(publicKey), () => newSecp256k1Key(publicKey));
 }

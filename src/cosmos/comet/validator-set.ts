@@ -21,7 +21,7 @@ export function totalPower(validators: readonly Pick<Validator, "power">[]): big
   return total;
 }
 
-/** Compares validators in the order of a set: descending power, then ascending address. */
+/** Compares validators in set order: descending power, then ascending address. */
 function compareValidators(
   a: Pick<Validator, "power" | "address">,
   b: Pick<Validator, "power" | "address">,
@@ -31,8 +31,7 @@ function compareValidators(
 }
 
 /**
- * Returns the validator with the highest priority; on a tie, the one with the lower address. Undefined for an empty
- * set.
+ * Returns the validator with the highest priority; ties go to the lower address. Undefined for an empty set.
  */
 function highestPriority(validators: readonly Validator[]): Validator | undefined {
   return validators.reduce<Validator | undefined>(
@@ -46,7 +45,7 @@ function hasHigherPriority(a: Validator, b: Validator): boolean {
   return compareBytes(a.address, b.address) < 0;
 }
 
-/** Creates a set from validators that are in order. The proposer is computed from the priorities. */
+/** Creates a set from validators in set order. The proposer is computed from the priorities. */
 export function validatorSetOf(validators: readonly Validator[]): ValidatorSet {
   return { validators, proposer: highestPriority(validators) };
 }
@@ -56,19 +55,19 @@ export function newValidator(publicKey: Uint8Array, power: bigint): Validator {
   return { address: addressOf(publicKey), publicKey, power, priority: 0n };
 }
 
-/** The priorities of a set differ by at most this multiple of its total power (`PriorityWindowSizeFactor`). */
+/** A set's priorities differ by at most this multiple of its total power (`PriorityWindowSizeFactor`). */
 const PRIORITY_WINDOW = 2n;
 
 const INT64_MAX = 2n ** 63n - 1n;
 const INT64_MIN = -(2n ** 63n);
 
-/** A change of the validator set. A power of 0 removes the validator. */
+/** A change to the validator set. A power of 0 removes the validator. */
 interface ValidatorUpdate {
   readonly publicKey: Uint8Array;
   readonly power: bigint;
 }
 
-/** Creates the first validator set of a chain, with its first proposer, as `NewValidatorSet`. */
+/** Creates a chain's first validator set, with its first proposer, like `NewValidatorSet`. */
 export function createValidatorSet(updates: readonly ValidatorUpdate[]): ValidatorSet {
   const empty: ValidatorSet = { validators: [], proposer: undefined };
   if (updates.length === 0) return empty;
@@ -76,9 +75,9 @@ export function createValidatorSet(updates: readonly ValidatorUpdate[]): Validat
 }
 
 /**
- * Advances the proposer `times` times, as `IncrementProposerPriority`. Each time, every validator gains its power as
- * priority, and the validator with the highest priority proposes and loses the total power. So validators propose in
- * proportion to their power. Throws `CometError` for an empty set.
+ * Advances the proposer `times` times, like `IncrementProposerPriority`. Each time, every validator gains its power as priority,
+ * and the validator with the highest priority proposes and loses the total power. So validators propose in proportion to their
+ * power. Throws `CometError` if the set is empty.
  */
 export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
   if (set.validators.length === 0 || times < 1) {
@@ -100,8 +99,7 @@ export function rotateProposer(set: ValidatorSet, times: number): ValidatorSet {
 }
 
 /**
- * Applies changes to a set, as `UpdateWithChangeSet`. Does not advance the proposer. Throws `CometError` for a wrong
- * change.
+ * Applies changes to a set, like `UpdateWithChangeSet`. Does not advance the proposer. Throws `CometError` for an invalid change.
  */
 export function updateValidatorSet(set: ValidatorSet, updates: readonly ValidatorUpdate[]): ValidatorSet {
   return updates.length === 0 ? set : applyUpdates(set, updates, true);
@@ -127,7 +125,7 @@ function applyUpdates(
   return { validators, proposer: updatedProposer(set.proposer, validators) };
 }
 
-/** Returns the proposer's entry in the new set. If it was removed, returns the validator with the highest priority. */
+/** Returns the proposer's entry in the new set. If the proposer was removed, returns the validator with the highest priority. */
 function updatedProposer(
   proposer: Validator | undefined,
   validators: readonly Validator[],
@@ -183,9 +181,9 @@ function checkedChanges(
 }
 
 /**
- * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise an old priority could exceed
- * the power of a set that shrank, and decide the proposer for many blocks. Go divides int64 values toward zero, as
- * bigint does.
+ * Divides the priorities by a common ratio if they differ by more than `window`. Otherwise, after the set shrinks, an old
+ * priority could exceed the set's power and decide the proposer for many blocks. Go divides int64 values toward zero, as bigint
+ * does.
  */
 function rescale(validators: readonly Validator[], window: bigint): readonly Validator[] {
   const priorities = validators.map((one) => one.priority);
@@ -196,9 +194,9 @@ function rescale(validators: readonly Validator[], window: bigint): readonly Val
 }
 
 /**
- * Subtracts the average from the priorities, so that they stay around zero and away from the limits of int64. The
- * average is rounded down, as Go's `big.Int.Div` does for a positive divisor. A bigint division rounds toward zero, so
- * a negative sum needs its own case.
+ * Subtracts the average from the priorities, so that they stay around zero and away from the int64 limits. The average is rounded
+ * down, like Go's `big.Int.Div` with a positive divisor. A bigint division rounds toward zero, so a negative sum needs its own
+ * case.
  */
 function center(validators: readonly Validator[]): readonly Validator[] {
   const count = BigInt(validators.length);
@@ -207,7 +205,7 @@ function center(validators: readonly Validator[]): readonly Validator[] {
   return validators.map((one) => ({ ...one, priority: clip(one.priority - average) }));
 }
 
-/** Limits a value to the range of int64, as Go's `safeAddClip` and `safeSubClip`. */
+/** Clips a value to the int64 range, like Go's `safeAddClip` and `safeSubClip`. */
 function clip(value: bigint): bigint {
   if (value > INT64_MAX) return INT64_MAX;
   return value < INT64_MIN ? INT64_MIN : value;
@@ -215,8 +213,8 @@ function clip(value: bigint): bigint {
 
 /**
  * Computes the time of the next block (BFT time): the median of the commit's vote times, weighted by power (CometBFT
- * `MedianTime`). `validators` is the set that signed, in any order. Votes for nil count, absent votes do not. Returns
- * undefined if there is no vote.
+ * `MedianTime`). `validators` is the set that signed, in any order. Votes for nil count, absent votes do not. Returns undefined
+ * if there are no votes.
  */
 export function medianTimeNs(
   commit: Pick<Commit, "signatures">,

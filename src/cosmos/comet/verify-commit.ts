@@ -19,7 +19,7 @@ export interface TrustLevel {
   readonly denominator: bigint;
 }
 
-/** A commit, and the chain, block and height that it should be for. */
+/** A commit, with the chain, block and height that it should be for. */
 export interface ExpectedCommit {
   readonly chainId: string;
   readonly blockId: BlockId;
@@ -27,28 +27,26 @@ export interface ExpectedCommit {
   readonly commit: Commit;
 }
 
-/** State for checks of one header. Use it for only one commit and chain id. */
+/** State for checking one header. Use it for only one commit and chain id. */
 export interface SignatureChecks {
   /**
-   * Valid signatures: maps the index in the commit to the public key that verified the signature. The two checks of a
-   * header verify many of the same signatures.
+   * Valid signatures: maps each index in the commit to the public key that verified the signature. A header's two checks verify
+   * many of the same signatures.
    */
   readonly verified: Map<number, Uint8Array>;
   /**
-   * Runs for each signature that only the slow ZIP-215 verifier can decide, and of a batch for all before the first is decided. May
-   * throw to stop.
+   * Runs for each signature that only the slow ZIP-215 verifier can decide; for a batch, it runs for all of them before the first
+   * is decided. May throw to stop.
    */
   readonly beforeSlow?: (() => void) | undefined;
 }
 
-/** Creates the state for checks of one header. */
+/** Creates the state for checking one header. */
 export function createSignatureChecks(beforeSlow?: () => void): SignatureChecks {
   return { verified: new Map(), beforeSlow };
 }
 
-/**
- * From this number of signatures on, CometBFT verifies in a batch. It then counts power first, and error texts differ.
- */
+/** From this number of signatures up, CometBFT verifies in a batch. It then counts power first, and error messages differ. */
 const BATCH_THRESHOLD = 2;
 
 const ED25519_SIGNATURE_SIZE = 64;
@@ -58,15 +56,15 @@ interface SignedCommit extends Pick<ExpectedCommit, "chainId" | "commit"> {
   readonly isBatch: boolean;
 }
 
-/** A signature of the commit, and the validator that should have signed. */
+/** A signature in the commit, with the validator that should have signed. */
 interface Claim {
   readonly index: number;
   readonly validator: Validator;
 }
 
 /**
- * Checks that more than 2/3 of the set's power signed the block, as `VerifyCommitLight`. Stops when the power is
- * enough. The commit must have passed `validateCommit`. Throws `CometError`.
+ * Checks that more than 2/3 of the set's power signed the block, like `VerifyCommitLight`. Stops once there is enough power. The
+ * commit must have passed `validateCommit`. Throws `CometError`.
  */
 export function verifyCommitLight(
   set: ValidatorSet,
@@ -97,9 +95,8 @@ export function verifyCommitLight(
 }
 
 /**
- * Checks that validators with more than `level` of a trusted set's power signed the commit, as
- * `VerifyCommitLightTrusting`. Finds validators by address, because the commit can be of another set. Throws
- * `CometError`.
+ * Checks that validators with more than `level` of a trusted set's power signed the commit, like `VerifyCommitLightTrusting`.
+ * Finds validators by address, because the commit may be from another set. Throws `CometError`.
  */
 export function verifyCommitLightTrusting(
   trusted: ValidatorSet,
@@ -141,8 +138,8 @@ function* trustedClaims(trusted: ValidatorSet, commit: Commit): Generator<Claim>
 }
 
 /**
- * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier.
- * The batch verifier counts power first and verifies signatures after; the single verifier does both per signature.
+ * Verifies claims in order until their power exceeds `needed`. Which error comes first depends on CometBFT's verifier. The batch
+ * verifier counts power first and then verifies signatures; the single verifier does both per signature.
  */
 function verifyClaims(
   claims: Iterable<Claim>,
@@ -173,7 +170,7 @@ function isBatchVerified({ validators, proposer }: ValidatorSet, commit: Commit)
   );
 }
 
-/** The batch verifier refuses a signature of the wrong length when it is added, before any other is verified. */
+/** The batch verifier refuses a signature of the wrong length when it is added, before verifying any other. */
 function requireFullLength(claim: Claim, commit: Commit): Claim {
   const { length } = commit.signatures[claim.index]?.signature ?? [];
   if (length !== ED25519_SIGNATURE_SIZE) throw badVote("invalid signature");
@@ -181,8 +178,8 @@ function requireFullLength(claim: Claim, commit: Commit): Claim {
 }
 
 /**
- * Creates the check of a claim's signature, in two steps: the fast verifier, and a function that decides with the slow one if it
- * must, and throws `CometError` if the signature is invalid.
+ * Creates the check for a claim's signature, in two steps: the fast verifier, then a function that uses the slow verifier if
+ * necessary and throws `CometError` if the signature is invalid.
  */
 function signatureCheck(
   { chainId, commit, isBatch }: SignedCommit,
@@ -210,7 +207,7 @@ function signatureCheck(
   };
 }
 
-/** Formats a signature as the error of CometBFT's batch verifier: the text of the `CommitSig`, in hex. */
+/** Formats a signature as in the error from CometBFT's batch verifier: the text of the `CommitSig`, in hex. */
 function batchText(sig: CommitSig): string {
   const signature = upperHex(sig.signature.subarray(0, 6));
   const address = upperHex(sig.validatorAddress.subarray(0, 6));

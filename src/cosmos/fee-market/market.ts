@@ -3,28 +3,28 @@ import { type Dec18, DEC18_ONE, mulDec18, parseDec18, quoDec18 } from "../../pla
 import type { Params as WireParams } from "../proto/gen/feemarket/feemarket/v1/params.ts";
 import type { State as WireState } from "../proto/gen/feemarket/feemarket/v1/genesis.ts";
 
-/** Parameters that the price depends on (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
+/** Parameters that determine the price (x/feemarket v1.1.1). Decimals are {@link Dec18}. */
 export interface MarketParams {
-  /** Added to the learning rate when the window is nearly empty or nearly full. */
+  /** Added to the learning rate if the window is nearly empty or nearly full. */
   readonly alpha: Dec18;
-  /** Multiplied with the learning rate otherwise. */
+  /** Otherwise, the learning rate is multiplied by this. */
   readonly beta: Dec18;
-  /** Distance from empty or full, as a share of the maximum, that is "nearly" empty or full. */
+  /** How close to empty or full is "nearly" empty or full, as a share of the maximum. */
   readonly gamma: Dec18;
-  /** Price change for each unit of gas by which the window differs from its target. */
+  /** Price change per unit of gas by which the window differs from its target. */
   readonly delta: Dec18;
   readonly minBaseGasPrice: Dec18;
   readonly minLearningRate: Dec18;
   readonly maxLearningRate: Dec18;
-  /** Gas that one block may use. Half of it is the target. */
+  /** Maximum gas per block. Half of it is the target. */
   readonly maxBlockUtilization: bigint;
   /** Number of blocks in the window. */
   readonly window: bigint;
 }
 
 /**
- * Parameters of the deployed chain. With alpha 0, beta 1 and a window of one block, the learning rate is constant and the price depends
- * on the last block only.
+ * The deployed chain's parameters. With alpha 0, beta 1 and a window of one block, the learning rate is constant and the price
+ * depends only on the last block.
  */
 export const DEPLOYED_MARKET: MarketParams = {
   alpha: 0n,
@@ -38,18 +38,17 @@ export const DEPLOYED_MARKET: MarketParams = {
   window: 1n,
 };
 
-/** Fee market parameters: for the price, and for the payout of fees. */
+/** Fee market parameters: for the price and for paying out fees. */
 export interface Params extends MarketParams {
   readonly feeDenom: string;
   readonly enabled: boolean;
-  /** True: fees are paid out. False: they stay in escrow. */
+  /** If true, fees are paid out; if false, they stay in escrow. */
   readonly distributeFees: boolean;
   readonly sendTipToProposer: boolean;
 }
 
 /**
- * Converts from protobuf, where a decimal is the text of the number times 10^18. Throws `SyntaxError` for a text that is not an
- * integer.
+ * Converts from protobuf, where a decimal is printed as the number times 10^18. Throws `SyntaxError` if a text is not an integer.
  */
 export function paramsFromWire(wire: WireParams): Params {
   return {
@@ -78,7 +77,7 @@ export function paramsToWire(params: Params): WireParams {
   };
 }
 
-/** State of the fee market. Decimals are {@link Dec18}. */
+/** The fee market's state. Decimals are {@link Dec18}. */
 export interface State {
   readonly baseGasPrice: Dec18;
   readonly learningRate: Dec18;
@@ -97,7 +96,7 @@ export function initialState(params: MarketParams): State {
   };
 }
 
-/** Converts from protobuf, where a decimal is the text of the number times 10^18. */
+/** Converts from protobuf, where a decimal is printed as the number times 10^18. */
 export function fromWire(wire: WireState): State {
   return { ...wire, baseGasPrice: BigInt(wire.baseGasPrice), learningRate: BigInt(wire.learningRate) };
 }
@@ -113,8 +112,7 @@ export function toWire(state: State): WireState {
 }
 
 /**
- * Adds the gas of a transaction to the current block. Returns the utilization of the block instead when it would exceed
- * the maximum.
+ * Adds a transaction's gas to the current block. If that would exceed the maximum, returns the block's utilization instead.
  */
 export function addUtilization(
   state: State,
@@ -137,7 +135,7 @@ export function closeBlock(state: State, params: MarketParams): State {
   return { baseGasPrice, learningRate, index, window: state.window.with(Number(index), 0n) };
 }
 
-/** Returns the price of the next block when the current one uses this gas more. O(window). */
+/** Returns the price of the next block if the current block uses this much more gas. O(window). */
 export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec18 {
   const used = minInt(currentUtilization(state) + gas, params.maxBlockUtilization);
   const window = state.window.with(Number(state.index), used);
@@ -145,8 +143,8 @@ export function priceAfter(state: State, gas: bigint, params: MarketParams): Dec
 }
 
 /**
- * Returns the most gas that a block can use when the next price must not exceed `most`; undefined when the price of an empty
- * block exceeds it. O(window × log(maximum)).
+ * Returns the most gas that a block can use without the next price exceeding `most`; undefined if even an empty block's price
+ * exceeds it. O(window × log(maximum)).
  */
 export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): bigint | undefined {
   if (priceAfter(state, 0n, params) > most) return undefined;
@@ -155,8 +153,8 @@ export function gasUpToPrice(state: State, most: Dec18, params: MarketParams): b
 }
 
 /**
- * Returns the gas that one block used, from the states before and after it. `isExact` is false when the price stayed at the minimum
- * and the window does not tell: then `gas` is the most that the block can have used. O(window × log(maximum)).
+ * Returns the gas that one block used, from the states before and after it. `isExact` is false if the price stayed at the minimum
+ * and the window does not tell: `gas` is then the most that the block can have used. O(window × log(maximum)).
  */
 export function gasOfBlock(
   before: State,
@@ -172,7 +170,7 @@ export function gasOfBlock(
   return { gas: firstThat(isReached, params.maxBlockUtilization), isExact: true };
 }
 
-/** Returns the least number from 0 for which a monotonic condition holds, at most `end`. */
+/** Returns the smallest number from 0 for which a monotonic condition holds, at most `end`. */
 function firstThat(holds: (value: bigint) => boolean, end: bigint): bigint {
   let [low, high] = [0n, end];
   while (low < high) {
@@ -187,14 +185,14 @@ function currentUtilization(state: State): bigint {
   return state.window[Number(state.index)] ?? 0n;
 }
 
-/** Returns the gas of a block that keeps the price: half of the maximum, rounded down as in Go. */
+/** Returns the amount of gas in a block that keeps the price unchanged: half of the maximum, rounded down as in Go. */
 export function targetOf({ maxBlockUtilization }: Pick<MarketParams, "maxBlockUtilization">): bigint {
   return maxBlockUtilization / 2n;
 }
 
 /**
- * Computes the learning rate (AIMD): additive increase when the window is nearly empty or nearly full, multiplicative
- * decrease otherwise. Far from the target, the price then moves in larger steps.
+ * Computes the learning rate (AIMD): additive increase if the window is nearly empty or nearly full, multiplicative decrease
+ * otherwise. Far from the target, the price then moves in larger steps.
  */
 function nextLearningRate({ window, learningRate }: State, params: MarketParams): Dec18 {
   const used = window.reduce((sum, utilization) => sum + utilization, 0n);
@@ -207,9 +205,9 @@ function nextLearningRate({ window, learningRate }: State, params: MarketParams)
 }
 
 /**
- * Computes the price: EIP-1559 with the learning rate as the step, plus `delta` times the net utilization of the window,
- * at least the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; another order of the
- * operations gives another last digit.
+ * Computes the price: EIP-1559 with the learning rate as the step, plus `delta` times the window's net utilization, but at least
+ * the minimum. Each quotient and product is rounded half to even where `LegacyDec` rounds; a different order of operations gives
+ * a different last digit.
  */
 function nextPrice(state: State, params: MarketParams): Dec18 {
   const target = targetOf(params);

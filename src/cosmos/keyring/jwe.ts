@@ -5,9 +5,9 @@ import { isRecord, parseJson } from "../../platform/base/json.ts";
 const ALGORITHM = "PBES2-HS256+A128KW";
 const ENCRYPTION = "A256GCM";
 
-/** The number of PBKDF2 iterations that the SDK writes. */
+/** Number of PBKDF2 iterations that the SDK uses when writing. */
 const ITERATIONS = 8_192;
-/** PBKDF2 iterations of a file that is still opened. A larger number would block the process. */
+/** Maximum number of PBKDF2 iterations in a file that is opened. More would block the process. */
 const MAX_ITERATIONS = 2_000_000;
 const MAX_TOKEN_CHARACTERS = 65_536;
 
@@ -15,8 +15,8 @@ const MAX_TOKEN_CHARACTERS = 65_536;
 const WRAP_IV = Buffer.alloc(8, 0xa6);
 
 /**
- * Encrypts with a password as a compact JWE of PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3), the format of the
- * files of an SDK keyring. `created` is the time in the header, which nothing reads.
+ * Encrypts with a password as a compact JWE using PBES2-HS256+A128KW with A256GCM (RFC 7518, 4.8 and 5.3), the file format of an
+ * SDK keyring. `created` is the time in the header, which is never read.
  */
 export function encryptJwe(bytes: Uint8Array, password: string, created: string): string {
   const [salt, content, iv] = [randomBytes(12), randomBytes(32), randomBytes(12)];
@@ -29,7 +29,7 @@ export function encryptJwe(bytes: Uint8Array, password: string, created: string)
   return [header, ...[key, iv, text, cipher.getAuthTag()].map(toUrl)].join(".");
 }
 
-/** Decrypts such a JWE. Returns undefined for a wrong password and for a token that was changed. Throws for another format. */
+/** Decrypts such a JWE. Returns undefined if the password is wrong or the token was modified. Throws for any other format. */
 export function decryptJwe(token: string, password: string): Uint8Array | undefined {
   const parts = token.trim().split(".");
   const [header = "", key = "", iv = "", text = "", tag = ""] = parts;
@@ -46,7 +46,7 @@ export function decryptJwe(token: string, password: string): Uint8Array | undefi
   }
 }
 
-/** RFC 7518, 4.8.1.1: PBKDF2 over the name of the algorithm, a zero byte, and the salt of the header. */
+/** RFC 7518, 4.8.1.1: PBKDF2 over the algorithm's name, a zero byte, and the header's salt. */
 function wrappingKey(password: string, salt: Uint8Array, iterations: number): Buffer {
   const input = concat(utf8(ALGORITHM), Uint8Array.of(0), salt);
   return pbkdf2Sync(password, input, iterations, 16, "sha256");

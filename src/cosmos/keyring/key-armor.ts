@@ -20,16 +20,16 @@ const LINE_CHARACTERS = 64;
 const SALT_BYTES = 16;
 const TAG_BYTES = 16;
 const XSALSA_NONCE_BYTES = 24;
-/** Each key has its own salt, so that the SDK's nonce is constant. */
+/** Each key has its own salt, so the SDK uses a constant nonce. */
 const NONCE = new Uint8Array(12);
-/** `BcryptSecurityParameter` of the SDK. */
+/** The SDK's `BcryptSecurityParameter`. */
 const BCRYPT_COST = 12;
-/** Amino's prefix of `tendermint/PrivKeySecp256k1`, and the key's length. */
+/** Amino prefix of `tendermint/PrivKeySecp256k1`, and the key's length. */
 const AMINO_PREFIX = Uint8Array.of(0xe1, 0xb0, 0xf7, 0x9b, 32);
 
 /**
- * Encrypts a private key of secp256k1 (32 bytes) as `keys export` of SDK 0.50 and newer does: Argon2id and ChaCha20-Poly1305 in
- * an ASCII armor (RFC 4880, 6.2).
+ * Encrypts a secp256k1 private key (32 bytes) like `keys export` in SDK 0.50 and newer: Argon2id and ChaCha20-Poly1305 in ASCII
+ * armor (RFC 4880, 6.2).
  */
 export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): Promise<string> {
   const salt = randomBytes(SALT_BYTES);
@@ -45,8 +45,8 @@ export async function encryptArmor(privateKey: Uint8Array, passphrase: Secret): 
 }
 
 /**
- * Decrypts an armor that `keys export` wrote, in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns a 32-byte
- * secp256k1 key. Throws `bad-key` for a wrong passphrase or format, without any part of the key.
+ * Decrypts armor written by `keys export` in SDK 0.50 and newer, or in older releases (bcrypt and XSalsa20-Poly1305). Returns a
+ * 32-byte secp256k1 key. Throws `bad-key` if the passphrase or format is wrong, without any part of the key.
  */
 export async function decryptArmor(armor: string, passphrase: Secret): Promise<Uint8Array> {
   const { headers, data } = parseArmor(armor);
@@ -60,7 +60,7 @@ export async function decryptArmor(armor: string, passphrase: Secret): Promise<U
   throw badArmor("its content is not a private key of secp256k1");
 }
 
-/** Undefined for a wrong passphrase. */
+/** Undefined if the passphrase is wrong. */
 async function decrypt(
   kdf: string | undefined,
   data: Uint8Array,
@@ -72,7 +72,7 @@ async function decrypt(
   throw badArmor(`its key derivation is ${kdf ?? "not named"}: argon2 or bcrypt was expected`);
 }
 
-/** As `argon2.IDKey` of the SDK: one pass over 64 MiB with four threads. */
+/** Like the SDK's `argon2.IDKey`: one pass over 64 MiB with four threads. */
 function argonKey(passphrase: Secret, salt: Uint8Array): Promise<Uint8Array> {
   const sizes = { iterations: 1, memorySize: 65_536, parallelism: 4, hashLength: 32 };
   return argon2id({ password: passphrase.reveal(), salt, ...sizes, outputType: "binary" });

@@ -9,17 +9,17 @@ import type { Secret } from "../../platform/base/secret.ts";
 import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/process/private-file.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** File with the bcrypt hash of a keyring's password, in the folder of the backend `file`. */
+/** File with the bcrypt hash of a keyring's password, in the folder of the `file` backend. */
 const KEY_HASH_FILE = "keyhash";
 const MAX_HASH_BYTES = 256;
-/** The cost that the SDK's files have. */
+/** The cost used in the SDK's files. */
 const COST = 10;
-/** As the SDK requires for a new keyring. */
+/** Required by the SDK for a new keyring. */
 const MIN_PASSWORD_CHARACTERS = 8;
-/** bcrypt takes no more. */
+/** Limit of bcrypt. */
 const MAX_PASSWORD_BYTES = 72;
 
-/** Reads the hash of a keyring's password; undefined when the keyring is new. */
+/** Reads the hash of a keyring's password; undefined if the keyring is new. */
 export function readKeyHash(folder: string): string | undefined {
   const file = join(folder, KEY_HASH_FILE);
   try {
@@ -30,7 +30,7 @@ export function readKeyHash(folder: string): string | undefined {
   }
 }
 
-/** Throws `bad-key` unless the password is the one of the hash. */
+/** Throws `bad-key` unless the password matches the hash. */
 export async function checkPassword(password: Secret, hash: string, folder: string): Promise<void> {
   const isRight = await bcryptVerify({ password: password.reveal(), hash }).catch((cause: unknown) => {
     throw badKeyring(`${join(folder, KEY_HASH_FILE)} is not a bcrypt hash: ${errorText(cause)}`);
@@ -38,7 +38,7 @@ export async function checkPassword(password: Secret, hash: string, folder: stri
   if (!isRight) throw badKeyring(`the password is not the one of ${folder}`);
 }
 
-/** Writes the hash of a new keyring's password. Throws `bad-key` when the password is too short or too long. */
+/** Writes the hash of a new keyring's password. Throws `bad-key` if the password is too short or too long. */
 export async function writeKeyHash(password: Secret, folder: string): Promise<void> {
   const text = password.reveal();
   if (text.length < MIN_PASSWORD_CHARACTERS || Buffer.byteLength(text) > MAX_PASSWORD_BYTES)

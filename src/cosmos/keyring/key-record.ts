@@ -11,7 +11,7 @@ import { badKeyring } from "../client/errors.ts";
 export interface KeyRecord {
   readonly name: string;
   readonly type: "ledger" | "local" | "multi" | "offline";
-  /** Compressed secp256k1, 33 bytes; undefined for a key of another type. */
+  /** Compressed secp256k1, 33 bytes; undefined for any other key type. */
   readonly publicKey: Uint8Array | undefined;
   /** 32 bytes in hex; present for local keys. */
   readonly privateKey?: Secret;
@@ -19,7 +19,7 @@ export interface KeyRecord {
 
 const PRIVATE_KEY_URL = "/cosmos.crypto.secp256k1.PrivKey";
 
-/** Creates the record of a private key of secp256k1. Throws `bad-key` unless it is one. */
+/** Creates the record for a secp256k1 private key. Throws `bad-key` if the key is invalid. */
 export function localKey(name: string, privateKey: Uint8Array): KeyRecord {
   if (!secp256k1.utils.isValidSecretKey(privateKey))
     throw badKeyring(`${name} is not a private key of secp256k1`);
@@ -41,7 +41,7 @@ export function encodeKeyRecord({ name, publicKey, privateKey }: KeyRecord): Uin
   return KeyringRecord.encode({ name, pubKey, item }).finish();
 }
 
-/** Decodes the record of a key file. `name` is for messages. Throws `bad-key`. */
+/** Decodes the record in a key file. `name` is for messages. Throws `bad-key`. */
 export function decodeKeyRecord(data: Uint8Array, name: string): KeyRecord {
   const record = decodeRecord(data, name);
   const publicKey = publicKeyOf(record);

@@ -9,38 +9,38 @@ import { createPrivateDirectory, PRIVATE_FILE_MODE } from "../../platform/proces
 import { decryptJwe, encryptJwe } from "./jwe.ts";
 import { badKeyring } from "../client/errors.ts";
 
-/** Where a keyring is. */
+/** Where a keyring is stored. */
 export interface KeyringPlace {
-  /** The home of the SDK program, which contains `keyring-test` or `keyring-file`; or that folder itself. */
+  /** Home directory of the SDK program, which contains `keyring-test` or `keyring-file`; or that folder itself. */
   readonly home: string;
   readonly backend: "test" | "file";
-  /** Password of the backend `file`. The backend `test` has a public one. */
+  /** Password for the `file` backend. The password of the `test` backend is public. */
   readonly password: Secret | undefined;
 }
 
-/** Items of a keyring by their key, such as "relayer.info". */
+/** A keyring's items by key, such as "relayer.info". */
 export interface KeyStore {
   /** For messages. */
   readonly name: string;
-  /** Keys of all items, sorted. Empty when the keyring does not exist. */
+  /** Keys of all items, sorted. Empty if the keyring does not exist. */
   readonly keys: () => readonly string[];
-  /** Throws `bad-key` when the item exists and cannot be read. */
+  /** Throws `bad-key` if the item exists but cannot be read. */
   readonly read: (key: string) => Uint8Array | undefined;
   readonly write: (key: string, data: Uint8Array) => void;
   readonly remove: (key: string) => void;
 }
 
-/** The SDK encrypts every file of the backend `test` with it. */
+/** The SDK encrypts every file of the `test` backend with it. */
 const TEST_PASSWORD = "test";
 const MAX_FILE_BYTES = 65_536;
 
-/** Folder of a keyring. */
+/** A keyring's folder. */
 export function keyringFolder({ home, backend }: Pick<KeyringPlace, "home" | "backend">): string {
   const name = `keyring-${backend}`;
   return basename(home) === name ? home : join(home, name);
 }
 
-/** Opens a keyring as a folder of encrypted files. Folder and files are created with modes 0700 and 0600. */
+/** Opens a keyring as a folder of encrypted files. The folder and files are created with modes 0700 and 0600. */
 export function openKeyStore(place: KeyringPlace): KeyStore {
   const folder = keyringFolder(place);
   const fileOf = (key: string): string => join(folder, toFileName(key));
@@ -61,10 +61,10 @@ export function openKeyStore(place: KeyringPlace): KeyStore {
   };
 }
 
-/** Fields of an item that concern the keychain of macOS only. */
+/** Item fields that concern only the macOS keychain. */
 const APPLE = { KeychainNotTrustApplication: false, KeychainNotSynchronizable: false } as const;
 
-/** A keyring of this process, which ends with it. */
+/** A keyring that exists only in this process. */
 export function createMemoryStore(): KeyStore {
   const items = new Map<string, Uint8Array>();
   return {
@@ -76,7 +76,7 @@ export function createMemoryStore(): KeyStore {
   };
 }
 
-/** As the SDK's store: a slash cannot be in a file name. */
+/** Like the SDK's store: a file name cannot contain a slash. */
 function toFileName(key: string): string {
   return key.replaceAll("%", "%25").replaceAll("/", "%2F");
 }
@@ -104,7 +104,7 @@ function isMissing(error: unknown): boolean {
   return isRecord(error) && error["code"] === "ENOENT";
 }
 
-/** The password that encrypts the files. Throws `bad-key` when the backend `file` has none. */
+/** The password that encrypts the files. Throws `bad-key` if the `file` backend has none. */
 function passwordOf({ backend, password }: KeyringPlace): string {
   if (backend === "test") return TEST_PASSWORD;
   if (password !== undefined) return password.reveal();
@@ -130,7 +130,7 @@ function decrypt(token: string, password: string, name: string): Uint8Array | un
   }
 }
 
-/** The content is an item of Go's `keyring` library as JSON; its `Data` is base64. */
+/** The content is an item from Go's `keyring` library as JSON; its `Data` is base64. */
 function dataOf(item: Uint8Array, name: string): Uint8Array {
   try {
     const json = parseJson(fromUtf8(item));

@@ -3,28 +3,28 @@ import { badKeyring } from "../client/errors.ts";
 import { addressBytes, decodeKeyRecord, encodeKeyRecord, type KeyRecord } from "./key-record.ts";
 import { keyringFolder, type KeyringPlace, type KeyStore, openKeyStore } from "./key-store.ts";
 
-/** A key of an SDK keyring, as `neutrond keys` and `relaywatch keys` write it. */
+/** A key in an SDK keyring, as written by `neutrond keys` and `relaywatch keys`. */
 export interface KeyringKey extends KeyringPlace {
   readonly name: string;
 }
 
-/** Names of keys in an error message. */
+/** Maximum number of key names in an error message. */
 const MAX_NAMES = 10;
 /** A file name has at most 255 bytes. */
 const MAX_NAME_BYTES = 200;
 
 /** Keys by name and address. */
 export interface Keyring {
-  /** All keys by name. Throws `bad-key` when one cannot be read. */
+  /** All keys by name. Throws `bad-key` if one cannot be read. */
   readonly list: () => readonly KeyRecord[];
-  /** Finds a key by name or bech32 address. Throws `bad-key` with the names that there are. */
+  /** Finds a key by name or bech32 address. Throws `bad-key` with the available names if there is none. */
   readonly find: (nameOrAddress: string) => KeyRecord;
-  /** Adds a local key. Throws `bad-key` when its name is not usable, or its name or address is taken. */
+  /** Adds a local key. Throws `bad-key` if its name is not usable, or if its name or address is taken. */
   readonly add: (record: KeyRecord) => void;
   readonly remove: (name: string) => void;
 }
 
-/** Opens a keyring of the SDK's format on a store. */
+/** Opens a keyring in the SDK's format on a store. */
 export function openKeyring(store: KeyStore): Keyring {
   const names = (): readonly string[] =>
     store.keys().flatMap((key) => (key.endsWith(".info") ? [key.slice(0, -".info".length)] : []));
@@ -48,7 +48,7 @@ export function openKeyring(store: KeyStore): Keyring {
   };
 }
 
-/** Reads the private key: 32 bytes of secp256k1. Throws `bad-key` with what to change, without any part of the key. */
+/** Reads the private key: 32 bytes for secp256k1. Throws `bad-key`, saying what to change, without any part of the key. */
 export function readKeyringKey(key: KeyringKey): Uint8Array {
   const { name, home } = key;
   if (key.backend === "file" && key.password === undefined)
@@ -70,13 +70,13 @@ const KINDS: Readonly<Record<KeyRecord["type"], string>> = {
   offline: "an offline key",
 };
 
-/** Says which keys there are, since a wrong name or home is the usual mistake. */
+/** Lists the available keys, since a wrong name or home is the usual mistake. */
 function listed(names: readonly string[]): string {
   if (names.length === 0) return "it has none";
   return `it has ${names.slice(0, MAX_NAMES).join(", ")}${names.length > MAX_NAMES ? ", …" : ""}`;
 }
 
-/** Key of the item that leads from an address to the key's item. */
+/** Key of the item that maps an address to the key's item. */
 function addressKey(publicKey: Uint8Array): string {
   return `${toHex(addressBytes(publicKey))}.address`;
 }

@@ -20,33 +20,36 @@ import {
 } from "../proto/gen/ibc/core/connection/v1/query.ts";
 import { ClientState, ConsensusState } from "../proto/gen/ibc/lightclients/tendermint/v1/tendermint.ts";
 
-/** The state of a light client on the local chain. */
+/** A light client's state on the local chain. */
 export interface LightClientState {
   readonly clientId: string;
-  /** Id of the remote chain. */
+  /** The remote chain's id. */
   readonly chainId: string;
   readonly latestHeight: RemoteHeight;
   readonly trustingPeriodNs: bigint;
-  /** Share of the trusted validators' power that must be exceeded by those who signed a header that is not the next one. */
+  /** If a header is not the next one, more than this share of the trusted validators' power must have signed it. */
   readonly trustLevel: TrustLevel;
 }
 
-/** A consensus state of a light client. */
+/** A light client's consensus state. */
 interface TrustedConsensus {
-  /** ns since the Unix epoch */
+  /** ns since the Unix epoch. */
   readonly timeNs: bigint;
-  /** Hash of the validator set of the next block. */
+  /** Hash of the next block's validator set. */
   readonly nextValidatorsHash: Uint8Array;
 }
 
-/** gRPC queries about the light clients of a chain. All methods reject with `ClientError`, and with `LightClientError` where that is documented. */
+/**
+ * gRPC queries about a chain's light clients. All methods reject with `ClientError`, and with `LightClientError` where
+ * documented.
+ */
 export interface LightClientQueries {
   /** Returns the client id. Rejects with `LightClientError` "no-client". */
   readonly clientOfConnection: (connectionId: string, signal: AbortSignal) => Promise<string>;
   readonly clientState: (clientId: string, signal: AbortSignal) => Promise<LightClientState>;
   /** Returns "Active", "Expired", "Frozen", … */
   readonly clientStatus: (clientId: string, signal: AbortSignal) => Promise<string>;
-  /** Rejects when there is no consensus state at this height. */
+  /** Rejects if there is no consensus state at this height. */
   readonly consensusState: (
     clientId: string,
     at: RemoteHeight,
@@ -57,7 +60,7 @@ export interface LightClientQueries {
 }
 
 const PAGE_LIMIT = 100n;
-/** A list may have 100,000 entries. The bound protects the relayer from a node whose list never ends. */
+/** A list may have 100,000 entries. The limit protects the relayer from a node whose list never ends. */
 const MAX_PAGES = 1_000;
 
 /** Creates the queries. */
@@ -131,12 +134,12 @@ export function createLightClientQueries(client: Pick<ChainClient, "grpcQuery">)
   };
 }
 
-/** Requests the page that begins at `key`. */
+/** Requests the page that starts at `key`. */
 export function page(key: Uint8Array): PageRequest {
   return { key, offset: 0n, limit: PAGE_LIMIT, countTotal: false, reverse: false };
 }
 
-/** Reads a list page by page. Rejects with `LightClientError` "too-many-pages" when it does not end. */
+/** Reads a list page by page. Rejects with `LightClientError` "too-many-pages" if it does not end. */
 export async function allPages<T>(
   read: (key: Uint8Array) => Promise<{ readonly items: readonly T[]; readonly next: Uint8Array | undefined }>,
 ): Promise<readonly T[]> {
@@ -160,7 +163,7 @@ function toRemoteHeight(
   return { revision: height?.revisionNumber ?? 0n, height: height?.revisionHeight ?? 0n };
 }
 
-/** CometBFT's default for a client that says none. */
+/** CometBFT's default if a client does not specify a level. */
 function toTrustLevel(level: TrustLevel | undefined): TrustLevel {
   return level === undefined || level.denominator === 0n ? { numerator: 1n, denominator: 3n } : level;
 }
@@ -170,7 +173,7 @@ type LightClientErrorFacts =
   | { readonly code: "no-client"; readonly connectionId: string }
   | { readonly code: "too-many-pages"; readonly pages: number }
   | { readonly code: "no-trusted-height"; readonly clientId: string; readonly height: bigint }
-  /** the endpoints have pruned the headers that an update from a trusted height needs */
+  /** The endpoints have pruned the headers needed for an update from a trusted height. */
   | {
       readonly code: "trusted-headers-missing";
       readonly clientId: string;

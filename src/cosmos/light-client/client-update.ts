@@ -15,7 +15,7 @@ import { memoize } from "../../platform/base/caches.ts";
 const HEADER_URL = "/ibc.lightclients.tendermint.v1.Header";
 const UPDATE_URL = "/ibc.core.client.v1.MsgUpdateClient";
 
-/** A trusted height must not expire within this time: the update has to be included before that. */
+/** A trusted height must not expire within this time, because the update must be included before that. */
 const TRUST_MARGIN_NS = 300_000_000_000n;
 
 /** At most a tenth of the trusting period, so that clients with short periods can be updated too. */
@@ -23,25 +23,26 @@ function marginOf({ trustingPeriodNs }: LightClientState): bigint {
   return minInt(trustingPeriodNs / 10n, TRUST_MARGIN_NS);
 }
 
-/** The trusted height of a client update. */
+/** The trusted height for a client update. */
 export interface Trust {
   readonly height: RemoteHeight;
-  /** Validator set of the block `height` + 1, encoded. Its hash is the `next_validators_hash` that the client stores. */
+  /** Validator set of block `height` + 1, encoded. Its hash is the `next_validators_hash` that the client stores. */
   readonly validatorSet: Uint8Array;
 }
 
 export interface TrustDeps {
   readonly local: Pick<LightClientQueries, "consensusState" | "consensusHeights">;
   readonly remote: Pick<ChainClient, "lightBlock">;
-  /** Time by the local chain, wall-clock ms: it decides what has expired. */
+  /** Time according to the local chain, in wall-clock ms: it decides what has expired. */
   readonly localTimeMs: () => number;
 }
 
-/** Chooses trusted heights of one client. It reads each height once, so create one finder for each cycle. */
+/** Chooses trusted heights for one client. It reads each height once, so create one finder per cycle. */
 export interface TrustFinder {
   /**
-   * Returns the greatest height below `at` that has a consensus state of the same revision, and whose next header some
-   * endpoint has. Throws `LightClientError` "no-trusted-height" when there is none or it expires soon, and "trusted-headers-missing".
+   * Returns the greatest height below `at` that has a consensus state with the same revision, and whose next header is available
+   * from some endpoint. Throws `LightClientError` "no-trusted-height" if there is none or it expires soon, and
+   * "trusted-headers-missing".
    */
   readonly below: (at: RemoteHeight) => Promise<Trust>;
 }
@@ -110,10 +111,10 @@ export function createTrustFinder(
   };
 }
 
-/** Trusted heights that are tried. An endpoint that has pruned the headers of so many has pruned those below too. */
+/** Maximum number of trusted heights to try. An endpoint that has pruned the headers of so many has pruned the lower ones too. */
 const MAX_TRUSTED_HEIGHTS = 4;
 
-/** The client state was read from a node that is ahead of this one. */
+/** The client state came from a node that is ahead of this one. */
 function isUnknown(error: unknown): boolean {
   return error instanceof ClientError && error.facts.code === "abci" && /not found/i.test(error.facts.log);
 }
@@ -134,7 +135,7 @@ function keyOf({ height }: RemoteHeight): bigint {
   return height;
 }
 
-/** A header cannot be verified from a height of another revision. */
+/** A header cannot be verified from a height in another revision. */
 function isBelow(height: RemoteHeight, at: RemoteHeight): boolean {
   return height.revision === at.revision && height.height < at.height;
 }
@@ -146,12 +147,12 @@ function noTrustedHeight(client: LightClientState, at: RemoteHeight): LightClien
   );
 }
 
-/** Returns whether `at` is the client's latest height. Then its consensus state exists and no update is needed. */
+/** Returns whether `at` is the client's latest height. If so, its consensus state exists and no update is needed. */
 export function isUpdatedTo(client: LightClientState, at: RemoteHeight): boolean {
   return client.latestHeight.revision === at.revision && client.latestHeight.height === at.height;
 }
 
-/** Encodes the update header for the block `target` as an `Any`. */
+/** Encodes the update header for block `target` as an `Any`. */
 export function headerAny(target: LightBlockBytes, trust: Trust): { typeUrl: string; value: Uint8Array } {
   const value = Header.encode({
     signedHeader: SignedHeader.decode(target.signedHeader),

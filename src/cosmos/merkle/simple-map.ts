@@ -2,7 +2,7 @@ import { compareBytes, concat, utf8, sha256, lengthPrefixed } from "../../platfo
 import { encodeExistence, type ProofStep } from "./ics23/encode-proof.ts";
 import { simplePath, simpleProofs, simpleRoot } from "./simple-tree.ts";
 
-/** One store of a multistore and the root of its tree. */
+/** One store in a multistore and the root of its tree. */
 export interface StoreRoot {
   readonly name: string;
   readonly hash: Uint8Array;
@@ -13,16 +13,16 @@ const LEAF_PREFIX = Uint8Array.of(0);
 const INNER_PREFIX = Uint8Array.of(1);
 
 /**
- * Computes the app hash of a multistore: the root of a simple tree with one leaf per store, in the order of the names.
- * A leaf holds the name and the SHA-256 of the store's root, each after its length (SDK `store/internal/maps`).
+ * Computes a multistore's app hash: the root of a simple tree with one leaf per store, ordered by name. A leaf holds the name and
+ * the SHA-256 of the store's root, each length-prefixed (SDK `store/internal/maps`).
  */
 export function simpleMapRoot(stores: readonly StoreRoot[]): Uint8Array {
   return simpleRoot(sorted(stores).map(leafOf));
 }
 
 /**
- * Returns the ICS-23 proof (an encoded `CommitmentProof`) of one store's root under the app hash, or undefined if no
- * store has this name.
+ * Returns the ICS-23 proof (an encoded `CommitmentProof`) for one store's root under the app hash, or undefined if no store has
+ * this name.
  */
 export function simpleMapProof(stores: readonly StoreRoot[], name: string): Uint8Array | undefined {
   const ordered = sorted(stores);

@@ -17,7 +17,7 @@ export interface SimpleProof {
   readonly aunts: readonly Uint8Array[];
 }
 
-/** Why a simple proof is invalid. `text` is CometBFT's error text. */
+/** Why a simple proof is invalid. `text` is CometBFT's error message. */
 export interface SimpleProofFailure {
   readonly code: "malformed-proof" | "wrong-leaf" | "wrong-shape" | "wrong-root";
   readonly text: string;
@@ -33,17 +33,17 @@ export function simpleInnerHash(left: Uint8Array, right: Uint8Array): Uint8Array
   return sha256(concat(INNER_PREFIX, left, right));
 }
 
-/** Computes the root over the leaves, in their order. The root over no leaves is the SHA-256 of no bytes. */
+/** Computes the root over the leaves, in the given order. The root over no leaves is the SHA-256 of no bytes. */
 export function simpleRoot(leaves: readonly Uint8Array[]): Uint8Array {
   return rootOf(leaves.map(simpleLeafHash));
 }
 
-/** Computes the `data_hash` of a block: the root over the SHA-256 of each transaction. */
+/** Computes a block's `data_hash`: the root over the SHA-256 of each transaction. */
 export function dataHash(txs: readonly Uint8Array[]): Uint8Array {
   return simpleRoot(txs.map(sha256));
 }
 
-/** Computes the root, and a proof for each leaf in the order of the leaves. */
+/** Computes the root, and a proof for each leaf, in leaf order. */
 export function simpleProofs(leaves: readonly Uint8Array[]): {
   readonly root: Uint8Array;
   readonly proofs: readonly SimpleProof[];
@@ -88,8 +88,7 @@ export function verifySimpleProof(
 }
 
 /**
- * Checks the structure of a proof: no negative number, hashes of 32 bytes, at most 100 aunts (CometBFT
- * `Proof.ValidateBasic`).
+ * Checks the structure of a proof: no negative numbers, 32-byte hashes, at most 100 aunts (CometBFT `Proof.ValidateBasic`).
  */
 export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFailure> {
   if (proof.total < 0n) return failure("malformed-proof", "negative Total");
@@ -115,8 +114,8 @@ export function checkSimpleProof(proof: SimpleProof): Result<void, SimpleProofFa
 }
 
 /**
- * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree of fewer than
- * two leaves has no steps.
+ * Returns, for each step from the leaf up to the root, whether the path comes from the left child. A tree with fewer than two
+ * leaves has no steps.
  */
 export function simplePath(index: bigint, total: bigint): readonly boolean[] {
   const path: boolean[] = [];
@@ -149,7 +148,7 @@ function rootFromAunts(proof: SimpleProof): Result<Uint8Array, SimpleProofFailur
   return good(hash);
 }
 
-/** Computes the root over leaf hashes. Appends to `aunts[i]` the siblings on the path of leaf i, lowest first. */
+/** Computes the root over leaf hashes. Appends the siblings on leaf i's path to `aunts[i]`, lowest first. */
 function collectAunts(hashes: readonly Uint8Array[], aunts: readonly Uint8Array[][]): Uint8Array {
   const [only] = hashes;
   if (only === undefined) return sha256(new Uint8Array());

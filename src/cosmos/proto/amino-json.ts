@@ -22,9 +22,9 @@ import {
 } from "./registry.ts";
 import { formatOf, numberToJson, timestampToText } from "./field-formats.ts";
 
-/** Recursion limit, since every Any starts a decoding of its own. */
+/** Recursion limit, since every Any starts its own decoding. */
 const MAX_DEPTH = 100;
-/** Go holds a duration in an int64 of nanoseconds. */
+/** Go stores a duration as an int64 of nanoseconds. */
 const MAX_DURATION_SECONDS = 9_223_372_035n;
 
 interface AminoContext {
@@ -33,10 +33,10 @@ interface AminoContext {
 }
 
 /**
- * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`), by
- * the `amino` options of the definitions. Leaves out fields with their default value, unless `dont_omitempty` is set. 64-bit
- * integers are strings, enums are numbers, durations are nanoseconds. Throws ProtoError `no-amino-json` for what the SDK
- * cannot sign either: maps, a oneof without amino names, an absent message with `dont_omitempty`.
+ * Converts an encoded message to the value that the SDK signs in SIGN_MODE_LEGACY_AMINO_JSON (`x/tx/signing/aminojson`),
+ * according to the `amino` options in the definitions. Leaves out fields with their default value, unless `dont_omitempty` is
+ * set. 64-bit integers are strings, enums are numbers, durations are nanoseconds. Throws ProtoError `no-amino-json` for what the
+ * SDK cannot sign either: maps, a oneof without amino names, an absent message with `dont_omitempty`.
  */
 export function messageToAminoJson(
   typeName: string,
@@ -56,13 +56,13 @@ function printBytesOf(desc: DescMessage, bytes: Uint8Array, context: AminoContex
   }
 }
 
-/** An Any with its type URL as the chain writes it. */
+/** An Any with its type URL as written by the chain. */
 interface PackedMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
 }
 
-/** Converts an Any: `{"type": its amino name or type URL, "value": …}`. Throws as {@link messageToAminoJson}. */
+/** Converts an Any: `{"type": its amino name or type URL, "value": …}`. Throws like {@link messageToAminoJson}. */
 export function anyToAminoJson(any: PackedMessage, chainName: string = CANONICAL_CHAIN_NAME): JsonObject {
   return printPacked(any, { chainName, depth: 0 });
 }
@@ -117,7 +117,7 @@ function printValue(value: unknown, field: DescField, context: AminoContext): Js
   throw noAminoJson(field.parent.typeName, `${field.name} has no format`);
 }
 
-/** Go prints integers and 27-digit decimals as they are on the wire, and 18-digit decimals as a decimal. */
+/** Go prints integers and 27-digit decimals as they are on the wire, but 18-digit decimals as decimals. */
 function printString(value: string, field: DescField): string {
   const { number } = formatOf(field);
   if (number === "dec") return numberToJson(value, number);
@@ -131,7 +131,7 @@ function printBytes(value: Uint8Array, field: DescField): JsonValue {
   return toJsonValue(parseGoJson(fromUtf8(value)));
 }
 
-/** Go reads inline JSON into floats and maps, so that long integers lose digits and the last of equal names stays. */
+/** Go reads inline JSON into floats and maps, so long integers lose digits, and the last of several equal names wins. */
 function toJsonValue(value: GoJson): JsonValue {
   switch (value.kind) {
     case "null":
@@ -191,8 +191,8 @@ function noAminoJson(typeName: string, reason: string): ProtoError {
 }
 
 /**
- * Prints JSON as Go's encoder does after amino has sorted it: names in the order of their bytes, no white space, and `<`, `>`,
- * `&`, U+2028 and U+2029 escaped.
+ * Prints JSON like Go's encoder after amino has sorted it: names in byte order, no white space, and `<`, `>`, `&`, U+2028 and
+ * U+2029 escaped.
  */
 export function stringifyAminoJson(value: JsonValue): string {
   return stringify(value).replaceAll(
@@ -211,7 +211,7 @@ function stringify(value: JsonValue): string {
   return Object.is(value, -0) ? "-0" : JSON.stringify(value);
 }
 
-/** Go replaces half of a surrogate pair by U+FFFD. */
+/** Go replaces an unpaired surrogate with U+FFFD. */
 function quote(text: string): string {
   return JSON.stringify(Buffer.from(text).toString());
 }

@@ -4,8 +4,8 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { type FileInfo, CANONICAL_CHAIN_NAME, toChainRestPath, toChainTypeUrl } from "./registry.ts";
 
 /**
- * Returns a definition file as a chain called `chainName` serves it to gRPC reflection. The package, the type names and the
- * paths of the chain's own files carry that name. REST options use the canonical name.
+ * Returns a definition file as served to gRPC reflection by a chain called `chainName`. The package, type names and paths of the
+ * chain's own files carry that name. REST options use the canonical name.
  */
 export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   if (chainName === CANONICAL_CHAIN_NAME) return file;
@@ -19,7 +19,7 @@ export function toChainFile(file: FileInfo, chainName: string): FileInfo {
   };
 }
 
-/** Renames, in place, every string of a descriptor that is a type name or a file path of the chain's own modules. */
+/** Renames, in place, every string in a descriptor that is a type name or file path from the chain's own modules. */
 function renameStrings(message: ReflectMessage, chainName: string): void {
   for (const field of message.fields) {
     if (!message.isSet(field)) continue;
@@ -41,8 +41,8 @@ function renameItems(
 }
 
 /**
- * Renames one string of a descriptor. A type reference begins with a dot (`.neutron.x.Y`), a package or file path does not.
- * Other strings pass unchanged, since a field name holds neither a dot nor a slash.
+ * Renames one string in a descriptor. A type reference starts with a dot (`.neutron.x.Y`), a package or file path does not. Other
+ * strings pass unchanged, since a field name contains neither a dot nor a slash.
  */
 function toChainName(value: string, chainName: string): string {
   if (value.startsWith(".")) return `.${toChainTypeUrl(value.slice(1), chainName)}`;

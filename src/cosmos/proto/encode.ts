@@ -5,14 +5,14 @@ export interface EncodedType<T> {
   encode(message: T, writer?: BinaryWriter): { finish(): Uint8Array };
 }
 
-/** A larger message drops the buffer after it, so that one large message does not hold its memory. */
+/** After a larger message, the buffer is dropped, so that one large message does not hold on to its memory. */
 const MAX_REUSED_BYTES = 65_536;
 
 let idle: BinaryWriter | undefined;
 
 /**
- * Encodes a message with a writer that all messages share. A writer of its own allocates a buffer for every message, outside of
- * the heap, which takes longer than to encode a small message.
+ * Encodes a message with a writer shared by all messages. A separate writer would allocate a buffer outside the heap for every
+ * message, which takes longer than encoding a small message.
  */
 export function encodeMessage<T>(type: EncodedType<T>, message: T): Uint8Array {
   const writer = idle ?? new BinaryWriter();

@@ -11,26 +11,26 @@ import { extensionOf } from "./registry.ts";
 
 /** The part of a field's JSON format that its wire type does not determine. */
 export interface FieldFormat {
-  /** Set if the string or bytes hold the digits of a number. */
+  /** Set if the string or bytes contain the digits of a number. */
   readonly number: NumberFormat | undefined;
-  /** Bytes printed as upper-case hex, or as the JSON text that they hold. Undefined is base64. */
+  /** Bytes printed as upper-case hex, or as the JSON text that they contain. Undefined means base64. */
   readonly bytes: "hex" | "raw" | undefined;
   /** The Go field is not a pointer (`gogoproto.nullable = false`). An absent message is printed and written with its defaults. */
   readonly neverNull: boolean;
-  /** The format that amino signs (`amino` options). */
+  /** The format for amino signing (`amino` options). */
   readonly amino: AminoFormat;
   /** The Go field is a pointer to a number. An absent number is printed as null instead of "0". */
   readonly nullWhenEmpty: boolean;
-  /** A query parameter holds the message as proto JSON. */
+  /** A query parameter contains the message as proto JSON. */
   readonly queryJson: boolean;
 }
 
 interface AminoFormat {
-  /** `amino.field_name`, or the name of the field. */
+  /** `amino.field_name`, or the field's name. */
   readonly name: string;
   /** `amino.encoding`, e.g. "legacy_coins". */
   readonly encoding: string | undefined;
-  /** `amino.dont_omitempty`: the field is written also with its default value. */
+  /** `amino.dont_omitempty`: the field is written even with its default value. */
   readonly always: boolean;
 }
 
@@ -42,7 +42,7 @@ const JSON_FORM_RAW = 2;
 // Options are decoded at every read, so each field's format is read once.
 const formats = new WeakMap<DescField, FieldFormat>();
 
-/** Returns the format that the options of a field declare. */
+/** Returns the format declared by a field's options. */
 export function formatOf(field: DescField): FieldFormat {
   let format = formats.get(field);
   if (format === undefined) {
@@ -54,7 +54,7 @@ export function formatOf(field: DescField): FieldFormat {
 
 const goJson = new WeakMap<DescMessage, boolean>();
 
-/** Returns whether Go's `encoding/json` prints a message with everything in it. */
+/** Returns whether Go's `encoding/json` prints a message and everything in it. */
 export function isGoJson(message: DescMessage): boolean {
   let is = goJson.get(message);
   if (is === undefined) {
@@ -64,7 +64,7 @@ export function isGoJson(message: DescMessage): boolean {
   return is;
 }
 
-/** Returns the name of an enum value in JSON. */
+/** Returns an enum value's name in JSON. */
 export function jsonNameOf(value: DescEnumValue): string {
   const name = getOption(value, extensionOf("relaywatch.json_name"));
   return typeof name === "string" && name !== "" ? name : value.name;
@@ -99,10 +99,10 @@ function readAmino(field: DescField): AminoFormat {
 /** Meaning of digits on the wire: "dec" is v × 10^18 for a decimal v, "prec-dec" is v × 10^27, "int" is the integer itself. */
 type NumberFormat = "dec" | "prec-dec" | "int";
 
-/** Bits of the SDK's `LegacyDec`. */
+/** Maximum number of bits in the SDK's `LegacyDec`. */
 const MAX_DEC_BITS = 315;
 
-/** Throws a plain error, with Go's text, for digits on the wire that Go's number types do not decode. */
+/** Throws a plain error, with Go's message, for digits on the wire that Go's number types do not decode. */
 export function checkNumber(wire: string, format: NumberFormat): void {
   if (wire === "") return;
   if (format === "int") parseInt256(wire);
@@ -116,7 +116,7 @@ export function checkNumber(wire: string, format: NumberFormat): void {
 
 /**
  * Converts digits on the wire to a JSON string. As "dec", `500000000000000000` is "0.500000000000000000". Empty input is "0".
- * Go's notations are read as Go reads them: "010" is 8. Throws if the input is not an integer.
+ * Go's notations are read as in Go: "010" is 8. Throws if the input is not an integer.
  */
 export function numberToJson(wire: string, format: NumberFormat): string {
   if (wire === "") return "0";
@@ -125,7 +125,7 @@ export function numberToJson(wire: string, format: NumberFormat): string {
   return format === "prec-dec" ? formatPrecDec(value) : value.toString();
 }
 
-/** Converts a JSON string to digits on the wire. Throws if the string is not a number of this format. */
+/** Converts a JSON string to digits on the wire. Throws if the string is not a number in this format. */
 export function numberFromJson(text: string, format: NumberFormat): string {
   if (format === "dec") return parseDec18(text).toString();
   if (format === "prec-dec") return parsePrecDec(text).toString();
@@ -141,8 +141,8 @@ function integerOf(text: string): bigint {
 }
 
 /**
- * Value of a Timestamp or a Duration. A Timestamp counts seconds from 1970 and adds `nanos`, which is never negative. In a
- * Duration both parts have the same sign.
+ * Value of a Timestamp or Duration. A Timestamp counts seconds from 1970 and adds `nanos`, which is never negative. In a
+ * Duration, both parts have the same sign.
  */
 export interface SecondsAndNanos {
   readonly seconds: bigint;
@@ -158,7 +158,7 @@ const MAX_DURATION_SECONDS = 315_576_000_000n;
 const RFC3339 = /^(\d{4}-\d\d-\d\d)[Tt](\d\d:\d\d:\d\d)(?:\.(\d{1,9}))?([Zz]|[+-]\d\d:\d\d)$/;
 const SECONDS = /^(-?)(\d{1,12})(?:\.(\d{1,9}))?s$/;
 
-/** Formats as Go's proto JSON does: RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits. Throws outside the years 1 to 9999. */
+/** Formats like Go's proto JSON: RFC 3339 in UTC with 0, 3, 6 or 9 fractional digits. Throws outside the years 1 to 9999. */
 export function timestampToText(time: SecondsAndNanos): string {
   if (time.seconds < GO_ZERO_TIME.seconds || time.seconds > LAST_SECOND || !isFraction(time.nanos)) {
     throw new Error("not a timestamp: outside the years 1 to 9999");
@@ -177,7 +177,10 @@ export function timestampFromText(text: string): SecondsAndNanos {
   return { seconds: BigInt(epochMs / 1000), nanos: Number((match[3] ?? "").padEnd(9, "0")) };
 }
 
-/** Formats as Go's proto JSON does: seconds with 0, 3, 6 or 9 fractional digits, then "s". Throws beyond ±10,000 years and on mixed signs. */
+/**
+ * Formats like Go's proto JSON: seconds with 0, 3, 6 or 9 fractional digits, then "s". Throws beyond ±10,000 years and on mixed
+ * signs.
+ */
 export function durationToText(duration: SecondsAndNanos): string {
   const { seconds, nanos } = duration;
   const negative = seconds < 0n || nanos < 0;
@@ -198,7 +201,7 @@ const UNITS_NS: Readonly<Record<string, bigint>> = {
 };
 const WHOLE_UNITS = /^(\d{1,12}(?:ns|us|µs|ms|h|m|s))+$/;
 
-/** Parses whole numbers with Go's units, such as "1h30m". Returns undefined for another format. */
+/** Parses whole numbers with Go's units, such as "1h30m". Returns undefined for any other format. */
 function durationFromUnits(text: string): SecondsAndNanos | undefined {
   if (!WHOLE_UNITS.test(text)) return undefined;
   let sum = 0n;

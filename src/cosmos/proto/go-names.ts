@@ -1,6 +1,6 @@
 import type { DescEnum, DescMessage } from "@bufbuild/protobuf";
 
-/** Go package names by proto package. Packages that are not listed are called "types" in Go. */
+/** Go package names by proto package. Packages not listed here are called "types" in Go. */
 const GO_PACKAGES: Readonly<Record<string, string>> = {
   "cosmos.tx.v1beta1": "tx",
   "cosmos.tx.signing.v1beta1": "signing",
@@ -19,7 +19,7 @@ const GO_PACKAGES: Readonly<Record<string, string>> = {
   "tendermint.p2p": "p2p",
 };
 
-/** Returns the Go type of a message as `%T` prints it in error texts of the SDK, e.g. `*tx.ModeInfo_Single`. */
+/** Returns a message's Go type as `%T` prints it in the SDK's error messages, e.g. `*tx.ModeInfo_Single`. */
 export function goTypeName(desc: DescMessage): string {
   return `*${goName(desc)}`;
 }

@@ -4,7 +4,7 @@ import { unreachable } from "../../platform/base/errors.ts";
 import { fieldValue } from "./json.ts";
 import { protoRegistry, requireMessage } from "./registry.ts";
 
-/** One REST route of a gRPC method. */
+/** One REST route for a gRPC method. */
 export interface HttpRule {
   readonly method: "GET" | "POST" | "PUT" | "DELETE" | "PATCH";
   /** A `google.api.http` path template, e.g. `/cosmos/bank/v1beta1/balances/{address}`. */
@@ -24,7 +24,7 @@ const VERBS = { get: "GET", post: "POST", put: "PUT", delete: "DELETE", patch: "
 // The definitions do not change, so the rules are read from their options once.
 let rules: readonly HttpRule[] | undefined;
 
-/** Returns every REST route of the definitions under canonical names, in the order of files, services and methods. */
+/** Returns every REST route in the definitions under canonical names, ordered by file, service and method. */
 export function httpRules(): readonly HttpRule[] {
   rules ??= [...protoRegistry()]
     .filter((desc) => desc.kind === "service")

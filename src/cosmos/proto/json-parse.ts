@@ -15,22 +15,22 @@ import {
   timestampFromText,
 } from "./field-formats.ts";
 
-/** State of the parser at one value. */
+/** The parser's state at one value. */
 export interface ParseContext {
-  /** The chain name in type URLs. */
+  /** The chain name used in type URLs. */
   readonly chainName: string;
   /** Number of enclosing messages. */
   readonly depth: number;
-  /** Path of the value for error messages, e.g. `keys[0].path`; "" is the outermost message. */
+  /** Path of the value for error messages, e.g. `keys[0].path`; "" means the outermost message. */
   readonly path: string;
 }
 
 // Bounds the recursion: the JSON comes from outside.
 const MAX_DEPTH = 100;
-/** Messages with a JSON format of their own. In an Any their JSON is the member "value". */
+/** Messages with their own JSON format. Inside an Any, their JSON is the member "value". */
 const WELL_KNOWN = new Set(["google.protobuf.Any", "google.protobuf.Timestamp", "google.protobuf.Duration"]);
 
-/** Builds a message from proto JSON as specified by `messageFromJson`. Throws the same errors. */
+/** Builds a message from proto JSON as specified for `messageFromJson`. Throws the same errors. */
 export function parseMessage(desc: DescMessage, json: unknown, context: ParseContext): ReflectMessage {
   if (context.depth > MAX_DEPTH) {
     throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);

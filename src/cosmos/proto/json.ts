@@ -26,13 +26,12 @@ import {
 import { parseMessage } from "./json-parse.ts";
 
 /**
- * Converts an encoded message to JSON as the REST server of a Go node prints it. Prints every field under its original name,
- * in the order of declaration. 64-bit integers are strings, bytes are base64, enums are names, decimals have 18 digits.
- * Absent messages and absent bytes are null.
+ * Converts an encoded message to JSON as printed by a Go node's REST server. Prints every field under its original name, in
+ * declaration order. 64-bit integers are strings, bytes are base64, enums are names, decimals have 18 digits. Absent messages and
+ * absent bytes are null.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The bytes have the field numbers of `variant`, the JSON its
- * names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`,
- * `unknown-message` or `too-deep`.
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The bytes use the field numbers of `variant`, the JSON its
+ * names. Throws ProtoError `bad-bytes`, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageToJson(
   typeName: string,
@@ -46,11 +45,10 @@ export function messageToJson(
 
 /**
  * Encodes a message from proto JSON. Accepts field names in snake_case or lowerCamel, integers as numbers or strings, enums as
- * names or numbers, and null for absent. Writes non-nullable messages (`relaywatch.never_null`) even when they are absent.
+ * names or numbers, and null for absent. Writes non-nullable messages (`relaywatch.never_null`) even if they are absent.
  *
- * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The JSON has the names of `variant`, the bytes its field
- * numbers. Throws ProtoError `bad-json` with the path of the field,
- * `unresolvable-type-url`, `unknown-message` or `too-deep`.
+ * `typeName` is canonical. Type URLs inside an Any carry `chainName`. The JSON uses the names of `variant`, the bytes its field
+ * numbers. Throws ProtoError `bad-json` with the path of the field, `unresolvable-type-url`, `unknown-message` or `too-deep`.
  */
 export function messageFromJson(
   typeName: string,
@@ -75,9 +73,9 @@ function decodeMessage(desc: DescMessage, bytes: Uint8Array): Message {
   }
 }
 
-/** State of the printer at one message. */
+/** The printer's state at one message. */
 interface PrintContext {
-  /** The chain name in type URLs. */
+  /** The chain name used in type URLs. */
   readonly chainName: string;
   /** Number of enclosing messages. */
   readonly depth: number;
@@ -85,10 +83,10 @@ interface PrintContext {
   readonly asGo?: boolean;
 }
 
-/** The nesting limit of `fromBinary` does not suffice: each Any is decoded by a call of its own, which counts from zero. */
+/** The nesting limit of `fromBinary` is not enough: each Any is decoded in its own call, which starts counting at zero. */
 const MAX_DEPTH = 100;
 
-/** Converts a decoded message to JSON as specified by `messageToJson`. Throws the same errors. */
+/** Converts a decoded message to JSON as specified for `messageToJson`. Throws the same errors. */
 function printMessage(message: ReflectMessage, context: PrintContext): JsonValue {
   if (context.depth > MAX_DEPTH) {
     throw new ProtoError({ code: "too-deep" }, `messages are nested more than ${MAX_DEPTH} deep`);
@@ -145,8 +143,8 @@ function printField(message: ReflectMessage, field: DescField, context: PrintCon
 }
 
 /**
- * Returns whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have a method of
- * their own, which prints nil as "" and "0".
+ * Returns whether absent bytes are null in JSON. Go prints a nil slice as null, but `HexBytes` and the number types have their
+ * own method, which prints nil as "" and "0".
  */
 function nullWhenAbsent(format: FieldFormat): boolean {
   return format.bytes !== "hex" && format.number === undefined;

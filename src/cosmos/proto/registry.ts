@@ -18,14 +18,14 @@ import { DESCRIPTOR_SET_BASE64 } from "./gen/descriptor-set.ts";
 /** The chain name in the definitions: the first part of the chain's own packages and REST paths. */
 export const CANONICAL_CHAIN_NAME = "neutron";
 
-/** The other packages' first parts in the definitions. A chain with such a name would own foreign types. */
+/** The first parts of the other packages in the definitions. A chain with such a name would own foreign types. */
 const RESERVED_ROOTS: ReadonlySet<string> = new Set(
   "amino connect cosmos cosmos_proto cosmwasm feemarket gaia google grpc ibc osmosis relaywatch slinky tendermint".split(
     " ",
   ),
 );
 
-/** Type URLs that the program names. Those of the chain's own modules are canonical. */
+/** Type URLs used by the program. For the chain's own modules, they are canonical. */
 export const TYPE_URL = {
   tx: "/cosmos.tx.v1beta1.Tx",
   secp256k1PubKey: "/cosmos.crypto.secp256k1.PubKey",
@@ -57,7 +57,7 @@ export const TYPE_URL = {
   updateRateLimitParams: "/neutron.ibcratelimit.v1beta1.MsgUpdateParams",
 } as const;
 
-/** Returns `name` if it can be a chain's own name. Throws ProtoError `bad-chain-name` otherwise. */
+/** Returns `name` if it can be a chain's own name. Otherwise throws ProtoError `bad-chain-name`. */
 export function parseChainName(name: string): string {
   if (!/^[a-z][a-z0-9]{0,31}$/.test(name) || RESERVED_ROOTS.has(name)) {
     throw new ProtoError(
@@ -69,7 +69,7 @@ export function parseChainName(name: string): string {
 }
 
 /**
- * Translates a canonical type name (`neutron.x.Y`), type URL or gRPC path (`/neutron.x.Y`) to the chain's own name. Names of
+ * Translates a canonical type name (`neutron.x.Y`), type URL or gRPC path (`/neutron.x.Y`) to the chain's own name. Names from
  * other modules pass unchanged.
  */
 export function toChainTypeUrl(canonical: string, chainName: string): string {
@@ -77,8 +77,8 @@ export function toChainTypeUrl(canonical: string, chainName: string): string {
 }
 
 /**
- * Translates a type name, type URL or gRPC path of the chain to its canonical name. Names of other modules pass unchanged.
- * Returns undefined for a canonical name on a chain of another name: that chain has no such type.
+ * Translates a chain's type name, type URL or gRPC path to its canonical name. Names from other modules pass unchanged. Returns
+ * undefined for a canonical name on a chain with another name, because that chain has no such type.
  */
 export function toCanonicalTypeUrl(own: string, chainName: string): string | undefined {
   if (chainName !== CANONICAL_CHAIN_NAME && hasRoot(own, ".", CANONICAL_CHAIN_NAME)) return undefined;
@@ -86,14 +86,14 @@ export function toCanonicalTypeUrl(own: string, chainName: string): string | und
 }
 
 /**
- * Translates a canonical REST path, path template or file path (`/neutron/…`) to the chain's own name. Paths of other modules
+ * Translates a canonical REST path, path template or file path (`/neutron/…`) to the chain's own name. Paths from other modules
  * pass unchanged.
  */
 export function toChainRestPath(canonical: string, chainName: string): string {
   return swapRoot(canonical, "/", CANONICAL_CHAIN_NAME, chainName);
 }
 
-/** Returns the message name in a type URL: the part after the last slash, as in Go. Without a slash it is the whole string. */
+/** Returns the message name in a type URL: the part after the last slash, as in Go. Without a slash, it is the whole string. */
 export function typeNameOf(typeUrl: string): string {
   return typeUrl.slice(typeUrl.lastIndexOf("/") + 1);
 }
@@ -108,7 +108,7 @@ function swapRoot(path: string, separator: string, from: string, to: string): st
   return `${path.slice(0, start)}${to}${path.slice(start + from.length)}`;
 }
 
-/** Codes and facts of {@link ProtoError}. `path` names the JSON field, e.g. `result.kv_results[0].key`; "" is the message. */
+/** Codes and facts of {@link ProtoError}. `path` names the JSON field, e.g. `result.kv_results[0].key`; "" means the message. */
 type ProtoErrorFacts =
   | { readonly code: "unknown-message"; readonly typeName: string }
   | { readonly code: "unknown-method"; readonly path: string }
@@ -136,13 +136,13 @@ interface MethodInfo {
 export interface ServiceInfo {
   /** Canonical full name, e.g. `cosmos.bank.v1beta1.Query`. */
   readonly name: string;
-  /** In the order of the definition. */
+  /** In definition order. */
   readonly methods: readonly MethodInfo[];
 }
 
-/** One definition file as gRPC reflection serves it. */
+/** One definition file as served by gRPC reflection. */
 export interface FileInfo {
-  /** Path with its ending, e.g. `cosmos/tx/v1beta1/tx.proto`. */
+  /** Path with its extension, e.g. `cosmos/tx/v1beta1/tx.proto`. */
   readonly name: string;
   /** Paths of the files that it imports. */
   readonly imports: readonly string[];
@@ -152,15 +152,15 @@ export interface FileInfo {
 
 let shared: FileRegistry | undefined;
 
-/** Returns the descriptors of all definitions. The first call builds them (tens of ms); later calls share them. */
+/** Returns the descriptors for all definitions. The first call builds them (tens of ms); later calls share them. */
 export function protoRegistry(): FileRegistry {
   shared ??= createFileRegistry(fromBinary(FileDescriptorSetSchema, fromBase64(DESCRIPTOR_SET_BASE64)));
   return shared;
 }
 
 /**
- * Returns the registry of all definitions if it is built, else one of the file that declares a message, extension or service, and of the
- * file's imports: a command needs few of them. Undefined for an unknown name.
+ * Returns the registry for all definitions if it has been built. Otherwise returns a registry for the file that declares a
+ * message, extension or service, and its imports: a command needs few of them. Undefined for an unknown name.
  */
 function registryOf(symbol: string): FileRegistry | undefined {
   if (shared !== undefined) return shared;
@@ -168,7 +168,7 @@ function registryOf(symbol: string): FileRegistry | undefined {
   return path === undefined ? undefined : registryAt(path);
 }
 
-/** Returns the descriptor of a message by canonical full name. Throws ProtoError `unknown-message`. */
+/** Returns a message's descriptor by canonical full name. Throws ProtoError `unknown-message`. */
 export function requireMessage(typeName: string): DescMessage {
   const found = findMessage(typeName);
   if (found === undefined) {
@@ -181,7 +181,7 @@ function findMessage(typeName: string): DescMessage | undefined {
   return registryOf(typeName)?.getMessage(typeName);
 }
 
-/** Returns an option of the definitions by its name, e.g. `amino.name`. */
+/** Returns an option in the definitions by name, e.g. `amino.name`. */
 export function extensionOf(name: string): DescExtension {
   return registryOf(name)?.getExtension(name) ?? unreachable(`no option ${name} in the definitions`);
 }
@@ -191,7 +191,10 @@ export function requireService(name: string): DescService {
   return registryOf(name)?.getService(name) ?? unreachable(`no service ${name}`);
 }
 
-/** Returns the fields with a message's signers, from its option `cosmos.msg.v1.signer`. Empty for a message without signers. */
+/**
+ * Returns the fields that contain a message's signers, from its option `cosmos.msg.v1.signer`. Empty if the message has no
+ * signers.
+ */
 export function signerFields(message: DescMessage): readonly string[] {
   const names = getOption(message, extensionOf("cosmos.msg.v1.signer"));
   return Array.isArray(names) ? names.map(String) : [];
@@ -212,7 +215,7 @@ export function findService(name: string): ServiceInfo | undefined {
   return found === undefined ? undefined : serviceInfo(found);
 }
 
-/** Returns the response type of a method by its canonical gRPC path. Throws ProtoError `unknown-method`. */
+/** Returns a method's response type by its canonical gRPC path. Throws ProtoError `unknown-method`. */
 export function responseTypeOf(path: string): string {
   const [, service = "", rpc = ""] = path.split("/");
   const method = findService(service)?.methods.find(({ name }) => name === rpc);
@@ -269,7 +272,7 @@ function registryAt(path: string): FileRegistry {
 
 let encoded: ReadonlyMap<string, Uint8Array> | undefined;
 
-/** The encoded files by path. A FileDescriptorSet is a list of files, and a file begins with its path. */
+/** The encoded files by path. A FileDescriptorSet is a list of files, and a file starts with its path. */
 function files(): ReadonlyMap<string, Uint8Array> {
   if (encoded !== undefined) return encoded;
   const found = new Map<string, Uint8Array>();
@@ -283,7 +286,7 @@ function fileBytes(path: string): Uint8Array {
 
 let packages: ReadonlyMap<string, readonly string[]> | undefined;
 
-/** Paths of the files by their package. */
+/** File paths by package. */
 function pathsByPackage(): ReadonlyMap<string, readonly string[]> {
   if (packages !== undefined) return packages;
   const found = new Map<string, string[]>();
@@ -302,7 +305,7 @@ function packageOf(file: Uint8Array): string {
   return new TextDecoder().decode(name);
 }
 
-/** Returns the path of the file that declares a message, a service or an extension; undefined: none does. */
+/** Returns the path of the file that declares a message, service or extension; undefined if there is none. */
 function pathOf(symbol: string): string | undefined {
   for (let scope = symbol; scope.includes("."); ) {
     scope = scope.slice(0, scope.lastIndexOf("."));
@@ -316,7 +319,7 @@ function pathOf(symbol: string): string | undefined {
 
 const declared = new Map<string, ReadonlySet<string>>();
 
-/** The messages, services and extensions of a file. The names inside a message begin with that of the message. */
+/** The messages, services and extensions in a file. Names inside a message start with the message's name. */
 function symbolsIn(path: string): ReadonlySet<string> {
   const known = declared.get(path);
   if (known !== undefined) return known;
@@ -341,7 +344,7 @@ function addMessages(found: Set<string>, scope: string, message: Uint8Array): vo
     if (number === NESTED_TYPE) addMessages(found, name, content);
 }
 
-/** The name of a descriptor: field 1 of each. */
+/** A descriptor's name: field 1 in each descriptor. */
 function nameIn(descriptor: Uint8Array): string {
   const [, name] = lengthDelimited(descriptor).find(([number]) => number === 1) ?? [];
   return new TextDecoder().decode(name);

@@ -17,15 +17,15 @@ import { goTypeName } from "./go-names.ts";
 
 export interface UnknownFieldRules {
   /**
-   * Accepts unknown non-critical fields: bit 11 of their number is set (1024 to 2047, 3072 to 4095, …). The SDK accepts them
-   * in a TxBody.
+   * Accepts unknown non-critical fields, whose numbers have bit 11 set (1024 to 2047, 3072 to 4095, …). The SDK accepts them in a
+   * TxBody.
    */
   readonly allowNonCritical?: boolean;
-  /** The chain name in type URLs. Absent is the canonical name. */
+  /** The chain name used in type URLs. Default: the canonical name. */
   readonly chainName?: string;
   /**
-   * Returns whether an Any may hold this type URL, as written in the transaction. Absent allows every message of the
-   * definitions.
+   * Returns whether an Any may contain this type URL, as written in the transaction. By default, every message in the definitions
+   * is allowed.
    */
   readonly isRegistered?: (typeUrl: string) => boolean;
 }
@@ -37,8 +37,8 @@ const MAX_DEPTH = 100;
 
 /**
  * Throws if an encoded message has a field that its type does not declare, or digits that Go does not decode. Checks nested
- * messages and the content of every Any. The SDK looks for unknown fields (`codec/unknownproto`) before it decodes a
- * transaction with its numbers; the error texts are the SDK's. Returns whether it accepted unknown non-critical fields.
+ * messages and the contents of every Any. The SDK looks for unknown fields (`codec/unknownproto`) before it decodes a transaction
+ * with its numbers; the error messages are the SDK's. Returns whether it accepted unknown non-critical fields.
  *
  * Throws ProtoError `unknown-field`, `wrong-wire-type`, `unresolvable-type-url`, `bad-bytes` or `too-deep`, and a plain error for
  * digits.
@@ -150,7 +150,7 @@ function fieldType(field: DescField): FieldType {
   return field.scalar ?? "enum";
 }
 
-/** Returns the content of a length-delimited value without its length. */
+/** Returns the contents of a length-delimited value without its length. */
 function contentOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   const length = readVarint(bytes, start);
   return bytes.subarray(typeof length === "string" ? end : length.end, end);

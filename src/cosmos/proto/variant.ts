@@ -16,33 +16,33 @@ import {
 import { type FileInfo, protoRegistry, requireMessage } from "./registry.ts";
 import { readTag, readVarint, skipValue } from "./wire-fields.ts";
 
-/** A field that has another number or name in a variant of the definitions. */
+/** A field with a different number or name in a variant of the definitions. */
 export interface FieldChange {
   /** Canonical full name of the message. */
   readonly message: string;
   /** Name in the definitions. */
   readonly field: string;
-  /** Number in the variant; default: that of the definitions. */
+  /** Number in the variant; default: as in the definitions. */
   readonly number?: number;
-  /** Name in the variant; default: that of the definitions. */
+  /** Name in the variant; default: as in the definitions. */
   readonly name?: string;
 }
 
-/** The definitions as a chain has them whose messages have other field numbers or names. Code works with the definitions' own. */
+/** The definitions for a chain whose messages have different field numbers or names. Code works with the original definitions. */
 export interface ProtoVariant {
-  /** Returns the descriptor of a message in the variant. Throws ProtoError `unknown-message`. */
+  /** Returns a message's descriptor in the variant. Throws ProtoError `unknown-message`. */
   readonly message: (typeName: string) => DescMessage;
-  /** Returns a definition file with the names and numbers of the variant. */
+  /** Returns a definition file with the variant's names and numbers. */
   readonly file: (file: FileInfo) => FileInfo;
-  /** Converts an encoded message to the field numbers of the variant. Bytes that are not a message pass unchanged. */
+  /** Converts an encoded message to the variant's field numbers. Bytes that are not a message pass unchanged. */
   readonly encode: (typeName: string, bytes: Uint8Array) => Uint8Array;
-  /** Converts an encoded message of the variant to the field numbers of the definitions, as {@link encode}. */
+  /** Converts an encoded message in the variant to the definitions' field numbers, like {@link encode}. */
   readonly decode: (typeName: string, bytes: Uint8Array) => Uint8Array;
   /** Returns whether an encoded message has a field number that only the variant has. */
   readonly recognizes: (typeName: string, bytes: Uint8Array) => boolean;
 }
 
-/** Creates a variant. Its descriptors are built when they are first read (tens of ms). */
+/** Creates a variant. Its descriptors are built on first use (tens of ms). */
 export function createProtoVariant(changes: readonly FieldChange[]): ProtoVariant {
   let registry: FileRegistry | undefined;
   let numbers: Numbers | undefined;
@@ -73,7 +73,7 @@ function variantRegistry(changes: readonly FieldChange[]): FileRegistry {
   return createFileRegistry(create(FileDescriptorSetSchema, { file: files }));
 }
 
-/** Changes the fields of a file's messages in place. They stay in the order of their numbers, in which Go prints them. */
+/** Changes the fields of a file's messages in place. They stay in numerical order, in which Go prints them. */
 function changeFile(file: FileDescriptorProto, changes: readonly FieldChange[]): void {
   for (const message of file.messageType) {
     const own = changes.filter((change) => change.message === `${file.package}.${message.name}`);
@@ -94,11 +94,11 @@ function changeField(message: DescriptorProto, { field: name, ...change }: Field
 
 /** One direction of the byte conversion. */
 interface Direction {
-  /** By full name of the message: the new number of a field by its old one. */
+  /** By full message name: each field's new number by its old one. */
   readonly renumbered: ReadonlyMap<string, ReadonlyMap<number, number>>;
-  /** Whether a message is renumbered or contains one that is. */
+  /** Returns whether a message is renumbered or contains a renumbered message. */
   readonly isAffected: (message: DescMessage) => boolean;
-  /** True: the old numbers are the variant's, not the descriptor's. */
+  /** If true, the old numbers are the variant's, not the descriptor's. */
   readonly isDecoding: boolean;
 }
 
@@ -123,7 +123,7 @@ function readNumbers(changes: readonly FieldChange[]): Numbers {
   };
 }
 
-/** Returns a test of whether a message is one of these, or contains one, directly or further inside. */
+/** Returns a predicate for whether a message is one of these or contains one, directly or deeper inside. */
 function containing(names: ReadonlySet<string>): (message: DescMessage) => boolean {
   const known = new Map<string, boolean>();
   const reaches = ({ typeName, fields }: DescMessage, seen: Set<string>): boolean => {
@@ -144,7 +144,7 @@ interface EncodedField {
   readonly bytes: Uint8Array;
 }
 
-/** Returns undefined for bytes that are not a sequence of fields. Fields come in the order of their new numbers, as Go writes them. */
+/** Returns undefined for bytes that are not a sequence of fields. Fields are ordered by their new numbers, as Go writes them. */
 function renumber(desc: DescMessage, bytes: Uint8Array, direction: Direction): Uint8Array | undefined {
   if (!direction.isAffected(desc)) return bytes;
   const numbers = direction.renumbered.get(desc.typeName);

@@ -1,7 +1,7 @@
 import { type DescMessage, fromBinary, type MessageShape, ScalarType } from "@bufbuild/protobuf";
 import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
-/** Why bytes are not a sequence of protobuf fields. Same texts as Go's `protowire.ParseError`. */
+/** Why bytes are not a sequence of protobuf fields. Same messages as Go's `protowire.ParseError`. */
 export type WireFailure =
   | "unexpected EOF"
   | "proto: invalid field number"
@@ -31,8 +31,8 @@ const MAX_FIELD_NUMBER = 0x7fff_ffff;
 const MAX_GROUP_DEPTH = 10_000;
 
 /**
- * Reads a varint of at most 64 bits, as Go's `protowire.ConsumeVarint`: up to ten bytes, of which the tenth holds one bit.
- * It need not be the shortest encoding.
+ * Reads a varint of at most 64 bits, like Go's `protowire.ConsumeVarint`: up to ten bytes, of which the tenth holds one bit. It
+ * need not be the shortest encoding.
  */
 export function readVarint(bytes: Uint8Array, start: number): Varint | WireFailure {
   let value = 0;
@@ -48,7 +48,7 @@ export function readVarint(bytes: Uint8Array, start: number): Varint | WireFailu
   return "proto: variable length integer overflow";
 }
 
-/** Reads the tag of a field, as Go's `protowire.ConsumeTag`. */
+/** Reads a field's tag, like Go's `protowire.ConsumeTag`. */
 export function readTag(bytes: Uint8Array, start: number): Tag | WireFailure {
   const tag = readVarint(bytes, start);
   if (typeof tag === "string") return tag;
@@ -58,7 +58,7 @@ export function readTag(bytes: Uint8Array, start: number): Tag | WireFailure {
   return { fieldNumber, wireType, end: tag.end };
 }
 
-/** Skips the value after a tag, as Go's `protowire.ConsumeFieldValue`. */
+/** Skips the value after a tag, like Go's `protowire.ConsumeFieldValue`. */
 export function skipValue(bytes: Uint8Array, { fieldNumber, wireType, end }: Tag): Read | WireFailure {
   if (wireType !== WIRE.startGroup) return skipScalar(bytes, wireType, end);
   const groups = [fieldNumber];
@@ -107,13 +107,13 @@ function within(bytes: Uint8Array, end: number): Read | WireFailure {
 /** Wire types. 6 and 7 are reserved. */
 const WIRE = { varint: 0, fixed64: 1, bytes: 2, startGroup: 3, endGroup: 4, fixed32: 5 } as const;
 
-/** Declared type of a field: a scalar type, an enum or a message. */
+/** A field's declared type: a scalar type, an enum or a message. */
 export type FieldType = ScalarType | "enum" | "message";
 
 // In the order of their numbers on the wire, with the names of the SDK's `codec/unknownproto`.
 const NAMES = ["varint", "fixed64", "bytes", "start_group", "end_group", "fixed32"];
 
-/** Returns the name of a wire type as the SDK prints it. */
+/** Returns a wire type's name as the SDK prints it. */
 export function wireTypeName(wireType: number): string {
   return NAMES[wireType] ?? `unknown type: ${wireType}`;
 }
@@ -147,15 +147,15 @@ export function wireTypeOf(type: FieldType): number {
 
 /**
  * Returns whether the SDK accepts this wire type for a field of this type. It accepts length-delimited bytes for every type,
- * since a packed list has that encoding.
+ * since a packed list is encoded that way.
  */
 export function canCarry(wireType: number, type: FieldType): boolean {
   return wireType === WIRE.bytes || wireType === wireTypeOf(type);
 }
 
 /**
- * Decodes a message by its descriptor. Accepts tags of up to ten bytes, as Go does: `fromBinary` takes five. Throws a plain
- * error for bytes that are not the message.
+ * Decodes a message using its descriptor. Accepts tags of up to ten bytes, like Go; `fromBinary` accepts only five. Throws a
+ * plain error for bytes that are not the message.
  */
 export function decodeByDescriptor<Desc extends DescMessage>(
   desc: Desc,

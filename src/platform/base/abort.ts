@@ -1,11 +1,11 @@
 import { CodedError } from "./errors.ts";
 
-/** What ends a wait: any `AbortSignal`, or a signal of this module, which costs far less. Watch it with {@link onAbort}. */
+/** Ends a wait: any `AbortSignal`, or a signal from this module, which is far cheaper. Watch it with {@link onAbort}. */
 export type WaitSignal = Pick<AbortSignal, "aborted" | "reason">;
 
 /** The part of a clock that a timed wait needs; see `Clock.sleep`. */
 export interface Sleeper {
-  /** Resolves after `delayMs`; rejects with the signal's reason when the signal aborts first. */
+  /** Resolves after `delayMs`; rejects with the signal's reason if the signal aborts first. */
   readonly sleep: (delayMs: number, signal: WaitSignal) => Promise<void>;
 }
 
@@ -35,11 +35,11 @@ type Callbacks = Set<(reason: Error) => void>;
 const callbacksOf = new WeakMap<WaitSignal, Callbacks>();
 
 /**
- * Calls `callback` once with the reason when `signal` aborts, or immediately when it is aborted already.
- * Returns a function that removes the callback.
+ * Calls `callback` once with the reason when `signal` aborts, or immediately if it has already aborted. Returns a function that
+ * removes the callback.
  *
- * All callbacks of one signal share one event listener. Hundreds of calls on a signal that lives as long as the process
- * therefore cause no MaxListeners warning and no linear search at removal.
+ * All callbacks on one signal share one event listener. Hundreds of calls on a signal that lives as long as the process therefore
+ * cause no MaxListeners warning and no linear search on removal.
  */
 export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): () => void {
   if (signal.aborted) {
@@ -53,7 +53,7 @@ export function onAbort(signal: WaitSignal, callback: (reason: Error) => void): 
   };
 }
 
-/** Adds the one event listener of this signal. */
+/** Adds the signal's only event listener. */
 function listen(signal: WaitSignal): Callbacks {
   const callbacks: Callbacks = new Set();
   callbacksOf.set(signal, callbacks);
@@ -73,7 +73,7 @@ interface OwnSignal<S extends WaitSignal> {
   readonly abort: (reason: Error) => void;
 }
 
-/** The signal of one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
+/** The signal for one call. Its callbacks need no event listener, which would take longer than the rest of a short wait. */
 function createOwnSignal(): OwnSignal<AbortSignal> {
   const own = new AbortController();
   const callbacks: Callbacks = new Set();
@@ -88,7 +88,7 @@ function createOwnSignal(): OwnSignal<AbortSignal> {
   };
 }
 
-/** The signal of one wait that nothing but this module watches. */
+/** The signal for one wait that only this module watches. */
 function createWaitSignal(): OwnSignal<WaitSignal> {
   const signal: { aborted: boolean; reason: unknown } = { aborted: false, reason: undefined };
   const callbacks: Callbacks = new Set();
@@ -111,7 +111,7 @@ export function untilAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Waits for shared work; rejects with the signal's reason when the signal aborts first. The work itself goes on. */
+/** Waits for shared work; rejects with the signal's reason if the signal aborts first. The work itself continues. */
 export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
   return new Promise((resolve, reject) => {
     const unwatch = onAbort(signal, reject);
@@ -120,8 +120,8 @@ export function raceAbort<T>(work: Promise<T>, signal: WaitSignal): Promise<T> {
 }
 
 /**
- * Runs `work` for at most `afterMs`. Rejects with {@link DeadlineError} at the deadline and with the signal's reason on
- * abort, even when `work` ignores the signal that it receives.
+ * Runs `work` for at most `afterMs`. Rejects with {@link DeadlineError} at the deadline and with the signal's reason on abort,
+ * even if `work` ignores its signal.
  */
 export async function withDeadline<T>(
   what: string,
@@ -145,13 +145,13 @@ export async function withDeadline<T>(
   }
 }
 
-/** One for all waits: an error captures a stack, which took longer than the rest of a short wait. */
+/** Shared by all waits: an error captures a stack, which would take longer than the rest of a short wait. */
 const WAIT_IS_OVER = new Error("the wait is over");
 const TIME_IS_OVER = new Error("the time is over");
 
 /**
- * Runs `work` for at most `delayMs` and returns its result, or undefined when the time is over. `work` must stop when
- * the signal that it receives aborts. Errors of `work` and the abort of `signal` are thrown.
+ * Runs `work` for at most `delayMs` and returns its result, or undefined if the time runs out. `work` must stop when its signal
+ * aborts. Rejects if `work` fails or `signal` aborts.
  */
 export function withTimeout<T>(
   delayMs: number,
@@ -162,7 +162,7 @@ export function withTimeout<T>(
   return runTimed(delayMs, clock, createOwnSignal(), { signal, work });
 }
 
-/** As {@link withTimeout}, for work that only waits: it watches its signal with {@link onAbort}. */
+/** Like {@link withTimeout}, for work that only waits: it watches its signal with {@link onAbort}. */
 export function waitAtMost<T>(
   delayMs: number,
   clock: Sleeper,
@@ -200,7 +200,7 @@ async function runTimed<T, S extends WaitSignal>(
   }
 }
 
-/** Waits `delayMs` or until the signal aborts; never rejects. */
+/** Waits for `delayMs` or until the signal aborts; never rejects. */
 export async function pause(delayMs: number, clock: Sleeper, signal: WaitSignal): Promise<void> {
   if (signal.aborted) return;
   await clock.sleep(delayMs, signal).catch(() => undefined);

@@ -10,14 +10,14 @@ export function toHex(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("hex");
 }
 
-/** Decodes hex in either case. Throws for an odd length or any other character. */
+/** Decodes hex in either case. Throws on an odd length or any other character. */
 export function fromHex(text: string): Uint8Array {
   if (text.length % 2 !== 0 || !HEX.test(text))
     throw new Error("not hex: an even number of characters 0-9 a-f was expected");
   return new Uint8Array(Buffer.from(text, "hex"));
 }
 
-/** Encodes bytes as upper-case hex, as Go's `%X`. */
+/** Encodes bytes as upper-case hex, like Go's `%X`. */
 export function upperHex(bytes: Uint8Array): string {
   return toHex(bytes).toUpperCase();
 }
@@ -27,7 +27,7 @@ export function toBase64(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64");
 }
 
-/** Decodes standard base64 with padding. Throws for any other text. */
+/** Decodes standard base64 with padding. Throws on any other text. */
 export function fromBase64(text: string): Uint8Array {
   if (text.length % 4 !== 0 || !BASE64.test(text))
     throw new Error("not base64: standard alphabet with padding was expected");
@@ -40,7 +40,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /** Up to this length, a loop is faster than `TextEncoder`. */
 const SHORT_TEXT = 96;
 
-/** Encodes a text as UTF-8. */
+/** Encodes a string as UTF-8. */
 export function utf8(text: string): Uint8Array {
   if (text.length > SHORT_TEXT) return encoder.encode(text);
   const bytes = new Uint8Array(text.length);
@@ -52,7 +52,7 @@ export function utf8(text: string): Uint8Array {
   return bytes;
 }
 
-/** Decodes UTF-8. Throws for invalid UTF-8. */
+/** Decodes UTF-8. Throws on invalid UTF-8. */
 export function fromUtf8(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
@@ -76,7 +76,7 @@ const readLatin1: LatinReader = isLatinReader(native)
       return Buffer.from(this.buffer, this.byteOffset + start, end - start).toString("latin1");
     };
 
-/** Reads bytes as characters of the same codes. Unlike `Buffer.from(…).toString`, it creates no object around the bytes. */
+/** Maps each byte to the character with that code. Unlike `Buffer.from(…).toString`, it creates no object around the bytes. */
 export function latin1(bytes: Uint8Array): string {
   return readLatin1.call(bytes, 0, bytes.length);
 }
@@ -84,7 +84,7 @@ export function latin1(bytes: Uint8Array): string {
 /** Up to this length, a loop is faster than `set`. */
 const SHORT_PART = 24;
 
-/** Concatenates byte arrays into a new one. */
+/** Concatenates byte arrays into a new array. */
 export function concat(...parts: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of parts) length += part.length;
@@ -108,11 +108,11 @@ export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
   return a.length === b.length && Buffer.compare(a, b) === 0;
 }
 
-/** Shared by calls of {@link uint64BigEndian}: a new view takes longer than the copy. */
+/** Shared by calls to {@link uint64BigEndian}: a new view takes longer than the copy. */
 const word = new Uint8Array(8);
 const wordView = new DataView(word.buffer);
 
-/** Encodes an unsigned 64-bit integer as 8 big-endian bytes. Throws outside 0 to 2^64 - 1. */
+/** Encodes an unsigned 64-bit integer as 8 big-endian bytes. Throws outside the range 0 to 2^64 - 1. */
 export function uint64BigEndian(value: bigint): Uint8Array {
   if (value < 0n || value > 0xffff_ffff_ffff_ffffn) throw new Error(`not a uint64: ${value}`);
   wordView.setBigUint64(0, value);
@@ -124,7 +124,7 @@ export function readUint64BigEndian(bytes: Uint8Array, offset = 0): bigint {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getBigUint64(offset);
 }
 
-/** Returns the smallest key above every key with this prefix, or undefined when none exists (empty or all 0xff). */
+/** Returns the smallest key above every key with this prefix, or undefined if there is none (the prefix is empty or all 0xff). */
 export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
   for (let length = prefix.length; length > 0; length--) {
     const last = prefix[length - 1] ?? 0;
@@ -139,10 +139,10 @@ export function prefixEnd(prefix: Uint8Array): Uint8Array | undefined {
 const SHA256_BYTES = 32;
 
 /**
- * Computes SHA-256: 32 bytes.
+ * Computes a 32-byte SHA-256 hash.
  *
- * Node returns the "binary" string in a quarter of the time that it needs for a Buffer. The copied array is small enough
- * for the heap of the engine, so it costs no allocation outside of it.
+ * Node returns the "binary" string in a quarter of the time that a Buffer takes. The copied array is small enough for the
+ * engine's heap, so nothing is allocated outside it.
  */
 export function sha256(bytes: Uint8Array): Uint8Array {
   const text = hash("sha256", bytes, "binary");
@@ -151,7 +151,7 @@ export function sha256(bytes: Uint8Array): Uint8Array {
   return digest;
 }
 
-/** Maximum length: 255 address bytes, a prefix of 83 characters, separator and checksum fit. */
+/** Maximum length: fits 255 address bytes, an 83-character prefix, the separator and the checksum. */
 const BECH32_MAX_LENGTH = 1023;
 
 /** Encodes address bytes as bech32. */
@@ -159,7 +159,7 @@ export function encodeBech32(prefix: string, bytes: Uint8Array): string {
   return bech32.encode(prefix, bech32.toWords(bytes), BECH32_MAX_LENGTH);
 }
 
-/** Decodes bech32. Accepts lower or upper case, but not both in one text. Throws an `Error` with the reason. */
+/** Decodes bech32. Accepts lower or upper case, but not a mix. Throws an `Error` with the reason. */
 export function decodeBech32(text: string): { readonly prefix: string; readonly bytes: Uint8Array } {
   if (!hasSeparator(text)) throw new Error("no bech32 separator");
   const { prefix, words } = bech32.decode(text, BECH32_MAX_LENGTH);
@@ -171,8 +171,8 @@ function hasSeparator(text: string): text is `${string}1${string}` {
 }
 
 /**
- * Converts bytes to text as Go does when it prints a string into JSON. Each single byte that is not part of valid UTF-8
- * becomes one U+FFFD. `TextDecoder` differs: it replaces several bytes by one U+FFFD.
+ * Converts bytes to text as Go does when it prints a string into JSON. Each byte that is not part of valid UTF-8 becomes one
+ * U+FFFD. `TextDecoder` differs: it replaces several bytes with one U+FFFD.
  */
 export function goString(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -185,7 +185,7 @@ export function goString(bytes: Uint8Array): string {
   return text;
 }
 
-/** Range of the second byte after lead bytes for which it is narrower than 0x80 to 0xbf. */
+/** Second-byte ranges for lead bytes that allow less than 0x80 to 0xbf. */
 const CONTINUATION_RANGES: readonly (readonly [lead: number, low: number, high: number])[] = [
   [0xe0, 0xa0, 0xbf],
   [0xed, 0x80, 0x9f],
@@ -225,7 +225,7 @@ export function encodeUvarint(value: number): Uint8Array {
   return Uint8Array.from(bytes);
 }
 
-/** Returns the length of the bytes as an unsigned varint, followed by the bytes. */
+/** Returns the bytes, prefixed with their length as an unsigned varint. */
 export function lengthPrefixed(bytes: Uint8Array): Uint8Array {
   const prefix = encodeUvarint(bytes.length);
   const joined = new Uint8Array(prefix.length + bytes.length);

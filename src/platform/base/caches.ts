@@ -1,6 +1,6 @@
-/** Bounded cache of recently used values. */
+/** Bounded cache for recently used values. */
 export interface RecentCache<K, T> {
-  /** Returns the cached value. When absent, calls `load` and caches its result unless it is undefined. */
+  /** Returns the cached value. If there is none, calls `load` and caches its result unless it is undefined. */
   readonly get: (key: K, load: () => T | undefined) => T | undefined;
   readonly put: (key: K, value: T) => void;
   readonly clear: () => void;
@@ -9,8 +9,8 @@ export interface RecentCache<K, T> {
 /**
  * Creates a cache that holds at least the `capacity` most recently used values and at most twice as many.
  *
- * Two generations approximate the order of use. A hit in the younger generation changes nothing, which makes it several
- * times faster than a list in exact order.
+ * Two generations approximate the order of use. A hit in the younger generation changes nothing, so it is several times faster
+ * than a list in exact order.
  */
 export function createRecentCache<K, T>(capacity: number): RecentCache<K, T> {
   let younger = new Map<K, T>();
@@ -50,16 +50,16 @@ export function memoize<Q, T>(load: (request: Q) => Promise<T>, keyOf: (request:
   };
 }
 
-/** A value that is stored on an object. */
+/** A value stored on an object. */
 interface ObjectSlot<K extends object, T> {
   readonly get: (object: K) => T | undefined;
   readonly set: (object: K, value: T) => void;
 }
 
 /**
- * Creates a slot: a hidden property that stores a derived value on its source object, such as the decoded value of bytes.
- * Both have the same lifetime. A WeakMap does the same, but adding an entry takes about a microsecond, ten times as long. Use
- * a slot where every message adds entries.
+ * Creates a slot: a hidden property that stores a derived value on its source object, such as the value decoded from bytes. Both
+ * have the same lifetime. A WeakMap does the same, but adding an entry takes about a microsecond, ten times as long. Use a slot
+ * where every message adds entries.
  */
 export function createObjectSlot<K extends object, T>(name: string): ObjectSlot<K, T> {
   const slot = Symbol(name);

@@ -4,11 +4,11 @@ import { abortReason, onAbort, type Sleeper } from "./abort.ts";
 export interface Clock extends Sleeper {
   /** Wall-clock time, ms since the Unix epoch. */
   readonly nowMs: () => number;
-  /** Monotonic time, ms from an arbitrary origin. For durations. */
+  /** Monotonic time, ms from an arbitrary origin. Use it for durations. */
   readonly monotonicMs: () => number;
 }
 
-/** The system clock. A pending sleep prevents the process from ending. */
+/** The system clock. A pending sleep keeps the process alive. */
 export const systemClock: Clock = {
   nowMs: () => Date.now(),
   monotonicMs: () => performance.now(),

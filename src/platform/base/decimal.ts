@@ -1,12 +1,12 @@
 import { OverflowError, parseGoBigInt } from "./integers.ts";
 
-/** Fixed-point decimal with 18 fractional digits, as the SDK's `LegacyDec`: the bigint v represents v / 10^18. */
+/** Fixed-point decimal with 18 fractional digits, like the SDK's `LegacyDec`: the bigint v represents v / 10^18. */
 export type Dec18 = bigint;
 
 /** The number 1 as a {@link Dec18}: 10^18. */
 export const DEC18_ONE: Dec18 = 1_000_000_000_000_000_000n;
 
-/** Parses "12" or "-0.5", with at most 18 fractional digits. Throws for any other text. */
+/** Parses "12" or "-0.5", with at most 18 fractional digits. Throws on any other text. */
 export function parseDec18(text: string): Dec18 {
   const match = /^(-?)(\d+)(?:\.(\d{1,18}))?$/.exec(text);
   if (match === null)
@@ -22,12 +22,12 @@ export function formatDec18(value: Dec18): string {
   return `${value < 0n ? "-" : ""}${digits.slice(0, -18)}.${digits.slice(-18)}`;
 }
 
-/** Multiplies; rounds half to even, as `LegacyDec.Mul`. */
+/** Multiplies; rounds half to even, like `LegacyDec.Mul`. */
 export function mulDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven(a * b, DEC18_ONE);
 }
 
-/** Divides; rounds half to even, as `LegacyDec.Quo`. Throws for division by zero. */
+/** Divides; rounds half to even, like `LegacyDec.Quo`. Throws on division by zero. */
 export function quoDec18(a: Dec18, b: Dec18): Dec18 {
   return roundHalfEven((a * DEC18_ONE * DEC18_ONE) / b, DEC18_ONE);
 }
@@ -43,7 +43,7 @@ export function truncateDec18(value: Dec18): bigint {
   return value / DEC18_ONE;
 }
 
-/** Rounds half to even to an integer, as `LegacyDec.RoundInt`. */
+/** Rounds half to even to an integer, like `LegacyDec.RoundInt`. */
 export function roundDec18(value: Dec18): bigint {
   return roundHalfEven(value, DEC18_ONE);
 }
@@ -62,7 +62,7 @@ function roundHalfEven(value: bigint, one: bigint): bigint {
   return twice > one || (whole & 1n) === 1n ? whole + 1n : whole;
 }
 
-/** Fixed-point decimal with 27 fractional digits, as neutron's `PrecDec`: the bigint v represents v / 10^27. */
+/** Fixed-point decimal with 27 fractional digits, like neutron's `PrecDec`: the bigint v represents v / 10^27. */
 export type PrecDec = bigint;
 
 const PREC_DIGITS = 27;
@@ -70,7 +70,7 @@ const PREC_DIGITS = 27;
 /** The number 1 as a {@link PrecDec}: 10^27. */
 export const PREC_ONE: PrecDec = 10n ** 27n;
 
-/** 256 bits of an integer and 89 bits of 10^27. */
+/** 256 bits for an integer and 89 bits for 10^27. */
 const PREC_MAX_BITS = 345;
 const PREC_BOUND = 1n << BigInt(PREC_MAX_BITS);
 
@@ -130,8 +130,8 @@ export function ceilPrec(value: PrecDec): bigint {
 }
 
 /**
- * Parses "12" or "-0.5", with at most 27 fractional digits, as Go does: a second sign in front is accepted ("+1", "--5").
- * Throws an `Error` with Go's text for any other text.
+ * Parses "12" or "-0.5", with at most 27 fractional digits. Like Go, it accepts a second leading sign ("+1", "--5"). Throws an
+ * `Error` with Go's message for any other text.
  */
 export function parsePrecDec(text: string): PrecDec {
   const negative = text.startsWith("-");
@@ -167,7 +167,7 @@ export function formatPrecDec(value: PrecDec): string {
   return `${value < 0n ? "-" : ""}${digits.slice(0, -PREC_DIGITS)}.${digits.slice(-PREC_DIGITS)}`;
 }
 
-/** Parses the wire format: the scaled integer as Go reads it. Throws an `Error` with Go's text. */
+/** Parses the wire format: the scaled integer as Go reads it. Throws an `Error` with Go's message. */
 export function parseWirePrecDec(text: string): PrecDec {
   const value = parseGoBigInt(text);
   if (value >= PREC_BOUND || value <= -PREC_BOUND) throw precOutOfRange(text);

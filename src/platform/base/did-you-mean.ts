@@ -1,4 +1,4 @@
-/** Returns "; did you mean …?" with the names most like a wrong one, at most three; "" when no name is like it. */
+/** Returns "; did you mean …?" with up to three names most similar to the wrong one; "" if none is similar. */
 export function didYouMean(wrong: string, names: Iterable<string>): string {
   const word = wrong.slice(0, MAX_LENGTH);
   // Two letters that change places are two changes.
@@ -22,7 +22,7 @@ export function didYouMean(wrong: string, names: Iterable<string>): string {
   return `; did you mean ${before}${last}?`;
 }
 
-/** Longer names are compared by their beginning. */
+/** Longer names are compared by their first characters only. */
 const MAX_LENGTH = 60;
 
 function commonBeginning(wrong: string, name: string): number {
@@ -37,7 +37,7 @@ function sharesWord(wrong: string, name: string): boolean {
   return wrong.split("-").some((word) => word.length > 3 && words.includes(word));
 }
 
-/** Inserted, removed and replaced characters (Levenshtein). */
+/** Number of inserted, removed and replaced characters (Levenshtein). */
 function distance(one: string, other: string): number {
   let row = Array.from({ length: other.length + 1 }, (_, index) => index);
   for (const [index, character] of Array.from(one).entries()) {

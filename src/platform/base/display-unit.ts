@@ -1,40 +1,40 @@
 import type { Dec18 } from "./decimal.ts";
 import { formatCents, formatCount } from "./text.ts";
 
-/** How people write amounts of one denomination. */
+/** How to print amounts of one denomination for people. */
 export interface DisplayUnit {
-  /** Base denomination, as the chain counts: "untrn". */
+  /** Base denomination, as used on chain: "untrn". */
   readonly denom: string;
   /** Name of the display unit: "NTRN". */
   readonly name: string;
   /** One display unit is 10^exponent base units; 0 to {@link MAX_EXPONENT}. */
   readonly exponent: number;
-  /** What one display unit is worth; absent when no price is configured. */
+  /** Value of one display unit; absent if no price is configured. */
   readonly price?: UnitPrice | undefined;
 }
 
-/** A configured price of one display unit. */
+/** A configured price per display unit. */
 export interface UnitPrice {
   /** Currency code: "USD". */
   readonly currency: string;
-  /** Currency units for one display unit. */
+  /** Currency units per display unit. */
   readonly perUnit: Dec18;
 }
 
 /** Largest exponent of a display unit. The chains in use have at most 18. */
 export const MAX_EXPONENT = 30;
 
-/** Characters of a unit's name. A longer one, or one with other characters, would break tables. */
+/** Allowed unit names. Longer names or other characters would break tables. */
 const NAME = /^[A-Za-z][A-Za-z0-9.-]{0,31}$/;
 
-/** Whether a text can be the name of a display unit. */
+/** Returns whether a string can name a display unit. */
 export function isUnitName(text: string): boolean {
   return NAME.test(text);
 }
 
 /**
- * Formats an amount in display units beside base units: "1.234567 NTRN (1234567 untrn)". Without a unit of this denomination, in
- * base units only: "1234567 untrn". With a price, its value too: "1.234567 NTRN (1234567 untrn, 0.43 USD)".
+ * Formats an amount in display units with the base units alongside: "1.234567 NTRN (1234567 untrn)". Without a unit for this
+ * denomination, only base units: "1234567 untrn". With a price, its value too: "1.234567 NTRN (1234567 untrn, 0.43 USD)".
  * `separator` goes between thousands; default: none.
  */
 export function formatAmount(
@@ -49,7 +49,7 @@ export function formatAmount(
   return `${formatUnits(amount, unit, separator)} (${base}${value})`;
 }
 
-/** Formats what follows an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
+/** Formats the suffix for an amount in base units: " = 1.5 NTRN, 0.52 USD"; "" without a unit. */
 export function formatInUnits(amount: bigint, unit: DisplayUnit | undefined): string {
   if (unit === undefined) return "";
   const value = unit.price === undefined ? "" : `, ${formatValue(amount, unit, unit.price)}`;
@@ -72,7 +72,7 @@ export function formatUnits(
 /** Significant digits of {@link formatShort}. */
 const SHORT_DIGITS = 6;
 
-/** Formats an amount in display units with at most six significant digits, more only before the point. Truncates. */
+/** Formats an amount in display units with at most six significant digits (more only before the decimal point). Truncates. */
 export function formatShort(
   amount: bigint,
   unit: Pick<DisplayUnit, "name" | "exponent">,
@@ -83,7 +83,7 @@ export function formatShort(
   return formatUnits(amount - (amount % step), unit, separator);
 }
 
-/** Formats the value of an amount in the currency of its price: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
+/** Formats an amount's value in the currency of its price: "1,234.50 USD". Below a hundredth: "< 0.01 USD". Truncates. */
 function formatValue(
   amount: bigint,
   { exponent }: Pick<DisplayUnit, "exponent">,
@@ -96,8 +96,8 @@ function formatValue(
 }
 
 /**
- * Parses "12.5 NTRN" or "12500000 untrn", or a plain number of base units, to base units. Undefined for another text, another
- * denomination, and more decimals than the unit has.
+ * Parses "12.5 NTRN" or "12500000 untrn", or a plain number of base units, to base units. Returns undefined for other text,
+ * another denomination, or more decimals than the unit has.
  */
 export function parseAmount(
   text: string,
@@ -112,7 +112,7 @@ export function parseAmount(
   return BigInt(`${whole}${fraction.padEnd(unit.exponent, "0")}`);
 }
 
-/** Metadata of a denomination, as the chain's bank module has it. Its texts are not trusted. */
+/** Metadata for a denomination, as returned by the chain's bank module. Its strings are not trusted. */
 interface DenomMetadata {
   readonly base: string;
   readonly display: string;
@@ -121,8 +121,8 @@ interface DenomMetadata {
 }
 
 /**
- * Returns the display unit of the chain's metadata, named by its symbol where that is a name. Undefined when the metadata are of
- * another denomination, contradict themselves, or name no other unit than the base: nothing is guessed.
+ * Returns the display unit from the chain's metadata, named by its symbol if that is a valid name. Returns undefined if the
+ * metadata describe another denomination, contradict themselves, or name no unit besides the base: nothing is guessed.
  */
 export function displayUnitOf(metadata: DenomMetadata, denom: string): DisplayUnit | undefined {
   const { base, display, symbol, denomUnits } = metadata;

@@ -1,11 +1,11 @@
-/** Machine-readable part of an error: a code and the facts that belong to it. */
+/** Machine-readable part of an error: a code and its facts. */
 export interface ErrorFacts {
   readonly code: string;
 }
 
 /**
- * Error with a message for people and facts for programs. Each area declares `class XError extends
- * CodedError<XErrorFacts>` with a union of `{code, …facts}`. Neither message nor facts contain a secret or a full URL.
+ * Error with a message for people and facts for programs. Each area declares `class XError extends CodedError<XErrorFacts>` with
+ * a union of `{code, …facts}`. Neither the message nor the facts contain a secret or a full URL.
  */
 export class CodedError<Facts extends ErrorFacts> extends Error {
   readonly facts: Facts;
@@ -17,14 +17,14 @@ export class CodedError<Facts extends ErrorFacts> extends Error {
   }
 }
 
-/** Returns the message of a thrown value, followed by the messages of its causes, joined by ": ". */
+/** Returns a thrown value's message, followed by the messages of its causes, joined by ": ". */
 export function errorText(thrown: unknown): string {
   if (!(thrown instanceof Error)) return typeof thrown === "string" ? thrown : JSON.stringify(thrown);
   const cause = thrown.cause === undefined ? "" : `: ${errorText(thrown.cause)}`;
   return `${thrown.message}${cause}`;
 }
 
-/** Returns a thrown value's message without its causes' messages. */
+/** Returns a thrown value's message without the messages of its causes. */
 export function errorMessage(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);
 }
@@ -57,7 +57,7 @@ export const EXIT = {
   fatal: 1,
   /** Wrong command line. */
   usage: 2,
-  /** A check could not read what it needs. */
+  /** A check could not read the data that it needs. */
   unseen: 3,
   /** Temporary failure. A supervisor restarts the process. */
   tryAgain: 75,
@@ -65,5 +65,5 @@ export const EXIT = {
   badConfig: 78,
 } as const;
 
-/** One of the values of {@link EXIT}. */
+/** One of the {@link EXIT} values. */
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];

@@ -2,11 +2,11 @@ import { didYouMean } from "./did-you-mean.ts";
 import type { Clock } from "./clock.ts";
 import { CodedError } from "./errors.ts";
 
-/** A fault that can be injected into a simulated part. */
+/** A fault that can be injected into a simulated component. */
 export interface FaultState {
   readonly name: string;
   readonly on: boolean;
-  /** Time at which the fault switches itself off, ms since the Unix epoch; undefined for a fault without an end. */
+  /** Time at which the fault switches itself off, ms since the Unix epoch; undefined if it stays on. */
   readonly untilMs: number | undefined;
   /** The visible effect while the fault is on. */
   readonly effect: string;
@@ -18,17 +18,17 @@ export class UnknownFaultError extends CodedError<{
   readonly name: string;
 }> {}
 
-/** Switches of the injected faults of one part. */
+/** Fault switches for one component. */
 export interface FaultSwitches<Name extends string> {
-  /** Returns whether the fault is on now. */
+  /** Returns whether the fault is currently on. */
   readonly has: (name: Name) => boolean;
-  /** Switches a fault; `forMs` switches it off after that time. A second call replaces the first one. */
+  /** Switches a fault on or off; `forMs` switches it off again after that time. A second call replaces the first. */
   readonly set: (name: Name, on: boolean, forMs?: number) => void;
-  /** All faults in the order of the table. */
+  /** All faults, in table order. */
   readonly list: () => readonly FaultState[];
 }
 
-/** Creates switches that are off. `effects` is the table of names with their effects. */
+/** Creates switches that are all off. `effects` maps each name to its effect. */
 export function createFaultSwitches<Name extends string>(
   effects: Readonly<Record<Name, string>>,
   clock: Pick<Clock, "nowMs">,

@@ -1,26 +1,27 @@
 /** Maximum nesting depth of Go's decoder. */
 const MAX_DEPTH = 10_000;
 
-/** The expected element after an open bracket, as Go's error texts name it ("after array element"). */
+/** The element expected after an open bracket, as named in Go's error messages ("after array element"). */
 type Parent = "object key" | "object key:value pair" | "array element";
 
 /** Open brackets, the innermost last. */
 type Parents = Parent[];
 
-/** Returns the state after one byte, or the error text after "invalid character 'x' ". */
+/** Returns the state after one byte, or the error message that follows "invalid character 'x' ". */
 type Step = (byte: number, parents: Parents) => Step | string;
 
 /**
- * Checks JSON syntax as Go's `encoding/json` does and returns its error text ("invalid character 'o' in literal null
- * (expecting 'u')", "unexpected end of JSON input"), or undefined for one valid JSON value. Linear and not recursive.
+ * Checks JSON syntax as Go's `encoding/json` does and returns its error message ("invalid character 'o' in literal null
+ * (expecting 'u')", "unexpected end of JSON input"), or undefined if the bytes are one valid JSON value. Linear and not
+ * recursive.
  */
 export function goJsonSyntaxError(bytes: Uint8Array): string | undefined {
   return firstError(bytes)?.text;
 }
 
 /**
- * Returns the first JSON value of the bytes: what Go's `json.Decoder` reads, and so the SDK's codec. Bytes that do not begin
- * with a value are cut where the error is.
+ * Returns the first JSON value in the bytes, as Go's `json.Decoder` (and so the SDK's codec) reads it. If the bytes do not start
+ * with a value, they are cut at the error.
  */
 export function firstGoJson(bytes: Uint8Array): Uint8Array {
   return bytes.subarray(0, firstError(bytes)?.at);

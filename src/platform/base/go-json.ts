@@ -2,7 +2,7 @@ import { fromUtf8, utf8 } from "./bytes.ts";
 import { goJsonSyntaxError } from "./go-json-syntax.ts";
 import type { JsonValue } from "./json.ts";
 
-/** A JSON value as written. Numbers are stored as text; objects retain the order and repetition of their names. */
+/** A JSON value as written. Numbers are stored as text; objects retain the order and any repetition of their names. */
 export type GoJson =
   | { readonly kind: "null" }
   | { readonly kind: "bool"; readonly value: boolean }
@@ -11,7 +11,7 @@ export type GoJson =
   | { readonly kind: "array"; readonly items: readonly GoJson[] }
   | { readonly kind: "object"; readonly members: readonly (readonly [name: string, value: GoJson])[] };
 
-/** Thrown for a text that Go's `encoding/json` rejects, with Go's message. */
+/** Thrown for text that Go's `encoding/json` rejects, with Go's message. */
 export class GoJsonError extends Error {}
 
 interface OpenArray {
@@ -43,7 +43,7 @@ export function parseGoJson(text: string): GoJson {
   return done;
 }
 
-/** Returns the value that a token completes, if any. Brackets open and close arrays and objects. */
+/** Returns the value completed by a token, if any. Brackets open and close arrays and objects. */
 function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): GoJson | undefined {
   const [, string, number, word, bracket] = match;
   if (string !== undefined) return takeString(unquote(string), open.at(-1));
@@ -56,7 +56,7 @@ function takeToken(match: RegExpExecArray, open: (OpenArray | OpenObject)[]): Go
   return undefined;
 }
 
-/** A string is the name of a member when the innermost object has no pending name. */
+/** A string is a member name if the innermost object has no pending name. */
 function takeString(value: string, parent: OpenArray | OpenObject | undefined): GoJson | undefined {
   if (parent?.kind !== "object" || parent.name !== undefined) return { kind: "string", value };
   parent.name = value;
@@ -81,8 +81,8 @@ function unquote(token: string): string {
 }
 
 /**
- * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`,
- * and `map[k:1]` with sorted names. Of a repeated name, the last value is printed. Not recursive.
+ * Formats a decoded JSON value as Go's `%v` formats an `any`: `<nil>`, `true`, `1.5e+06`, strings without quotes, `[1 b]`, and
+ * `map[k:1]` with sorted names. If a name is repeated, its last value is printed. Not recursive.
  */
 export function printGoValue(value: GoJson): string {
   const work: (GoJson | string)[] = [value];
@@ -115,7 +115,7 @@ function objectParts(members: readonly (readonly [string, GoJson])[]): (GoJson |
   ];
 }
 
-/** Formats a float64 as Go's `%v`: shortest digits, with an exponent of at least two digits below 1e-4 and from 1e+06. */
+/** Formats a float64 like Go's `%v`: shortest digits, with an exponent of at least two digits below 1e-4 and from 1e+06. */
 export function formatGoFloat(value: number): string {
   if (Object.is(value, -0)) return "-0";
   const [mantissa = "0", exponent = "0"] = value.toExponential().split("e");
@@ -127,14 +127,12 @@ export function formatGoFloat(value: number): string {
 
 const ESCAPED = /[<>&\u2028\u2029]/g;
 
-/**
- * Prints a text as Go's `encoding/json` does: as JSON, with `<`, `>`, `&` and the two line separators of Unicode as escapes.
- */
+/** Prints a string as JSON like Go's `encoding/json`, escaping `<`, `>`, `&` and the two Unicode line separators. */
 export function printGoString(text: string): string {
   return printGoJson(text);
 }
 
-/** Prints a value of JSON without spaces, with the escapes of {@link printGoString}. */
+/** Prints a JSON value without spaces, with the escapes of {@link printGoString}. */
 export function printGoJson(value: JsonValue): string {
   return JSON.stringify(value).replace(ESCAPED, escapeCharacter);
 }
@@ -143,7 +141,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }
 
-/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers have all digits. */
+/** Prints a JSON object without spaces. The values are JSON text, so that 64-bit numbers retain all digits. */
 export function printGoObject(members: readonly (readonly [name: string, json: string])[]): string {
   return `{${members.map(([name, json]) => `"${name}":${json}`).join(",")}}`;
 }

@@ -1,6 +1,6 @@
 import { CodedError } from "./errors.ts";
 
-/** A result that Go's fixed-size big integers do not hold. Go panics there. */
+/** A result that does not fit Go's fixed-size big integers. Go panics in this case. */
 export class OverflowError extends CodedError<{ readonly code: "overflow"; readonly bits: number }> {
   constructor(bits: number, text = "Int overflow") {
     super({ code: "overflow", bits }, text);
@@ -10,30 +10,30 @@ export class OverflowError extends CodedError<{ readonly code: "overflow"; reado
 const MAX_INT_BITS = 256;
 const INT_BOUND = 1n << BigInt(MAX_INT_BITS);
 
-/** Returns an integer whose magnitude has at most 256 bits, as the SDK's `math.Int`. Throws `OverflowError` for any other. */
+/** Returns the integer if its magnitude has at most 256 bits, like the SDK's `math.Int`. Otherwise throws `OverflowError`. */
 export function checkInt(value: bigint): bigint {
   if (value >= INT_BOUND || value <= -INT_BOUND) throw new OverflowError(MAX_INT_BITS);
   return value;
 }
 
-/** Returns the smaller one. */
+/** Returns the smaller value. */
 export function minInt(a: bigint, b: bigint): bigint {
   return a < b ? a : b;
 }
 
-/** Returns the greater one. */
+/** Returns the greater value. */
 export function maxInt(a: bigint, b: bigint): bigint {
   return a > b ? a : b;
 }
 
-/** Plain decimals without a leading zero: the format that every encoder writes. */
+/** Plain decimal without a leading zero, as every encoder writes it. */
 const CANONICAL = /^(?:0|[1-9]\d{0,76})$/;
-/** Longer texts are rejected before they are converted, which bounds the cost of the conversion. */
+/** Longer strings are rejected before conversion, which bounds its cost. */
 const MAX_TEXT = 1024;
 
 /**
- * Parses an integer as Go's `big.Int.UnmarshalText`: a sign, then a literal of base 0 ("10", "0x10", "010" for 8, "1_000").
- * Throws an `Error` with Go's text, or `OverflowError` for a text that is too long.
+ * Parses an integer like Go's `big.Int.UnmarshalText`: a sign, then a base-0 literal ("10", "0x10", "010" for 8, "1_000"). Throws
+ * an `Error` with Go's message, or `OverflowError` if the text is too long.
  */
 export function parseGoBigInt(text: string): bigint {
   if (CANONICAL.test(text)) return BigInt(text);
@@ -47,7 +47,7 @@ export function parseGoBigInt(text: string): bigint {
   return negative ? -magnitude : magnitude;
 }
 
-/** Parses the wire format of the SDK's `math.Int`. Throws as {@link parseGoBigInt}, and for more than 256 bits. */
+/** Parses the wire format of the SDK's `math.Int`. Throws like {@link parseGoBigInt}, and if there are more than 256 bits. */
 export function parseInt256(text: string): bigint {
   const value = parseGoBigInt(text);
   if (value >= INT_BOUND || value <= -INT_BOUND) {
@@ -57,7 +57,7 @@ export function parseInt256(text: string): bigint {
   return value;
 }
 
-/** Go's notations of base 0, with the prefix for `BigInt` and the number of characters that the notation puts in front. */
+/** Go's base-0 notations, with the prefix for `BigInt` and the length of each notation's own prefix. */
 const NOTATIONS: readonly (readonly [pattern: RegExp, bigIntPrefix: string, skipped: number])[] = [
   [/^0[xX](?:_?[0-9a-fA-F])+$/, "0x", 2],
   [/^0[bB](?:_?[01])+$/, "0b", 2],
@@ -66,7 +66,7 @@ const NOTATIONS: readonly (readonly [pattern: RegExp, bigIntPrefix: string, skip
   [/^(?:0|[1-9](?:_?\d)*)$/, "", 0],
 ];
 
-/** Reads an unsigned literal in one of Go's notations of base 0. Undefined for any other text, such as "08". */
+/** Reads an unsigned literal in one of Go's base-0 notations. Returns undefined for any other text, such as "08". */
 function parseLiteral(text: string): { readonly bigIntPrefix: string; readonly digits: string } | undefined {
   for (const [pattern, bigIntPrefix, skipped] of NOTATIONS) {
     if (pattern.test(text)) return { bigIntPrefix, digits: text.slice(skipped).replaceAll("_", "") };
@@ -83,7 +83,7 @@ export interface GoIntegerType {
 
 const DECIMAL = /^\d+$/;
 
-/** Parses an integer as Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's text. */
+/** Parses an integer like Go's `strconv.ParseInt` and `ParseUint`. Throws an `Error` with Go's message. */
 export function parseGoInteger(text: string, type: GoIntegerType): bigint {
   const sign = type.signed ? (/^[+-]/.exec(text)?.[0] ?? "") : "";
   const magnitude = magnitudeOf(text.slice(sign.length), type.base);
@@ -94,7 +94,7 @@ export function parseGoInteger(text: string, type: GoIntegerType): bigint {
   return value;
 }
 
-/** No notation needs more digits for 64 bits. Longer texts are cut, which bounds the cost of the conversion. */
+/** No notation needs more digits for 64 bits. Longer strings are cut, which bounds the cost of conversion. */
 const MAX_DIGITS = 200;
 
 function magnitudeOf(digits: string, base: 0 | 10): bigint | undefined {
@@ -116,7 +116,7 @@ function integerError(text: string, type: GoIntegerType, why: string): Error {
 const TRUE: ReadonlySet<string> = new Set(["1", "t", "T", "TRUE", "true", "True"]);
 const FALSE: ReadonlySet<string> = new Set(["0", "f", "F", "FALSE", "false", "False"]);
 
-/** Parses a boolean as Go's `strconv.ParseBool`. Throws an `Error` with Go's text. */
+/** Parses a boolean like Go's `strconv.ParseBool`. Throws an `Error` with Go's message. */
 export function parseGoBool(text: string): boolean {
   if (TRUE.has(text)) return true;
   if (FALSE.has(text)) return false;

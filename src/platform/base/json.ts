@@ -13,12 +13,12 @@ export type JsonValue =
 /** A JSON object. */
 export type JsonObject = { readonly [key: string]: JsonValue };
 
-/** Returns whether a value is an object, and neither null nor an array. */
+/** Returns whether a value is an object, but neither null nor an array. */
 export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Parses JSON. Returns undefined for any other text. */
+/** Parses JSON. Returns undefined if the text is not valid JSON. */
 export function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
@@ -59,7 +59,7 @@ export class JsonField {
     this.error = error;
   }
 
-  /** Returns a member of an object; an absent member has the value undefined. Throws when the value is not an object. */
+  /** Returns a member of an object; an absent member has the value undefined. Throws if the value is not an object. */
   member(name: string): JsonField {
     if (!isRecord(this.value)) throw this.error(this.path, "an object");
     const path = this.path === "" ? name : `${this.path}.${name}`;
@@ -71,13 +71,13 @@ export class JsonField {
     return this.value !== undefined && this.value !== null;
   }
 
-  /** Returns the field when it is present. The methods below treat an absent field as Go's zero value. */
+  /** Returns the field if it is present, otherwise throws. The methods below treat an absent field as Go's zero value. */
   required(): JsonField {
     if (!this.isPresent()) throw this.error(this.path, "present");
     return this;
   }
 
-  /** Returns the field, or one with an empty object when it is absent: Go prints a nil pointer as null. */
+  /** Returns the field, or a field with an empty object if it is absent: Go prints a nil pointer as null. */
   orEmpty(): JsonField {
     return this.isPresent() ? this : new JsonField({}, this.path, this.error);
   }
@@ -105,12 +105,12 @@ export class JsonField {
     return this.value;
   }
 
-  /** Returns a signed 64-bit integer, from decimal text or from a number that holds it exactly; absent means 0. */
+  /** Returns a signed 64-bit integer, given as decimal text or as a number that holds it exactly; absent means 0. */
   asInt64(): bigint {
     return this.#asInteger(-INT64_MAX - 1n, INT64_MAX, "a 64-bit integer");
   }
 
-  /** Returns an unsigned 64-bit integer, from decimal text or from a number that holds it exactly; absent means 0. */
+  /** Returns an unsigned 64-bit integer, given as decimal text or as a number that holds it exactly; absent means 0. */
   asUint64(): bigint {
     return this.#asInteger(0n, UINT64_MAX, "an unsigned 64-bit integer");
   }
@@ -125,7 +125,7 @@ export class JsonField {
     return this.#decoded("base64", fromBase64);
   }
 
-  /** Parses an RFC 3339 time to nanoseconds since the Unix epoch. Throws when it is absent. */
+  /** Parses an RFC 3339 time to nanoseconds since the Unix epoch. Throws if it is absent. */
   asTimeNs(): bigint {
     return this.#decoded("an RFC 3339 time", parseRfc3339Ns);
   }
@@ -146,7 +146,7 @@ export class JsonField {
   }
 }
 
-/** Converts decimal text of at most 20 digits, the length of 2^64, a safe integer or a bigint. Undefined for any other value. */
+/** Converts a safe integer, a bigint, or decimal text of up to 20 digits (the length of 2^64). Undefined for any other value. */
 function toInteger(value: unknown): bigint | undefined {
   if (typeof value === "bigint") return value;
   if (typeof value === "string") return /^-?\d{1,20}$/.test(value) ? BigInt(value) : undefined;

@@ -1,4 +1,4 @@
-/** Ports of all servers on a laptop, at offset 0. All listen on loopback. */
+/** Ports of all servers on one machine, at offset 0. All listen on loopback. */
 export const DEFAULT_PORTS = {
   localRpc: 26_657,
   localRest: 1_317,
@@ -19,7 +19,7 @@ export const DEFAULT_PORTS = {
 /** Ports by server. */
 export type Ports = Readonly<Record<keyof typeof DEFAULT_PORTS, number>>;
 
-/** Largest offset with which every port is valid. */
+/** Largest offset for which every port is valid. */
 export const MAX_PORT_OFFSET: number = 65_535 - Math.max(...Object.values(DEFAULT_PORTS));
 
 /** Returns all ports plus `offset`. Throws a RangeError unless the offset is an integer from 0 to {@link MAX_PORT_OFFSET}. */
@@ -31,6 +31,6 @@ export function portsAt(offset: number): Ports {
   return { ...DEFAULT_PORTS, ...Object.fromEntries(moved) };
 }
 
-/** Mnemonic of the account with which the relayer of a localnet signs. PUBLIC TEST KEY: never send anything of value to it. */
+/** Mnemonic of the account that signs for a localnet's relayer. PUBLIC TEST KEY: never send anything of value to it. */
 export const LOCALNET_RELAYER_MNEMONIC =
   "prosper snake lottery address final budget popular monster inmate gown inform match desert pistol peace expand fame march hen engine response twelve soda tobacco";

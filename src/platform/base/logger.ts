@@ -4,7 +4,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 /** One of {@link LOG_LEVELS}. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
-/** Values of a log line. Secrets never go in. */
+/** Fields of a log line. Never include secrets. */
 export type LogFields = Readonly<Record<string, unknown>>;
 
 /** Structured logger. A message is a constant lower-case phrase; values are fields. */
@@ -17,19 +17,19 @@ export interface Logger {
   readonly child: (fields: LogFields) => Logger;
 }
 
-/** A process's minimum log level, which can change while it runs. */
+/** A process's minimum log level, which can be changed at runtime. */
 export interface LogLevelControl {
   readonly current: () => LogLevel;
   readonly set: (level: LogLevel) => void;
 }
 
-/** The logger of a process. */
+/** A process's logger. */
 export interface ProcessLogger extends Logger {
-  /** Absent: the level is fixed. */
+  /** If absent, the level is fixed. */
   readonly level?: LogLevelControl;
 }
 
-/** A logger without output. */
+/** A logger that writes nothing. */
 export const silentLogger: Logger = {
   debug: () => {},
   info: () => {},

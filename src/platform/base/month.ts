@@ -1,10 +1,10 @@
 /** A calendar month in UTC, "2026-11". */
 export type Month = string;
 
-/** The month of the last call. Almost all calls ask for the present one, several times in each poll. */
+/** The month from the last call. Almost all calls ask for the current month, several times per poll. */
 let last = { month: "", fromMs: 0, toMs: 0 };
 
-/** Returns the month of a time. */
+/** Returns the month that contains a time. */
 export function monthOf(atMs: number): Month {
   if (atMs >= last.fromMs && atMs < last.toMs) return last.month;
   const month = new Date(atMs).toISOString().slice(0, 7);
@@ -12,7 +12,7 @@ export function monthOf(atMs: number): Month {
   return month;
 }
 
-/** Returns the start of the month after the month of a time. */
+/** Returns the start of the month that follows a time. */
 export function nextMonthMs(atMs: number): number {
   const date = new Date(atMs);
   return Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + 1, 1);
@@ -23,7 +23,7 @@ export function monthStartMs(month: Month): number {
   return Date.parse(`${month}-01T00:00:00Z`);
 }
 
-/** Returns the months before a month, the latest first. */
+/** Returns the months before the given one, most recent first. */
 export function monthsBefore(month: Month, count: number): readonly Month[] {
   const months = 12 * Number(month.slice(0, 4)) + Number(month.slice(5)) - 1;
   return Array.from({ length: count }, (_, index) => {

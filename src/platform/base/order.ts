@@ -1,12 +1,12 @@
-/** Compares two values for an ascending sort: texts by UTF-16 code units. Returns -1, 0 or 1. */
+/** Compares two values for an ascending sort, strings by UTF-16 code units. Returns -1, 0 or 1. */
 export function ascending<T extends bigint | number | string>(a: T, b: T): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/** Up to this length, inserting each text takes less than `Array.prototype.sort`, which allocates a work area. */
+/** Up to this length, insertion sort is faster than `Array.prototype.sort`, which allocates a work area. */
 const SHORT_LIST = 16;
 
-/** Returns the texts in ascending order. It may modify the array that it gets. */
+/** Returns the strings in ascending order. May modify the given array. */
 export function sortTexts(texts: string[]): string[] {
   if (texts.length > SHORT_LIST) return texts.toSorted(ascending);
   for (let next = 1; next < texts.length; next++) {

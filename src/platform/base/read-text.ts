@@ -1,17 +1,17 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 
-/** Largest file of a configuration, of variables, or of a secret. */
+/** Maximum size of a configuration, variables or secret file. */
 export const MAX_SETTINGS_BYTES = 1_048_576;
 
 const CHUNK_BYTES = 65_536;
 
-/** Time that a pipe or a terminal may be silent. Signals are not handled until then, as reading is synchronous. */
+/** How long a pipe or terminal may be silent. Signals are not handled during that time, because the read is synchronous. */
 const SILENCE_MS = 10_000;
 const PAUSE_MS = 10;
 
 /**
- * Reads a UTF-8 file of at most `maxBytes`, also a device or a pipe, which has no size. Throws when the file cannot be read, is
- * larger, or is a pipe or a terminal that nobody writes to for `silenceMs`.
+ * Reads a UTF-8 file of at most `maxBytes`, including a device or a pipe, which has no size. Throws if the file cannot be read,
+ * is larger, or is a pipe or terminal with no input for `silenceMs`.
  */
 export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE_MS): string {
   // Without O_NONBLOCK, opening a named pipe that nobody writes to would never return. Windows does not have it.
@@ -31,7 +31,7 @@ export function readTextFile(path: string, maxBytes: number, silenceMs = SILENCE
   }
 }
 
-/** Waits for the next bytes; none at the end of the file. Before the first ones, a pipe may still be without a writer. */
+/** Waits for the next bytes; empty at the end of the file. Before the first bytes, a pipe may not have a writer yet. */
 function readChunk(descriptor: number, isFirst: boolean, silenceMs: number): Buffer {
   const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
   const isUnopened = isFirst && fstatSync(descriptor).isFIFO();
@@ -53,7 +53,7 @@ function readNow(descriptor: number, chunk: Buffer): number | undefined {
   }
 }
 
-/** Reads the rest of a body of at most `maxBytes` as UTF-8. Throws for a larger one, which also closes its connection. */
+/** Reads the rest of a body of at most `maxBytes` as UTF-8. Throws if the body is larger, which also closes its connection. */
 export async function readTextBody(body: AsyncIterable<Uint8Array>, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   let length = 0;

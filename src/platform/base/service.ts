@@ -15,8 +15,8 @@ export interface ServiceError {
 }
 
 /**
- * Runs all services until `signal` aborts or one of them ends. Then stops the others and waits for them.
- * Returns all errors in order of time. The list is empty when `signal` stopped the services without an error.
+ * Runs all services until `signal` aborts or one of them ends. Then stops the others and waits for them. Returns all errors in
+ * chronological order. The list is empty if `signal` stopped the services without an error.
  */
 export async function supervise(
   services: readonly Service[],

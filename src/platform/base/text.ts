@@ -1,18 +1,18 @@
 import { DAY_MS, HOUR_MS, isoTime, MINUTE_MS } from "./time.ts";
 
-/** Formats a number and its noun: "1 query", "2 queries". `plural` defaults to the singular and "s". */
+/** Formats a count with its noun: "1 query", "2 queries". `plural` defaults to the singular plus "s". */
 export function counted(count: number, singular: string, plural = `${singular}s`): string {
   return `${count} ${count === 1 ? singular : plural}`;
 }
 
-/** Returns the name of a value of an enum, or the number of an unknown one, as Go prints it. */
+/** Returns the name of an enum value, or its number if unknown, as Go prints it. */
 export function enumName(values: Readonly<Record<string, number>>, value: number): string {
   return Object.entries(values).find(([, known]) => known === value)?.[0] ?? value.toString();
 }
 
 const GRAPHEMES = new Intl.Segmenter("en", { granularity: "grapheme" });
 
-/** The first characters of a text, at most `limit` UTF-16 units: the cut is between two characters, never in an emoji. */
+/** Returns the start of a string, at most `limit` UTF-16 units. Cuts between characters, never inside an emoji. */
 export function cutText(text: string, limit: number): string {
   if (text.length <= limit) return text;
   // What follows the cut decides whether a character goes on there; no character that people write is longer.
@@ -20,12 +20,12 @@ export function cutText(text: string, limit: number): string {
   return text.slice(0, end);
 }
 
-/** Replaces each half of a surrogate pair: such a text has no UTF-8. */
+/** Replaces each unpaired surrogate, which UTF-8 cannot encode. */
 export function wellFormed(text: string): string {
   return text.replaceAll(/\p{Cs}/gu, "\uFFFD");
 }
 
-/** Removes the white space that Go's `strings.TrimSpace` removes: U+0085, and not U+FEFF, unlike `trim` here. */
+/** Trims white space like Go's `strings.TrimSpace`. Unlike `trim`, it removes U+0085 and preserves U+FEFF. */
 export function trimGoSpace(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && GO_SPACE.test(text.charAt(start))) start += 1;
@@ -35,12 +35,12 @@ export function trimGoSpace(text: string): string {
 
 const GO_SPACE = /[^\S\uFEFF]|\u0085/;
 
-/** Formats a whole number with a separator between thousands: "2,592,000". */
+/** Formats a whole number with a thousands separator: "2,592,000". */
 export function formatCount(count: bigint | number, separator = ","): string {
   return String(count).replaceAll(/\B(?=(?:\d{3})+$)/g, separator);
 }
 
-/** Formats hundredths of the currency unit: "2,958.00 USD", and "2,958.00" of a currency without a name. */
+/** Formats hundredths of a currency unit: "2,958.00 USD", or "2,958.00" without a currency name. */
 export function formatCents(cents: bigint, currency?: string, separator?: string): string {
   const [sign, size] = cents < 0n ? ["-", -cents] : ["", cents];
   const amount = `${sign}${formatCount(size / 100n, separator)}.${(size % 100n).toString().padStart(2, "0")}`;
@@ -64,7 +64,7 @@ const UNITS = [
   { name: "s", ms: 1_000 },
 ] as const;
 
-/** Formats a duration for people in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h". Rounds down. */
+/** Formats a duration for people, in at most two units: "0 s", "200 s", "12 min 5 s", "2 d 4 h". Rounds down. */
 export function formatDuration(ms: number): string {
   // Up to ten minutes, seconds alone are easier to compare with each other.
   if (ms < 600_000) return `${Math.floor(Math.max(0, ms) / 1_000)} s`;
@@ -78,17 +78,17 @@ export function formatDuration(ms: number): string {
   return parts.filter((part) => part !== "").join(" ");
 }
 
-/** Formats a duration in at most two units, rounded to the smaller one: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
+/** Formats a duration in at most two units, rounded to the smaller unit: "45 s", "12 min", "3 h 5 min", "2 d 4 h". */
 export function formatRoundedDuration(durationMs: number): string {
   return inUnits(durationMs, Math.round);
 }
 
-/** Formats a step of a clock: "forward by 30 s", "back by 1 h". */
+/** Formats a clock step: "forward by 30 s", "back by 1 h". */
 export function stepText(ms: number): string {
   return `${ms < 0 ? "back" : "forward"} by ${formatRoundedDuration(Math.abs(ms))}`;
 }
 
-/** As {@link formatRoundedDuration}, rounded down. */
+/** Like {@link formatRoundedDuration}, but rounds down. */
 export function formatFlooredDuration(durationMs: number): string {
   return inUnits(durationMs, Math.floor);
 }

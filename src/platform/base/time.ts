@@ -1,9 +1,9 @@
-/** Milliseconds in one minute, hour and day of 24 hours. */
+/** Milliseconds in a minute, an hour and a 24-hour day. */
 export const MINUTE_MS = 60_000;
 export const HOUR_MS = 3_600_000;
 export const DAY_MS = 86_400_000;
 
-/** Nanoseconds in one millisecond and one second. */
+/** Nanoseconds in a millisecond and a second. */
 export const NS_PER_MS = 1_000_000n;
 export const NS_PER_SECOND = 1_000_000_000n;
 
@@ -12,7 +12,7 @@ export const GO_ZERO_TIME_NS = -62_135_596_800n * NS_PER_SECOND;
 
 const RFC3339 = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(\d{1,9}))?(Z|[+-]\d{2}:\d{2})$/;
 
-/** Parses an RFC 3339 time with at most nine fractional digits to nanoseconds since the Unix epoch. Throws for any other text. */
+/** Parses an RFC 3339 time with at most nine fractional digits to nanoseconds since the Unix epoch. Throws on any other text. */
 export function parseRfc3339Ns(text: string): bigint {
   const match = RFC3339.exec(text);
   const wholeMs = match === null ? Number.NaN : Date.parse(`${match[1]}${match[3]}`);
@@ -32,22 +32,21 @@ export function isoTimeOrNull(timeMs: number | undefined): string | null {
   return timeMs === undefined ? null : isoTime(timeMs);
 }
 
-/** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, as Go's RFC3339Nano. Years 0 to 9999. */
+/** Formats nanoseconds since the Unix epoch in UTC without trailing zeros, like Go's RFC3339Nano. Years 0 to 9999. */
 export function formatRfc3339Ns(timeNs: bigint): string {
   const { seconds, nanos } = splitNs(timeNs);
   const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
   return `${whole}${fraction(nanos)}Z`;
 }
 
-/** Splits into seconds, rounded down, and the remaining 0 to 999,999,999 nanoseconds. */
+/** Splits a time into seconds, rounded down, and the remaining 0 to 999,999,999 nanoseconds. */
 export function splitNs(timeNs: bigint): { readonly seconds: bigint; readonly nanos: number } {
   const nanos = ((timeNs % NS_PER_SECOND) + NS_PER_SECOND) % NS_PER_SECOND;
   return { seconds: (timeNs - nanos) / NS_PER_SECOND, nanos: Number(nanos) };
 }
 
 /**
- * Joins the seconds and nanoseconds of a protobuf Timestamp or Duration. Without a check of their range. An absent message
- * is 0.
+ * Joins the seconds and nanoseconds of a protobuf Timestamp or Duration, without checking their range. An absent message is 0.
  */
 export function joinNs(parts: { readonly seconds: bigint; readonly nanos: number } | undefined): bigint {
   return parts === undefined ? 0n : parts.seconds * NS_PER_SECOND + BigInt(parts.nanos);
@@ -62,12 +61,12 @@ const UNITS = [
   { size: 60_000_000_000n, name: "m" },
 ] as const;
 
-/** Formats a time as Go's `%v` in UTC: "2026-11-21 11:59:49.878735817 +0000 UTC". CometBFT's error texts contain it. */
+/** Formats a time in UTC like Go's `%v`: "2026-11-21 11:59:49.878735817 +0000 UTC". CometBFT's error messages contain it. */
 export function goTimeText(timeNs: bigint): string {
   return formatRfc3339Ns(timeNs).replace("T", " ").replace("Z", " +0000 UTC");
 }
 
-/** Formats a duration as Go's `time.Duration.String`: "10s", "336h0m0s", "1.5s", "250ms". */
+/** Formats a duration like Go's `time.Duration.String`: "10s", "336h0m0s", "1.5s", "250ms". */
 export function goDurationText(durationNs: bigint): string {
   if (durationNs < 0n) return `-${goDurationText(-durationNs)}`;
   if (durationNs < 1_000_000_000n) return subSecondText(durationNs);

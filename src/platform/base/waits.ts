@@ -3,9 +3,9 @@ import type { Clock } from "./clock.ts";
 
 /** Lets one part of the program wake all callers that wait for an event. It carries no value and stores no state. */
 export interface WakeSignal {
-  /** Resolves at the next `wake`; rejects with the reason when `signal` aborts first. Any number of callers may wait. */
+  /** Resolves on the next `wake`; rejects with the reason if `signal` aborts first. Any number of callers may wait. */
   readonly next: (signal: WaitSignal) => Promise<void>;
-  /** Wakes every waiting caller. A call when nobody waits has no effect. */
+  /** Wakes all waiting callers. Has no effect if nobody is waiting. */
   readonly wake: () => void;
 }
 
@@ -14,7 +14,7 @@ interface Caller {
   unwatch?: () => void;
 }
 
-/** Creates a wake signal without waiting callers. */
+/** Creates a wake signal with no waiting callers. */
 export function createWakeSignal(): WakeSignal {
   const waiting = new Set<Caller>();
   return {
@@ -39,22 +39,21 @@ export function createWakeSignal(): WakeSignal {
   };
 }
 
-/** Wakes callers that wait for a change. Its version shows a change that came before the wait. */
+/** Wakes callers that wait for a change. Its version reveals a change that came before the wait. */
 export interface ChangeSignal {
   /** Records a change and wakes all waiters. */
   readonly wake: () => void;
   /** Number of changes so far. */
   readonly version: () => number;
   /**
-   * Resolves when the version is no longer `version`, at the latest after `maxMs`. Rejects with the signal's reason on
-   * abort.
+   * Resolves when the version is no longer `version`, or after `maxMs` at the latest. Rejects with the signal's reason on abort.
    */
   readonly changedSince: (version: number, maxMs: number, signal: WaitSignal) => Promise<void>;
-  /** As `changedSince`, for as long as it takes. */
+  /** Like `changedSince`, but without a time limit. */
   readonly changed: (version: number, signal: WaitSignal) => Promise<void>;
 }
 
-/** Creates a signal without changes. */
+/** Creates a change signal at version 0. */
 export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
   const wakeSignal = createWakeSignal();
   let version = 0;
@@ -76,11 +75,11 @@ export function createChangeSignal(clock: Pick<Clock, "sleep">): ChangeSignal {
   };
 }
 
-/** FIFO queue with at most `capacity` items. */
+/** FIFO queue that holds at most `capacity` items. */
 export interface BoundedQueue<T> {
-  /** Adds an item. Returns false when the queue is full; the item is then dropped and counted. */
+  /** Adds an item. Returns false if the queue is full; the item is then dropped and counted. */
   readonly offer: (item: T) => boolean;
-  /** Removes the oldest item; waits for one when the queue is empty. Rejects with the reason when the signal aborts. */
+  /** Removes the oldest item, waiting for one if the queue is empty. Rejects with the reason when the signal aborts. */
   readonly take: (signal: WaitSignal) => Promise<T>;
   readonly size: () => number;
   /** Number of items dropped since creation. */
@@ -115,8 +114,8 @@ export function createBoundedQueue<T extends object | string | number | bigint>(
 }
 
 /**
- * Runs `work` for every item, with at most `limit` calls at a time. Returns the results in the order of the items.
- * Rejects with the first error. Calls that run at that moment continue; no further call starts.
+ * Runs `work` for every item, with at most `limit` calls in parallel. Returns the results in item order. Rejects with the first
+ * error. Calls in progress at that moment continue; no further calls start.
  */
 export async function mapLimit<T, R>(
   items: readonly T[],
@@ -151,16 +150,16 @@ export interface BackoffOptions {
   readonly maxMs: number;
 }
 
-/** Returns the delay in ms after `attempt` earlier failures (0 after the first one). `random` returns a number in [0, 1). */
+/** Returns the delay in ms after `attempt` earlier failures (0 after the first failure). `random` returns a number in [0, 1). */
 export function backoffMs(attempt: number, options: BackoffOptions, random: () => number): number {
   const ceiling = Math.min(options.maxMs, options.baseMs * 2 ** Math.min(attempt, 30));
   const floor = Math.min(options.minMs, ceiling);
   return Math.round(floor + (ceiling - floor) * random());
 }
 
-/** Runs one piece of work at a time, in the order of the calls. */
+/** Runs one piece of work at a time, in call order. */
 interface Mutex {
-  /** Waits for its turn and runs `work`. Rejects with the signal's reason when the signal aborts before that. */
+  /** Waits for its turn and runs `work`. Rejects with the signal's reason if the signal aborts before then. */
   readonly runExclusive: <T>(work: () => Promise<T>, signal: AbortSignal) => Promise<T>;
 }
 

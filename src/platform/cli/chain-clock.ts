@@ -8,7 +8,7 @@ import type { DaemonContext } from "../process/daemon-context.ts";
 import { CliError } from "./cli-error.ts";
 import { askDaemon } from "./daemon-request.ts";
 
-/** Value of {@link chainClockOption}; true without a URL. */
+/** Value of {@link chainClockOption}; true if given without a URL. */
 export interface ChainClockOptions {
   readonly chainClock?: string | true;
   readonly portOffset: number;
@@ -23,8 +23,8 @@ export function chainClockOption(): Option {
 }
 
 /**
- * Returns a clock whose durations pass as its time does. The watchdog measures its machine's clock against them, and a chain's clock that is
- * moved is no machine's clock that is wrong.
+ * Returns a clock whose durations follow its own time. The watchdog compares its machine's clock with these durations; moving a
+ * chain's clock must not make the machine's clock look wrong.
  */
 export function withItsDurations(clock: Clock, machine: Clock): Clock {
   return { ...clock, monotonicMs: () => machine.monotonicMs() + clock.nowMs() - machine.nowMs() };
@@ -32,7 +32,7 @@ export function withItsDurations(clock: Clock, machine: Clock): Clock {
 
 const READ_EVERY_MS = 500;
 
-/** The time at one moment of this machine. */
+/** The localnet's time at one moment on this machine. */
 interface Reading {
   readonly timeMs: number;
   readonly rate: number;
@@ -40,8 +40,8 @@ interface Reading {
 }
 
 /**
- * Returns the context with the clock of the localnet that the option names, or unchanged. The clock is read twice a second; while that
- * fails, it goes on. Throws `CliError` if the localnet does not respond at first.
+ * Returns the context with the clock of the localnet named by the option, or unchanged without the option. Reads the clock twice
+ * a second; if a read fails, the clock keeps running. Throws `CliError` if the localnet does not respond at first.
  */
 export async function followChainClock<Context extends DaemonContext>(
   { chainClock, portOffset }: ChainClockOptions,

@@ -3,28 +3,28 @@ import type { LiveScreen } from "./live-screen.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { PromptStreams } from "./prompt.ts";
 
-/** The process as a command uses it. */
+/** The process as seen by a command. */
 export interface CliContext {
-  /** Process arguments after the program's name. */
+  /** Process arguments that follow the program's name. */
   readonly words: readonly string[];
   /** Writes a line to stdout. Only results go there; logs and errors go to stderr. */
   readonly print: (line: string) => void;
   /** Aborts when the process receives SIGINT or SIGTERM. */
   readonly signal: AbortSignal;
   /**
-   * Creates the process logger: on stderr, or as configured by `log`. Its library is loaded on first use. Throws
-   * `LogOutputError` when an output cannot be opened.
+   * Creates the process logger: on stderr, or as configured by `log`. Its library is loaded on first use. Throws `LogOutputError`
+   * if an output cannot be opened.
    */
   readonly logger: (level: LogLevel, log?: LogConfig) => Promise<ProcessLogger>;
   /**
-   * Calls `listener` at each SIGHUP, which otherwise ends the process. Returns a function that removes it. Absent: the process
-   * has no signals of its own.
+   * Calls `listener` on each SIGHUP, which would otherwise end the process. Returns a function that removes the listener. Absent
+   * if the process has no signals of its own.
    */
   readonly onHangup?: (listener: () => void) => () => void;
   /** True if stdout is a terminal. Output is coloured only then. */
   readonly isTerminal: boolean;
-  /** Where commands ask for secrets; default: stdin and stderr of the process. */
+  /** Where commands ask for secrets; default: the process's stdin and stderr. */
   readonly streams?: PromptStreams;
-  /** For output that changes in place; absent when stdout is not a terminal. Log lines go above it. */
+  /** For output that changes in place; absent if stdout is not a terminal. Log lines appear above it. */
   readonly screen?: LiveScreen;
 }

@@ -2,24 +2,24 @@ import { Argument, Option } from "commander";
 import { z } from "zod";
 import { LOG_LEVELS } from "../base/logger.ts";
 
-/** `[LEVEL]` of the commands that print or set a daemon's log level. */
+/** `[LEVEL]` for commands that print or set a daemon's log level. */
 export function levelArgument(): Argument {
   return new Argument("[level]", "the new level; without it, the present one is printed").choices(LOG_LEVELS);
 }
 
-/** Formats the reply of `/-/log-level`. */
+/** Formats the reply from `/-/log-level`. */
 export function levelText(reply: unknown): string {
   return z.object({ level: z.string() }).parse(reply).level;
 }
 
 const reloadReply = z.object({ applied: z.array(z.string()), need_restart: z.array(z.string()) });
 
-/** A reload takes as long as a stop and a start of the services, and their first round. */
+/** A reload lasts as long as stopping and starting the services, plus their first cycle. */
 export function reloadRequest({ force }: { readonly force?: true }) {
   return { path: `/-/reload${force ? "?force=1" : ""}`, method: "POST", deadlineMs: 60_000 } as const;
 }
 
-/** `--force` of the commands that reload. */
+/** `--force` for commands that reload. */
 export function forceOption(): Option {
   return new Option(
     "--force",
@@ -27,7 +27,7 @@ export function forceOption(): Option {
   );
 }
 
-/** Formats the reply of `/-/reload`. */
+/** Formats the reply from `/-/reload`. */
 export function reloadText(reply: unknown): string {
   const { applied, need_restart: waiting } = reloadReply.parse(reply);
   const first =
@@ -35,7 +35,7 @@ export function reloadText(reply: unknown): string {
   return waiting.length === 0 ? first : `${first}\nneeds a restart of the process: ${waiting.join(", ")}`;
 }
 
-/** Help of the commands that load a daemon's configuration again. */
+/** Help for commands that reload a daemon's configuration. */
 export const RELOAD_HELP = `
 Waits until the daemon has worked with the new settings once. Prints the changed keys that are applied, and those that need a restart
 of the process. Exits 1 when the configuration cannot be used: the settings are then as before.`;

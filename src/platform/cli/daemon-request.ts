@@ -13,18 +13,18 @@ export interface DaemonRequest {
   /** Base URL: "http://127.0.0.1:9998". */
   readonly url: string;
   readonly path: string;
-  /** Default: POST with a body, otherwise GET. */
+  /** Default: POST if there is a body, otherwise GET. */
   readonly method?: "DELETE" | "POST";
   /** Sent as JSON. */
   readonly body?: unknown;
-  /** Statuses from 400 on whose body is a result too. */
+  /** Statuses of 400 or above whose body is also a result. */
   readonly accepts?: readonly number[];
   readonly token?: Secret;
-  /** Where the token comes from, or how to name it, for the message when it is missing or wrong. */
+  /** Where the token comes from or how to specify it; shown if the token is missing or wrong. */
   readonly tokenHint?: string;
   /** Default: 10 s. */
   readonly deadlineMs?: number;
-  /** Hint for an unreachable daemon: how to start it or select another one. */
+  /** Hint if the daemon is unreachable: how to start it or select another one. */
   readonly hint: string;
 }
 
@@ -32,8 +32,8 @@ const DEADLINE_MS = 10_000;
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 
 /**
- * Sends a request and returns the JSON of a response with a status below 400. Throws `CliError`: exit code 3 if the daemon
- * does not respond, 2 for a name that it does not know, 1 for any other status.
+ * Sends a request and returns the JSON from a response with a status below 400. Throws `CliError`: exit code 3 if the daemon does
+ * not respond, 2 for a name that it does not know, 1 for any other status.
  */
 export async function askDaemon(asked: DaemonRequest, signal: AbortSignal): Promise<unknown> {
   const { daemon, url, hint } = asked;
@@ -82,7 +82,7 @@ function send(
   });
 }
 
-/** Sends a request. Node's client: loading a library takes longer than most commands. */
+/** Sends a request with Node's client: loading a library takes longer than most commands. */
 async function openRequest(
   url: string,
   options: RequestOptions,

@@ -9,14 +9,14 @@ export interface LazyCommand {
   readonly name: string;
   readonly aliases?: readonly string[];
   readonly description: string;
-  /** Not in the help text. */
+  /** Hidden from the help text. */
   readonly isHidden?: true;
   readonly load: () => Promise<CreateCommand>;
 }
 
 /**
- * Adds commands to `parent`. A command that the command line does not name is added with its name and description
- * only, for the help text. Loading them all takes about one second of CPU time, even for a short command.
+ * Adds commands to `parent`. A command that is not on the command line is added with its name and description only, for the help
+ * text. Loading them all takes about one second of CPU time, even for a short command.
  */
 export async function addLazyCommands(
   parent: Command,

@@ -9,7 +9,7 @@ export function portOffsetOption(): Option {
   return new Option("--port-offset <n>", "add this to every port").default(0).argParser(parsePortOffset);
 }
 
-/** An option with the base URL of a daemon's HTTP API. */
+/** An option for the base URL of a daemon's HTTP API. */
 export function daemonUrlOption(flags: string, description: string): Option {
   return new Option(flags, description).argParser(parseUrl);
 }
@@ -19,7 +19,7 @@ function parseUrl(text: string): string {
   throw new InvalidArgumentError("a URL such as http://127.0.0.1:9999 was expected");
 }
 
-/** `--cors ORIGIN…` and `--no-cors`. The value is undefined without them, and false with the second one. */
+/** `--cors ORIGIN…` and `--no-cors`. The value is undefined without either option, and false with `--no-cors`. */
 export function corsOptions(): readonly Option[] {
   return [
     new Option(
@@ -55,10 +55,10 @@ export interface AccessOptions {
   readonly allowHost?: readonly string[];
 }
 
-/** Pages on this machine: where dApps run during development. */
+/** Pages on this machine, where dApps run during development. */
 const DEFAULT_CORS = ["localhost"];
 
-/** Returns the access rules for a localnet's servers. `origins` are for RPC and REST. */
+/** Returns the access rules for a localnet's servers. `origins` apply to RPC and REST. */
 export function accessOf({ cors, allowHost = [] }: AccessOptions): Required<HttpAccess> {
   const origins = typeof cors === "object" ? cors : cors === false ? [] : DEFAULT_CORS;
   return { hosts: allowHost, origins };
@@ -70,7 +70,7 @@ export function logLevelOption(level?: LogLevel): Option {
   return level === undefined ? option : option.default(level);
 }
 
-/** Parses an integer option from `least` to `most`. */
+/** Parses an integer option in the range `least` to `most`. */
 function parseWhole(text: string, least: number, most: number): number {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : Number.NaN;
   if (Number.isNaN(value) || value < least || value > most) {
@@ -90,7 +90,10 @@ const MAX_UINT64 = 2n ** 64n - 1n;
 
 const GAS_UNITS: Readonly<Record<string, bigint>> = { "": 1n, k: 1_000n, M: 1_000_000n };
 
-/** Parses an amount of gas with an optional unit: "28500", "93k" or "5M". Throws `InvalidArgumentError` for any other and below `least`. */
+/**
+ * Parses an amount of gas with an optional unit: "28500", "93k" or "5M". Throws `InvalidArgumentError` on other text or below
+ * `least`.
+ */
 export function parseGas(text: string, least: bigint): bigint {
   const [, digits, unit] = /^(\d{1,12})([kM]?)$/.exec(text) ?? [];
   const gas = digits === undefined ? -1n : BigInt(digits) * (GAS_UNITS[unit ?? ""] ?? 1n);
@@ -101,7 +104,7 @@ export function parseGas(text: string, least: bigint): bigint {
   );
 }
 
-/** Parses a duration such as "2m" or "1h30m" to ms; more than zero. */
+/** Parses a duration such as "2m" or "1h30m" to ms; must be more than zero. */
 export function parseDuration(text: string): number {
   const durationMs = parseDurationMs(text);
   if (durationMs !== undefined && durationMs > 0) return durationMs;
@@ -122,7 +125,7 @@ function parsePortOffset(text: string): number {
 
 export const DEFAULT_BLOCK_TIME_MS = 1_000;
 
-/** `--block-time MS`. The value is undefined without it. */
+/** `--block-time MS`. The value is undefined without the option. */
 export function blockTimeOption(): Option {
   return new Option(
     "--block-time <ms>",
@@ -130,7 +133,7 @@ export function blockTimeOption(): Option {
   ).argParser((text) => parseWhole(text, 50, 60_000));
 }
 
-/** `--keep-blocks N`. Without the option, the node chooses. */
+/** `--keep-blocks N`. Without the option, the node decides. */
 export function keepBlocksOption(): Option {
   return new Option(
     "--keep-blocks <n>",
@@ -138,10 +141,10 @@ export function keepBlocksOption(): Option {
   ).argParser((text) => parseWhole(text, 0, 1_000_000_000));
 }
 
-/** Validators of a chain without the option {@link powersOption}: one with power 10. */
+/** Validators of a chain if {@link powersOption} is not given: one with power 10. */
 export const DEFAULT_POWERS: readonly bigint[] = [10n];
 
-/** Option with comma-separated voting powers: "10,3,3". The value is undefined without it. */
+/** Option for comma-separated voting powers: "10,3,3". The value is undefined without the option. */
 export function powersOption(flag: string, description: string): Option {
   return new Option(`${flag} <powers>`, `${description}, comma-separated (default: 10)`).argParser(
     parsePowers,

@@ -1,26 +1,28 @@
 import { type Command, Option } from "commander";
 import type { CliContext } from "./cli-context.ts";
 
-/** Options of a command that prints data. */
+/** Options for a command that prints data. */
 export interface OutputOptions {
   readonly json?: true;
-  /** `json` sets {@link OutputOptions.json}, too. */
+  /** `json` also sets {@link OutputOptions.json}. */
   readonly output?: "json" | "text" | "yaml";
 }
 
-/** Adds `-o, --output`, and `--json` of earlier versions. */
+/** Adds `-o, --output`, and the `--json` of earlier versions. */
 export function addOutputOptions(command: Command): Command {
   return addOutputOption(command.addOption(jsonOption())).hook("preAction", (_program, own) => {
     if (own.getOptionValue("output") === "json") own.setOptionValue("json", true);
   });
 }
 
-/** `--json` of earlier versions. Help does not show it, and {@link addOutputOption} warns. */
+/** `--json` from earlier versions. Hidden from help; {@link addOutputOption} warns about it. */
 export function jsonOption(): Option {
   return new Option("--json", "as -o json").hideHelp();
 }
 
-/** Adds `-o, --output` with the formats of a `--format` that the command has, and warns of options that it replaces. */
+/**
+ * Adds `-o, --output`, including the formats of the command's `--format` option, and warns about the options that it replaces.
+ */
 function addOutputOption(command: Command): Command {
   const own = command.options.find(({ long }) => long === "--format")?.argChoices ?? [];
   return command
@@ -41,8 +43,8 @@ function addOutputOption(command: Command): Command {
 }
 
 /**
- * Adds `-o, --output` to every command below this one that has {@link jsonOption} only. Returns the context that their actions must have: with
- * `-o yaml`, they print JSON, and it is converted.
+ * Adds `-o, --output` to every command below this one that only has {@link jsonOption}. Returns the context for their actions:
+ * with `-o yaml`, they print JSON, which the context converts.
  */
 export function formattedContext(context: CliContext): {
   readonly context: CliContext;

@@ -12,7 +12,7 @@ export interface ReportFormatOptions {
   readonly json?: true;
 }
 
-/** The options of {@link ReportFormatOptions}, which `-o` sets: `formattedContext` adds it. */
+/** The options in {@link ReportFormatOptions}; `-o`, added by `formattedContext`, sets them. */
 export function formatOptions(): readonly Option[] {
   return [
     new Option("--format <format>", "as -o").choices(REPORT_FORMATS).default("text").hideHelp(),
@@ -26,7 +26,7 @@ const EXIT_CODES: Readonly<Record<ReportOutcome, ExitCode>> = {
   unseen: EXIT.unseen,
 };
 
-/** Prints a report. Throws {@link CheckExit} unless it is fine: 1 for a problem, 3 when the data do not show. */
+/** Prints a report. Throws {@link CheckExit} unless the outcome is fine: 1 for a problem, 3 if the data do not show it. */
 export function printReport(
   report: Report,
   { format, json }: ReportFormatOptions,

@@ -2,7 +2,7 @@ import { stringify } from "yaml";
 import { type JsonValue, parseJson, stringifyJson } from "../base/json.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Prints a response as REST API JSON, or as YAML with sorted keys, as a Cosmos SDK binary does. */
+/** Prints a response as REST API JSON, or as YAML with sorted keys, like a Cosmos SDK binary. */
 export function printResponse(
   response: JsonValue,
   { json }: { readonly json?: true },
@@ -16,7 +16,7 @@ export function toYaml(response: JsonValue): string {
   return stringify(response, { sortMapEntries: true, indentSeq: false, lineWidth: 0 }).trimEnd();
 }
 
-/** Converts a line of JSON. Lines that are not JSON, such as the address of a daemon, stay as they are. */
+/** Converts a line of JSON to YAML. Other lines, such as a daemon's address, are unchanged. */
 export function jsonToYaml(text: string): string {
   const value = parseJson(text);
   return isJsonValue(value) ? toYaml(value) : text;
@@ -26,7 +26,7 @@ function isJsonValue(value: unknown): value is JsonValue {
   return value !== undefined;
 }
 
-/** Prints a result: its text for people, or with the options its JSON or YAML. */
+/** Prints a result as text for people, or as JSON or YAML if the options ask for it. */
 export function printResult(
   { value, text }: { readonly value: JsonValue; readonly text: string },
   options: { readonly json?: true; readonly output?: string },

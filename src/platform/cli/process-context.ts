@@ -6,7 +6,7 @@ import { serviceManagerOf } from "../process/service-manager.ts";
 import type { LogConfig } from "../config/config-fields.ts";
 import type { CliContext } from "./cli-context.ts";
 
-/** Returns a listener for a daemon's endpoints that prints them when it is called first: a reload changes none. */
+/** Returns a listener that prints a daemon's endpoints on its first call only: a reload does not change them. */
 export function printOnce({
   print,
 }: Pick<CliContext, "print">): (daemon: unknown, endpoints: readonly DaemonEndpoint[]) => void {
@@ -17,7 +17,7 @@ export function printOnce({
   };
 }
 
-/** Returns the context of a daemon that is the whole process, with the service manager that has started it. */
+/** Returns the context for a daemon that is the whole process, with the service manager that started it. */
 export function ownProcess(context: DaemonContext): DaemonContext {
   const serviceManager = serviceManagerOf(process.env, process.pid);
   return serviceManager === undefined ? context : { ...context, serviceManager };

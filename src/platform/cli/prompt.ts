@@ -4,24 +4,24 @@ import { EXIT } from "../base/errors.ts";
 import { Secret } from "../base/secret.ts";
 import { CliError } from "./cli-error.ts";
 
-/** Streams of a {@link Prompt}. Questions go to `output`, which is stderr, so that stdout has results only. */
+/** Streams for a {@link Prompt}. Questions go to `output`, which is stderr, so that stdout contains only results. */
 export interface PromptStreams {
   readonly input: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   readonly output: NodeJS.WritableStream;
 }
 
-/** Asks for what a command needs: in a terminal with a question, otherwise one line of stdin for each. */
+/** Asks for a command's input: with a question on a terminal, otherwise by reading one line of stdin per value. */
 export interface Prompt {
-  /** The answer is not shown while it is typed. Throws `CliError` at the end of the input. */
+  /** The answer is not echoed while it is typed. Throws `CliError` at the end of the input. */
   readonly secret: (question: string) => Promise<Secret>;
-  /** True for "y" and "yes". False when nobody can be asked. */
+  /** True for "y" and "yes". False if the input is not a terminal. */
   readonly confirm: (question: string) => Promise<boolean>;
-  /** A line that may be typed before it is asked for. Undefined after Ctrl-C, and at the end of the input. */
+  /** A line, which may be typed before it is asked for. Undefined after Ctrl-C and at the end of the input. */
   readonly answer: (question: string) => Promise<string | undefined>;
   readonly close: () => void;
 }
 
-/** Opens a prompt on the streams of the process. The input is first read when something is asked. */
+/** Opens a prompt on the process's streams. The input is not read until the first question. */
 export function openPrompt(
   { input, output }: PromptStreams = { input: process.stdin, output: process.stderr },
 ): Prompt {
@@ -50,7 +50,7 @@ export function openPrompt(
 }
 
 interface LineReader {
-  /** The next line; undefined at the end of the input. A terminal shows the question. */
+  /** The next line; undefined at the end of the input. The question appears on a terminal only. */
   readonly next: (question: string, isSecret: boolean) => Promise<string | undefined>;
   readonly close: () => void;
 }
@@ -82,7 +82,7 @@ function openReader({ input, output }: PromptStreams, isTerminal: boolean): Line
   };
 }
 
-/** A line may arrive before it is asked for. */
+/** Queues lines that arrive before they are asked for. */
 function queueLines(terminal: Interface): {
   readonly next: () => Promise<string | undefined>;
   readonly isClosed: () => boolean;

@@ -8,7 +8,7 @@ import { CheckExit, CliError } from "./cli-error.ts";
 import type { CliContext } from "./cli-context.ts";
 import { createLiveScreen, type LiveScreen } from "./live-screen.ts";
 
-/** Runs a command line as this process: signals, output, error messages and exit code. Error messages begin with `name`. */
+/** Runs a command line as this process: signals, output, error messages and exit code. Error messages start with `name`. */
 export async function runProcess(
   name: string,
   create: (context: CliContext) => Promise<Command>,
@@ -36,10 +36,10 @@ export async function runProcess(
   }
 }
 
-/** Commands that run until they are asked to stop, which is then their success. */
+/** Commands that run until they are asked to stop, which then counts as success. */
 const DAEMON_COMMANDS: ReadonlySet<string> = new Set(["start", "up"]);
 
-/** Opens the screen of a terminal that understands escape sequences. */
+/** Opens a screen if the terminal supports escape sequences. */
 function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   if (!stdout.isTTY || env["TERM"] === "dumb") return undefined;
   const screen = createLiveScreen(stdout);
@@ -48,7 +48,7 @@ function openScreen({ stdout, env }: NodeJS.Process): LiveScreen | undefined {
   return screen;
 }
 
-/** stderr, whose lines must not break the screen's contents. */
+/** stderr, whose lines must not garble the screen. */
 function errorStream(screen: LiveScreen | undefined): Writable {
   if (screen === undefined) return process.stderr;
   return new Writable({
@@ -97,7 +97,7 @@ const BAD_CONFIG: ReadonlySet<string> = new Set([
   "log-output",
 ]);
 
-/** Error codes of what can be well again when the process starts again. */
+/** Codes of errors that may be gone after a restart of the process. */
 const TRY_AGAIN: ReadonlySet<string> = new Set(["signer"]);
 
 /** Maps a command's error to the process exit code and the message for stderr, if any. */
@@ -130,7 +130,7 @@ function hasCode(facts: unknown, codes: ReadonlySet<string>): boolean {
 export class StopRequest extends Error {
   readonly by: NodeJS.Signals;
 
-  /** SIGPIPE: nobody reads the output any more. */
+  /** On SIGPIPE, nobody reads the output any more. */
   constructor(by: NodeJS.Signals) {
     super(`received ${by}`);
     this.name = "StopRequest";
@@ -140,7 +140,7 @@ export class StopRequest extends Error {
 
 interface ShutdownDeps {
   readonly process: Pick<EventEmitter, "on" | "off">;
-  /** Ends the process immediately; called at the second request. */
+  /** Ends the process immediately; called on the second request. */
   readonly exit: (code: number) => void;
   readonly monotonicMs: () => number;
 }
@@ -148,7 +148,7 @@ interface ShutdownDeps {
 /** An abort signal for SIGINT and SIGTERM. */
 interface Shutdown {
   readonly signal: AbortSignal;
-  /** Aborts the signal, since nobody reads the output any more. */
+  /** Aborts the signal because nobody reads the output any more. */
   readonly stop: () => void;
   /** Removes the signal handlers. */
   readonly dispose: () => void;
@@ -160,8 +160,8 @@ const SAME_REQUEST_MS = 500;
 const SIGNALS = ["SIGINT", "SIGTERM"] as const;
 
 /**
- * Installs handlers for SIGINT and SIGTERM. The first one aborts the signal with a {@link StopRequest}. A second one,
- * more than half a second later, ends the process immediately with exit code 1.
+ * Installs handlers for SIGINT and SIGTERM. The first signal aborts `signal` with a {@link StopRequest}. A second signal, more
+ * than half a second later, ends the process immediately with exit code 1.
  */
 export function createShutdown(deps: ShutdownDeps): Shutdown {
   const controller = new AbortController();

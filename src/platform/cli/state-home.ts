@@ -6,14 +6,14 @@ import { readOrCreateToken, tokenFileIn } from "../process/private-file.ts";
 import { secretField } from "../config/config-fields.ts";
 import { CliError } from "./cli-error.ts";
 
-/** The localnet's state directory at this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
+/** The localnet's state directory for this port offset, below `$XDG_STATE_HOME` or `~/.local/state`. */
 function localnetStateDir(portOffset: number): string {
   const base = process.env["XDG_STATE_HOME"];
   const root = base === undefined || base === "" ? join(homedir(), ".local", "state") : base;
   return join(root, "relaywatch", `localnet-${portOffset}`);
 }
 
-/** Directory with one home per chain, for chains that run in their own process. */
+/** Directory with one home per chain, for chains that run in their own processes. */
 export function localnetChainsHome(portOffset: number): string {
   return join(localnetStateDir(portOffset), "chains");
 }
@@ -23,7 +23,7 @@ export function controlTokenFile(portOffset: number): string {
   return tokenFileIn(localnetStateDir(portOffset));
 }
 
-/** Returns this port offset's control token; creates it on the first call. Throws `CliError` if the file is not usable. */
+/** Returns the control token for this port offset, creating it on the first call. Throws `CliError` if the file is not usable. */
 export function controlToken(portOffset: number): Secret {
   const file = controlTokenFile(portOffset);
   try {
@@ -37,7 +37,7 @@ export function controlToken(portOffset: number): Secret {
   }
 }
 
-/** Reads the token from a file. Throws `CliError`. */
+/** Reads the token from a file. Throws `CliError` on failure. */
 export function readTokenFile(file: string): Secret {
   const read = secretField().safeParse({ file });
   if (read.success) return read.data;

@@ -6,12 +6,12 @@ export interface Column {
   readonly cell: (row: JsonValue) => string;
 }
 
-/** Creates a column for the field at `path`, e.g. "key.fee". A missing field is "-". */
+/** Creates a column for the field at `path`, e.g. "key.fee". A missing field is printed as "-". */
 export function column(title: string, path: string): Column {
   return { title, cell: (row) => cellText(fieldAt(row, path)) };
 }
 
-/** Returns the field at a dotted path, or null. The empty path is the value itself. */
+/** Returns the field at a dotted path, or null. The empty path means the value itself. */
 export function fieldAt(value: JsonValue, path: string): JsonValue {
   if (path === "") return value;
   let current: JsonValue = value;
@@ -22,13 +22,13 @@ export function fieldAt(value: JsonValue, path: string): JsonValue {
   return current;
 }
 
-/** Returns the list at a dotted path. Empty when the field is missing or another value. */
+/** Returns the list at a dotted path. Empty if the field is missing or is not a list. */
 export function listAt(value: JsonValue, path: string): readonly JsonValue[] {
   const list = fieldAt(value, path);
   return Array.isArray(list) ? list : [];
 }
 
-/** Formats a value for a cell. Decimals lose the zeros at their end. */
+/** Formats a value for a table cell. Decimals lose their trailing zeros. */
 export function cellText(value: JsonValue): string {
   if (value === null || value === "") return "-";
   if (Array.isArray(value)) return value.length === 0 ? "-" : value.map(cellText).join(", ");
@@ -36,7 +36,7 @@ export function cellText(value: JsonValue): string {
   return value.replace(/^(-?\d+\.\d*?)0+$/, "$1").replace(/\.$/, "");
 }
 
-/** Formats rows below a title line, with columns as wide as their longest cell. Without rows: only the titles. */
+/** Formats rows below a line of titles, with columns as wide as their longest cells. Without rows, returns only the titles. */
 export function formatTable(columns: readonly Column[], rows: readonly JsonValue[]): string {
   const lines = [
     columns.map(({ title }) => title),

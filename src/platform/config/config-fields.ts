@@ -7,7 +7,7 @@ import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { Secret } from "../base/secret.ts";
 import { isHostName, isPlainHttpUrl, parseDurationMs } from "./setting-texts.ts";
 
-/** Formats the error text of a field: "is a number (expected a quoted whole number)". */
+/** Formats a field's error message: "is a number (expected a quoted whole number)". */
 export function issueText(problem: string, expected: string): string {
   return `${problem} (expected ${expected})`;
 }
@@ -28,7 +28,7 @@ export interface ListenAddress {
   readonly port: number;
 }
 
-/** Field for a duration such as "30s" or "1h30m", in ms. `atLeastMs` is the lower limit. */
+/** Field for a duration such as "30s" or "1h30m", in ms. `atLeastMs` is the minimum. */
 export function durationField(atLeastMs = 1) {
   return textField('a duration such as "30s"').transform((text, context) => {
     const ms = parseDurationMs(text);
@@ -49,7 +49,7 @@ export function amountField() {
   });
 }
 
-/** Field for a positive decimal in quotes such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
+/** Field for a quoted positive decimal such as "0.0025" with at most 18 fractional digits; outputs a `Dec18`. */
 export function decimalField() {
   return z.string().transform((text, context) => {
     try {
@@ -63,7 +63,7 @@ export function decimalField() {
   });
 }
 
-/** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 means any free port. */
+/** Field for an address: "127.0.0.1:9998", "[::1]:9998" or "localhost:9998". Port 0 picks a free port. */
 export function listenField() {
   return textField('an address such as "127.0.0.1:9998"').transform((text, context): ListenAddress => {
     const address = parseListenAddress(text);
@@ -73,7 +73,7 @@ export function listenField() {
   });
 }
 
-/** Field for the host names that clients of a server may use, besides the loopback names; "*" stands for every name. */
+/** Field for the host names that a server's clients may use besides the loopback names; "*" allows every name. */
 export function hostNamesField() {
   const name = textField('a host name such as "relayer.example"').refine((text) => isHostName(text), {
     error: issueText(
@@ -94,7 +94,10 @@ export function parseListenAddress(text: string): ListenAddress | undefined {
   return { host, port };
 }
 
-/** Field for an http or https URL without user name, password and fragment. Returns the normalized URL. `note`: where credentials go. */
+/**
+ * Field for an http or https URL without user name, password or fragment. Returns the normalized URL. `note`: where credentials
+ * go.
+ */
 export function httpUrlField(note = "") {
   return textField("a URL such as http://127.0.0.1:26660/metrics").transform((text, context) => {
     if (isPlainHttpUrl(text)) return new URL(text).href;
@@ -105,13 +108,13 @@ export function httpUrlField(note = "") {
   });
 }
 
-/** Reads environment variables and files for secrets. */
+/** Reads secrets from environment variables and files. */
 export interface SecretSource {
   readonly environment: (name: string) => string | undefined;
   readonly file: (path: string) => string;
 }
 
-/** Reads from the process environment and the file system. Relative paths start at the working directory. */
+/** Reads from the process environment and the file system. Relative paths are relative to the working directory. */
 export const processSecretSource: SecretSource = {
   environment: (name) => process.env[name],
   file: (path) => readTextFile(path, MAX_SETTINGS_BYTES),
@@ -139,11 +142,11 @@ export function secretField(source: SecretSource = processSecretSource) {
   });
 }
 
-/** Stands for a secret that is not read. */
+/** Placeholder for a secret that is not read. */
 const UNREAD = new Secret("unread");
 let areSecretsRead = true;
 
-/** Runs `parse`, in which references to secrets are checked and not read: neither file nor variable must exist. */
+/** Runs `parse` with secret references checked but not read: the files and variables need not exist. */
 export function withoutSecrets<T>(parse: () => T): T {
   areSecretsRead = false;
   try {
@@ -153,7 +156,7 @@ export function withoutSecrets<T>(parse: () => T): T {
   }
 }
 
-/** Field for the path of a file with PEM certificates. Returns its text. */
+/** Field for the path of a file with PEM certificates. Returns the file's text. */
 export function certificatesField(source: SecretSource = processSecretSource) {
   return z
     .string()
@@ -168,12 +171,12 @@ export function certificatesField(source: SecretSource = processSecretSource) {
     });
 }
 
-/** Field for a secret whose text `isValid` accepts. `expected` is an {@link issueText}. */
+/** Field for a secret that must pass `isValid`. `expected` is an {@link issueText}. */
 export function checkedSecretField(isValid: (text: string) => boolean, expected: string) {
   return secretField().refine((secret) => secret === UNREAD || isValid(secret.reveal()), { error: expected });
 }
 
-/** Returns the secret, or a string with the error text. */
+/** Returns the secret, or the error message as a string. */
 function readSecret(
   given: { file?: string | undefined; env?: string | undefined },
   source: SecretSource,
@@ -197,12 +200,12 @@ function textField(expected: string) {
   return z.string({ error: (issue) => issueText(receivedText(issue.input), expected) });
 }
 
-/** Returns the URL of an address. An IPv6 host gets brackets. */
+/** Returns the URL for an address. An IPv6 host is put in brackets. */
 export function httpUrl({ host, port }: ListenAddress): string {
   return `http://${host.includes(":") ? `[${host}]` : host}:${port}`;
 }
 
-/** The section `log` of a daemon's configuration. */
+/** The `log` section of a daemon's configuration. */
 export function logSchema() {
   return z.strictObject({
     level: z
@@ -231,5 +234,5 @@ export function logSchema() {
   });
 }
 
-/** A checked section `log`. */
+/** A checked `log` section. */
 export type LogConfig = z.output<ReturnType<typeof logSchema>>;

@@ -8,30 +8,30 @@ import { keyLeaves, type KeyLeaf, keySchema } from "./key-schema.ts";
 
 /** What a reload changes. Keys are paths such as "gas.max_price". */
 export interface ReloadPlan<Config> {
-  /** The new settings. Keys of `needRestart` have their present values. */
+  /** The new settings. Keys in `needRestart` retain their present values. */
   readonly config: Config;
-  /** Changed keys for which the services start again. */
+  /** Changed keys that require the services to restart. */
   readonly services: readonly string[];
-  /** Changed keys that are set while the services run. */
+  /** Changed keys that are applied while the services run. */
   readonly live: readonly string[];
-  /** Changed keys that need a new process. */
+  /** Changed keys that require a new process. */
   readonly needRestart: readonly string[];
-  /** Later plans compare with these settings. Returns a function that takes that back. */
+  /** Makes later plans compare with these settings. Returns a function that undoes this. */
   readonly accept: () => () => void;
 }
 
-/** Reads the configuration of a running daemon again. */
+/** Rereads the configuration of a running daemon. */
 export interface ConfigReloads<Config> {
   /**
-   * Throws `ConfigError` and other errors of the configuration. Unless `isForced`, also for settings that an editor's half-written
-   * file would have: none at all, or without what the running ones have.
+   * Throws `ConfigError` and other configuration errors. Unless `isForced`, also throws if the file looks like one that an editor
+   * has half-written: it has no settings, or lacks something that the running settings have.
    */
   readonly plan: (isForced?: boolean) => Promise<ReloadPlan<Config>>;
-  /** The level that holds with a configuration: an option of the command line takes precedence. */
+  /** The log level for a configuration; a command-line option takes precedence. */
   readonly levelOf: (config: Config) => LogLevel;
 }
 
-/** A configuration with its kind, which also says where its secrets are. */
+/** A configuration with its kind, which also determines where its secrets are. */
 export interface ReadConfig<Config> {
   readonly kind: ConfigKind<Config>;
   readonly parsed: ParsedConfig<Config>;
@@ -45,8 +45,8 @@ interface Present<Config> {
 }
 
 /**
- * `first` are the settings of the start, and `readAgain` reads them again. `lossOf` says what a reload would lose that an operator
- * hardly means, for people; undefined: nothing.
+ * `first` has the settings at startup, and `readAgain` rereads them. `lossOf` describes, for people, what a reload would lose
+ * that the operator probably did not intend; undefined if nothing.
  */
 export function createConfigReloads<Config>(
   first: ReadConfig<Config>,
@@ -106,7 +106,7 @@ function changedLeaves(
   );
 }
 
-/** The new settings with the present values of keys that need a new process. */
+/** The new settings, with present values for keys that require a new process. */
 function withPresent<Config>(
   present: Present<Config>,
   { kind, parsed }: ReadConfig<Config>,

@@ -19,26 +19,26 @@ import { MAX_SETTINGS_BYTES, readTextFile } from "../base/read-text.ts";
 import { counted } from "../base/text.ts";
 import { issueText, receivedText } from "./config-fields.ts";
 
-/** YAML text. `file` is its name in error messages. */
+/** YAML text. `file` names it in error messages. */
 export interface ConfigText {
   readonly file: string;
   readonly text: string;
 }
 
-/** One error in a configuration file. `line` and `column` count from 1. */
+/** One error in a configuration file. `line` and `column` start at 1. */
 export interface ConfigIssue {
-  /** Or the name of an environment variable. */
+  /** File name, or the name of an environment variable. */
   readonly file: string;
-  /** 0 in an environment variable. */
+  /** 0 for an environment variable. */
   readonly line: number;
   readonly column: number;
-  /** Keys from the root, joined by dots. Empty for an error of the file itself. */
+  /** Keys from the root, joined by dots. Empty if the error concerns the file itself. */
   readonly path: string;
   /** "is a number (expected text)". Never contains the value, which may be a secret. */
   readonly text: string;
 }
 
-/** An invalid configuration. The message has one line for each error. */
+/** An invalid configuration. The message has one line per error. */
 export class ConfigError extends CodedError<{
   readonly code: "bad-config";
   readonly errors: readonly ConfigIssue[];
@@ -55,30 +55,30 @@ export function formatConfigIssue(error: ConfigIssue): string {
 }
 
 /**
- * Checks YAML text against a schema and returns a deeply frozen object. An empty text is an empty section.
- * @throws {ConfigError} with all errors, in the order of the file.
+ * Checks YAML text against a schema and returns a deeply frozen object. An empty text is treated as an empty section.
+ * @throws {ConfigError} with all errors, in file order.
  */
 export function parseConfig<Schema extends z.ZodType>(source: ConfigText, schema: Schema): z.output<Schema> {
   return readConfig(source, schema).config;
 }
 
-/** A value for one key that takes precedence over the file: an environment variable. */
+/** A value for one key, from an environment variable, that takes precedence over the file. */
 export interface ConfigVariable {
   readonly name: string;
   readonly path: readonly string[];
   readonly value: unknown;
 }
 
-/** A valid configuration, and where its values come from. */
+/** A valid configuration and where its values come from. */
 export interface ParsedConfig<Config> {
   readonly config: Config;
-  /** The values as they were given, without defaults and with references to secrets. */
+  /** The values as given, without defaults and with references to secrets. */
   readonly input: Readonly<Record<string, unknown>>;
-  /** Returns `file:line` or the variable of a key; undefined for a key without a value: its default holds. */
+  /** Returns `file:line` or the variable for a key; undefined if the key has no value and its default applies. */
   readonly originOf: (path: readonly string[]) => string | undefined;
 }
 
-/** Checks YAML text as {@link parseConfig} does, with the variables in front of its values. Throws `ConfigError`. */
+/** Checks YAML text like {@link parseConfig}, with the variables taking precedence over its values. Throws `ConfigError`. */
 export function readConfig<Schema extends z.ZodType>(
   source: ConfigText,
   schema: Schema,
@@ -103,7 +103,7 @@ export function readConfig<Schema extends z.ZodType>(
   };
 }
 
-/** A variable within a value that is not a section, such as the short form of `store`. */
+/** A variable for a key inside a value that is not a section, such as the short form of `store`. */
 function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readonly ConfigIssue[] {
   let value = plain;
   for (const [depth, key] of path.slice(0, -1).entries()) {
@@ -117,7 +117,7 @@ function misplacedIssues(plain: unknown, { name, path }: ConfigVariable): readon
   return [];
 }
 
-/** Returns a copy with another value at the path. Sections of the file can be shared by aliases, so none is changed. */
+/** Returns a copy with a different value at the path. Aliases can share the file's sections, so none is modified. */
 export function withValue(plain: unknown, [key, ...rest]: readonly string[], value: unknown): unknown {
   if (key === undefined) return value;
   const section: Readonly<Record<string, unknown>> = isRecord(plain) ? plain : {};
@@ -143,7 +143,7 @@ function parseYaml(source: ConfigText): Source {
   return parsed;
 }
 
-/** A parsed document, for the positions in error messages. */
+/** A parsed document, to locate errors for messages. */
 interface Source {
   readonly file: string;
   readonly document: Document.Parsed;
@@ -151,8 +151,8 @@ interface Source {
 }
 
 /**
- * Reads a configuration file of at most 1 MiB, also one without a size such as a pipe.
- * @throws {ConfigError} when it cannot be read.
+ * Reads a configuration file of at most 1 MiB, including one without a size, such as a pipe.
+ * @throws {ConfigError} if it cannot be read.
  */
 export function readConfigText(file: string): ConfigText {
   try {
@@ -184,7 +184,7 @@ function syntaxIssues(source: Source): readonly ConfigIssue[] {
   }));
 }
 
-/** Keys that the schema would never see: the second of two equal ones, and `__proto__`, which JavaScript treats specially. */
+/** Keys that the schema would never see: the second of two equal keys, and `__proto__`, which JavaScript treats specially. */
 function keyIssues(source: Source): readonly ConfigIssue[] {
   const errors: ConfigIssue[] = [];
   visit(source.document, {
@@ -205,7 +205,7 @@ function keyIssues(source: Source): readonly ConfigIssue[] {
 
 const pairs = new WeakMap<YAMLMap, ReadonlyMap<string, Pair>>();
 
-/** Returns the first pair of each key. A search in `items` for each of many keys would take minutes. */
+/** Returns the first pair for each key. Searching `items` for each of many keys would take minutes. */
 function pairsOf(map: YAMLMap): ReadonlyMap<string, Pair> {
   const known = pairs.get(map);
   if (known !== undefined) return known;
@@ -242,7 +242,7 @@ function schemaIssues(
     .toSorted((a, b) => a.line - b.line || a.column - b.column);
 }
 
-/** The path of a value as it is given: a text, the short form of a section, has no keys. */
+/** The path of a value as given: a string, the short form of a section, has no keys. */
 function givenPath(input: unknown, path: readonly PropertyKey[]): readonly PropertyKey[] {
   const section = path.slice(0, -1);
   const given = section.reduce<unknown>(
@@ -259,8 +259,8 @@ function position(source: Source, offset: number): Pick<ConfigIssue, "file" | "l
 }
 
 /**
- * Returns the offset of the value at `path`, or of its key when `wantKey` is set. For a missing value it returns the
- * offset of the closest section that exists.
+ * Returns the offset of the value at `path`, or of its key if `wantKey` is set. If the value is missing, returns the offset of
+ * the closest section that exists.
  */
 function offsetOf(document: Document.Parsed, path: readonly PropertyKey[], wantKey: boolean): number {
   let node: unknown = document.contents;
@@ -290,7 +290,7 @@ function startOf(node: unknown): number | undefined {
   return isNode(node) ? node.range?.[0] : undefined;
 }
 
-/** Freezes a value and everything in it, in place. */
+/** Freezes a value and everything inside it, in place. */
 function deepFreeze<T>(value: T): T {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
@@ -298,7 +298,7 @@ function deepFreeze<T>(value: T): T {
   return value;
 }
 
-/** Describes a schema issue that has no text of its own. Never contains the value, which may be a secret. */
+/** Describes a schema issue that has no message of its own. Never contains the value, which may be a secret. */
 function describeIssue(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case "invalid_type":
@@ -323,7 +323,7 @@ function describeIssue(issue: z.core.$ZodRawIssue): string {
   }
 }
 
-/** A section's unknown keys share this text, so only a single one gets a suggestion. */
+/** A section's unknown keys share this message, so there is a suggestion only if one key is unknown. */
 function similarKey({ inst, keys }: z.core.$ZodRawIssue): string {
   const shape = isRecord(inst) ? inst["shape"] : undefined;
   const [wrong, ...others]: readonly unknown[] = Array.isArray(keys) ? keys : [];
@@ -353,7 +353,7 @@ function listText(values: unknown): string {
   return Array.isArray(values) ? values.map((value) => JSON.stringify(value)).join(", ") : "another value";
 }
 
-/** Throws for a configuration that cannot be read a second time: a pipe or a device. Undefined is no file. */
+/** Throws if a configuration cannot be read a second time because it is a pipe or a device. Undefined means no file. */
 export function requireFile(file: string | undefined): void {
   if (file === undefined || !existsSync(file) || statSync(file).isFile()) return;
   const text = issueText("is a pipe or a device, and was read at the start", "a file");

@@ -15,20 +15,20 @@ import { isSecret, type KeyLeaf, keyLeaves, keySchema, type KeySchema } from "./
 /** The configuration of one kind of daemon. */
 export interface ConfigKind<Config> {
   readonly name: "icq-relayer" | "oracle-watchdog" | "localnet";
-  /** First part of the names of its environment variables, e.g. "RELAYWATCH_RELAYER_". */
+  /** Prefix of the names of its environment variables, e.g. "RELAYWATCH_RELAYER_". */
   readonly prefix: string;
   readonly schema: z.ZodType<Config>;
   /** Where the schema reads secrets. Default: the process's environment and files. */
   readonly secrets?: SecretSource;
 }
 
-/** Variables by name, as `process.env`. */
+/** Variables by name, like `process.env`. */
 export type ConfigEnvironment = Readonly<Record<string, string | undefined>>;
 
-/** Name of the configuration in error messages when there is no file. */
+/** Name for the configuration in error messages if there is no file. */
 const NO_FILE = "environment";
 
-/** Name of the environment variable of a key: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
+/** Name of a key's environment variable: `gas.max_price` is RELAYWATCH_RELAYER_GAS_MAX_PRICE. */
 export function variableName(
   { prefix }: Pick<ConfigKind<unknown>, "prefix">,
   path: readonly string[],
@@ -36,7 +36,7 @@ export function variableName(
   return `${prefix}${path.join("_").replaceAll("-", "_").toUpperCase()}`;
 }
 
-/** Ends the name of the variable with the path of a file that has a secret. */
+/** Suffix for a variable that contains the path of a secret file. */
 const FILE_SUFFIX = "_FILE";
 
 /**
@@ -73,8 +73,8 @@ export function loadDaemonConfig<Config>(
 }
 
 /**
- * True if a variable of the daemon is set: the variables are then its configuration, and not the localnet. Throws `ConfigError`
- * when an option of the localnet is given too.
+ * True if a variable for the daemon is set: the configuration then comes from the variables, not from the localnet. Throws
+ * `ConfigError` if a localnet option is given too.
  */
 export function givesVariables(
   kind: ConfigKind<unknown>,
@@ -109,7 +109,7 @@ function readVariables(kind: ConfigKind<unknown>, environment: ConfigEnvironment
   return { variables, issues: [...issues, ...doubledIssues(variables)] };
 }
 
-/** An empty variable is not set: Compose files pass such variables. */
+/** An empty variable is treated as unset: Compose files pass such variables. */
 function givenVariables(
   { prefix }: ConfigKind<unknown>,
   environment: ConfigEnvironment,
@@ -125,7 +125,7 @@ function givenVariables(
 }
 
 /**
- * Kubernetes and Docker set such variables for a service with the name "relaywatch-relayer": RELAYWATCH_RELAYER_SERVICE_HOST,
+ * Kubernetes and Docker set such variables for a service named "relaywatch-relayer": RELAYWATCH_RELAYER_SERVICE_HOST,
  * RELAYWATCH_RELAYER_PORT_9999_TCP.
  */
 function isServiceLink(name: string, text: string): boolean {
@@ -136,7 +136,7 @@ function isServiceLink(name: string, text: string): boolean {
   );
 }
 
-/** The key that a variable sets. A secret has two variables: one for itself, and one for its file. */
+/** The key set by a variable. A secret has two variables: one for the secret itself, and one for its file. */
 interface KnownVariable {
   readonly leaf: KeyLeaf;
   readonly namesFile: boolean;
@@ -177,7 +177,7 @@ function secretReference(name: string, text: string, namesFile: boolean): unknow
   return namesFile ? { file: text } : { env: name };
 }
 
-/** Text stays what it is. Any other value is written as in the file: numbers, true, null, and lists as [a, b]. */
+/** Text is taken literally. Any other value is written as in the file: numbers, true, null, and lists as [a, b]. */
 function readValue(text: string, schema: KeySchema): unknown {
   if (isText(schema)) return text;
   const document = parseDocument(text, { prettyErrors: false, stringKeys: true });

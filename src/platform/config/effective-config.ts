@@ -14,23 +14,23 @@ import {
   sectionOf,
 } from "./key-schema.ts";
 
-/** A key of a configuration that has a value. */
+/** A configuration key that has a value. */
 interface EffectiveKey {
   readonly leaf: KeyLeaf;
-  /** As in a file: a duration is "30s", a secret its reference. */
+  /** As written in a file: a duration is "30s", a secret is its reference. */
   readonly value: unknown;
   /** `file:line`, the environment variable, or "default". */
   readonly origin: string;
 }
 
-/** All keys of a configuration. */
+/** All keys in a configuration. */
 export interface EffectiveConfig {
   readonly keys: readonly EffectiveKey[];
-  /** Keys without a value and without a default. */
+  /** Keys without a value or a default. */
   readonly unset: readonly KeyLeaf[];
 }
 
-/** Returns the values of all keys, with the defaults of those that are not given. */
+/** Returns the values of all keys, using defaults for keys that are not given. */
 export function effectiveConfig<Config>(
   kind: ConfigKind<Config>,
   parsed: ParsedConfig<Config>,
@@ -51,7 +51,7 @@ export function effectiveConfig<Config>(
   };
 }
 
-/** Defaults that contradict what is given: with `validators`, for instance, the URLs of the one node have none. */
+/** Defaults that contradict the given values: with `validators`, for instance, the single node's URLs have no default. */
 function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]): ReadonlySet<EffectiveKey> {
   try {
     withoutSecrets(() => parseConfig({ file: "", text: stringifyJson(nested(keys)) }, kind.schema));
@@ -65,7 +65,7 @@ function unusedDefaults(kind: ConfigKind<unknown>, keys: readonly EffectiveKey[]
   }
 }
 
-/** Replaces missing values by their defaults. */
+/** Replaces missing values with their defaults. */
 function filledValue(schema: KeySchema, given: unknown): unknown {
   const value = given ?? (given === null && isNullable(schema) ? null : schema.default);
   if (Array.isArray(value)) {
@@ -88,7 +88,7 @@ function isNullable({ type, anyOf = [] }: KeySchema): boolean {
   return type === "null" || (Array.isArray(type) && type.includes("null")) || anyOf.some(isNullable);
 }
 
-/** Returns the value at a path of sections. */
+/** Returns the value at a path through sections. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   return path.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), value);
 }
@@ -108,14 +108,14 @@ function nested(keys: readonly EffectiveKey[]): Record<string, unknown> {
   return root;
 }
 
-/** How a configuration is printed. */
+/** How to print a configuration. */
 export interface ShowOptions {
   readonly withOrigin: boolean;
-  /** Prints "[redacted]" instead of the reference of a secret. The secret itself is never printed. */
+  /** Prints "[redacted]" instead of a secret's reference. The secret itself is never printed. */
   readonly isRedacted: boolean;
 }
 
-/** Returns the YAML of all keys with their origins as comments. Keys without a value are comments at the end. */
+/** Returns all keys as YAML, with their origins as comments. Keys without a value are listed as comments at the end. */
 export function effectiveYaml({ keys, unset }: EffectiveConfig, options: ShowOptions): string {
   const shown = redacted(keys, options.isRedacted);
   const document = new Document(nested(shown));
@@ -138,7 +138,7 @@ function comment(document: Document, { leaf, origin }: EffectiveKey): void {
   else if (isScalar(value)) value.comment = ` ${origin}`;
 }
 
-/** Returns the JSON of all keys: their values, or with origins `{values, origins}`. */
+/** Returns all keys as JSON: their values, or `{values, origins}` if origins are requested. */
 export function effectiveJson({ keys }: EffectiveConfig, options: ShowOptions): string {
   const shown = redacted(keys, options.isRedacted);
   const values = nested(shown);
@@ -155,7 +155,7 @@ function redacted(keys: readonly EffectiveKey[], isRedacted: boolean): readonly 
   }));
 }
 
-/** Replaces what may contain a key: the query of a URL, and its path where `hasKey` is set. */
+/** Replaces the parts of a URL that may contain a key: its query, and its path if `hasKey` is set. */
 function cutUrl(url: string, hasKey: boolean): string {
   if (!URL.canParse(url)) return "[redacted]";
   const { origin, pathname, search } = new URL(url);
@@ -163,7 +163,7 @@ function cutUrl(url: string, hasKey: boolean): string {
   return search === "" ? url : `${origin}${pathname}?[redacted]`;
 }
 
-/** Replaces the references of secrets in a value, and its URLs that may have a key. */
+/** Replaces secret references in a value, and URLs that may contain a key. */
 function withSecrets(
   schema: KeySchema,
   value: unknown,
@@ -191,8 +191,8 @@ function withSecrets(
 }
 
 /**
- * Returns a text for each key by which a change of its value shows, secrets included: a secret appears as its hash, so that
- * a file with another secret in it is a change.
+ * Returns a string per key that changes whenever the key's value changes. Secrets are included as hashes, so that a file with a
+ * different secret counts as a change.
  */
 export function keyFingerprints<Config>(
   kind: ConfigKind<Config>,

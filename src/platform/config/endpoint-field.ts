@@ -2,19 +2,19 @@ import { z } from "zod";
 import { certificatesField, httpUrlField, processSecretSource, secretField } from "./config-fields.ts";
 
 /**
- * Field for a server on any machine: a URL, or a section with the URL, a name and headers. `config show` leaves out the URL's query, and
- * with `hasKey` its path, which may be a key.
+ * Field for a server on any machine: a URL, or a section with the URL, a name and headers. `config show` redacts the URL's query
+ * and, with `hasKey`, its path, which may be a key.
  */
 export function endpointField(secrets = processSecretSource, { hasKey = false } = {}) {
   return z.preprocess(urlAsSection, endpointSection(secrets, hasKey));
 }
 
-/** As {@link endpointField}; null stands for none. */
+/** Like {@link endpointField}; null means none. */
 export function nullableEndpointField(secrets = processSecretSource) {
   return z.preprocess(urlAsSection, endpointSection(secrets, false).nullable());
 }
 
-/** Turns a URL, the short form of a section, into the section. */
+/** Expands a URL, the short form of a section, into the section. */
 export function urlAsSection(value: unknown): unknown {
   return typeof value === "string" ? { url: value } : value;
 }
@@ -36,7 +36,7 @@ function endpointSection(secrets: typeof processSecretSource, hasKey: boolean) {
   });
 }
 
-/** The section `tls`. `what`: the servers that it is about. */
+/** The `tls` section. `what` names the servers that it applies to. */
 export function tlsSchema(what: string, secrets = processSecretSource) {
   return z
     .strictObject({

@@ -2,39 +2,39 @@ import { z } from "zod";
 import { isRecord } from "../base/json.ts";
 
 /**
- * A configuration key, as JSON Schema (draft 2020-12) describes it. It comes from the zod schema that parses the key, so
- * the parser, `config/schema`, the examples and the tables in the READMEs agree.
+ * A configuration key, as described by JSON Schema (draft 2020-12). It is derived from the zod schema that parses the key, so the
+ * parser, `config/schema`, the examples and the tables in the READMEs agree.
  */
 export interface KeySchema {
   readonly type?: string | readonly string[];
   readonly description?: string;
   readonly default?: unknown;
-  /** The first one is the value in the example file. */
+  /** The first example is the value in the example file. */
   readonly examples?: readonly unknown[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly properties?: Readonly<Record<string, KeySchema>>;
   readonly required?: readonly string[];
   readonly items?: KeySchema;
-  /** The keys of a section that the file names. */
+  /** Schema for keys whose names the file chooses. */
   readonly additionalProperties?: KeySchema | boolean;
-  /** Whether the path of a URL may contain a key, as its query may. Only endpoints' URLs have it. */
+  /** True if a URL's path may contain a key, as its query may. Set only for endpoint URLs. */
   readonly hasKey?: boolean;
   readonly anyOf?: readonly KeySchema[];
   readonly oneOf?: readonly KeySchema[];
-  /** The example file has the key in a comment, since it excludes another key or changes what the relayer does. */
+  /** The key is commented out in the example file because it excludes another key or changes what the relayer does. */
   readonly commentedOut?: boolean;
-  /** Of a section: also that of its keys, unless they have their own. */
+  /** On a section, also applies to its keys unless they have their own. */
   readonly reload?: KeyReload;
 }
 
 /**
- * What a reload of the configuration does with a changed key. `live`: it is set while the services run. `process`: it needs a
- * new process. Without the keyword, the services start again in the same process.
+ * How a reload of the configuration applies a changed key. `live`: while the services run. `process`: only with a new process.
+ * Without the keyword, the services restart in the same process.
  */
 type KeyReload = "live" | "process";
 
-/** Returns the JSON Schema of a configuration file. */
+/** Returns the JSON Schema for a configuration file. */
 export function keySchema(schema: z.ZodType): KeySchema {
   const json: unknown = JSON.parse(
     JSON.stringify(
@@ -71,12 +71,12 @@ export function isSecret({ properties }: Readonly<Record<string, unknown>> | Key
   return isRecord(properties) && Object.keys(properties).toSorted().join() === "env,file";
 }
 
-/** True for an endpoint: the URL of a server, or a section with it. */
+/** True for an endpoint: a server's URL, or a section that contains it. */
 export function isEndpoint(schema: KeySchema): boolean {
   return sectionOf(schema)?.properties?.["url"]?.hasKey !== undefined;
 }
 
-/** A key with a value: not a section, and not a key within a list. */
+/** A key with a value: neither a section nor a key inside a list. */
 export interface KeyLeaf {
   readonly path: readonly string[];
   readonly schema: KeySchema;
@@ -84,8 +84,8 @@ export interface KeyLeaf {
 }
 
 /**
- * Returns the keys of a schema in its order. A list is one key, and so are a secret, an endpoint, and a section that `given` has in
- * its short form.
+ * Returns a schema's keys in schema order. A list is one key, and so are a secret, an endpoint, and a section for which `given`
+ * has the short form.
  */
 export function keyLeaves(schema: KeySchema, given: unknown = {}): readonly KeyLeaf[] {
   return leavesOf({ path: [], schema, reload: "services" }, given);
@@ -102,12 +102,12 @@ function leavesOf({ path, schema, reload }: KeyLeaf, given: unknown): readonly K
   );
 }
 
-/** Returns the section that a key's value is, or can be beside a short form. */
+/** Returns a key's section, even if the key also has a short form. */
 export function sectionOf(schema: KeySchema): KeySchema | undefined {
   return [schema, ...(schema.anyOf ?? [])].find(({ properties }) => properties !== undefined);
 }
 
-/** Among several kinds of sections, the one that has all keys of the value, and its constants. */
+/** Selects, among several kinds of sections, the one with all of the value's keys and matching constants. */
 export function optionOf(items: KeySchema, value: unknown): KeySchema {
   const options = items.oneOf ?? items.anyOf ?? [items];
   const entries = Object.entries(isRecord(value) ? value : {});
@@ -128,10 +128,10 @@ const SECRET_KEYS = {
   maxProperties: 1,
 };
 
-/** What is said about a key, in whatever form its value is. */
+/** Keywords about a key that apply to any form of its value. */
 const ABOUT_KEY = new Set(["description", "example", "initial", "commentedOut", "reload"]);
 
-/** Replaces a schema, which may be one of several, by one that accepts a text too. */
+/** Replaces a schema, which may have alternatives, with one that also accepts a string. */
 function orText(jsonSchema: Record<string, unknown>): void {
   const form = Object.fromEntries(Object.entries(jsonSchema).filter(([key]) => !ABOUT_KEY.has(key)));
   const options: unknown = form["anyOf"];

@@ -7,17 +7,17 @@ import { errorReply, type HttpReply, jsonReply } from "./http-route.ts";
 import { type ApiRoute, errorOf, getJson, postJson, serveRoute, time } from "./route-about.ts";
 
 export interface ControlDeps {
-  /** Absent: the settings are fixed. */
+  /** If absent, the settings are fixed. */
   readonly reloader?: Reloader | undefined;
-  /** Absent: the level is fixed. */
+  /** If absent, the level is fixed. */
   readonly logLevel?: LogLevelControl | undefined;
 }
 
 const level = z.strictObject({ level: z.enum(LOG_LEVELS) });
 
 /**
- * The routes that control a daemon. Those that change something need the token, on a loopback address too: every program and every
- * user of the machine can reach it.
+ * The routes that control a daemon. Routes that change something need the token even on a loopback address, which every program
+ * and user on the machine can reach.
  */
 export const CONTROL_API = {
   reload: postJson(
@@ -36,7 +36,7 @@ export const CONTROL_API = {
   }),
 };
 
-/** Creates the routes of {@link CONTROL_API} that a daemon can have. */
+/** Creates the {@link CONTROL_API} routes that a daemon supports. */
 export function controlRoutes({ reloader, logLevel }: ControlDeps): readonly ApiRoute[] {
   return [
     ...(reloader === undefined
@@ -68,7 +68,7 @@ function setLevel(logLevel: LogLevelControl, body: Uint8Array): HttpReply {
   return jsonReply(200, { level: found });
 }
 
-/** The JSON of {@link reloadJson}. */
+/** Schema for the JSON from {@link reloadJson}. */
 export const RELOAD_STATUS = z.strictObject({
   loaded_at: time,
   last_reload_successful: z.boolean(),
@@ -77,7 +77,7 @@ export const RELOAD_STATUS = z.strictObject({
   need_restart: z.array(z.string()),
 });
 
-/** Converts the state of the configuration to JSON for `/api/status`. Absent values are null. */
+/** Converts the configuration's state to JSON for `/api/status`. Absent values are null. */
 export function reloadJson(status: ReloadStatus) {
   return {
     loaded_at: isoTime(status.successAtMs),

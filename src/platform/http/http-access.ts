@@ -4,31 +4,31 @@ import { isIP } from "node:net";
 /** Which host names and web pages may use an HTTP server. */
 export interface HttpAccess {
   /**
-   * Host names that clients may use besides the loopback names. "*" stands for every name. Without it, a server on a
-   * loopback address accepts the loopback names only, and a server on another address accepts every name.
+   * Host names that clients may use besides the loopback names. "*" allows every name. Without `hosts`, a server on a loopback
+   * address accepts only the loopback names, and a server on another address accepts every name.
    */
   readonly hosts?: readonly string[];
   /**
-   * Origins whose pages may read replies (CORS): "https://app.example", with at most one "*" as in CometBFT, "*" for
-   * every origin, "localhost" for every page of this machine. Default: none.
+   * Origins whose pages may read replies (CORS): "https://app.example", with at most one "*" as in CometBFT, "*" for every
+   * origin, "localhost" for every page on this machine. Default: none.
    */
   readonly origins?: readonly string[];
 }
 
-/** Result of the check of a request's headers. */
+/** Result of checking a request's headers. */
 export type AccessResult =
-  /** `origin` is the value of `Access-Control-Allow-Origin`, or undefined without CORS. */
+  /** `origin` is the value for `Access-Control-Allow-Origin`, or undefined without CORS. */
   | { readonly ok: true; readonly origin: string | undefined }
   | { readonly ok: false; readonly reason: string };
 
 const ACCEPTED: AccessResult = { ok: true, origin: undefined };
-/** Bound of the hosts that {@link createAccessCheck} remembers. */
+/** Maximum number of hosts that {@link createAccessCheck} remembers. */
 const MAX_KNOWN = 100;
 
 /**
- * Returns the check of a server on the address `listenHost`. A page of the web can make its own name resolve to this
- * machine (DNS rebinding); its requests then carry that name as `Host`. Requests of pages carry `Origin`: pages of this
- * machine, pages of the server itself and pages of `access.origins` may send requests.
+ * Returns the check for a server on the address `listenHost`. A web page can make its own name resolve to this machine (DNS
+ * rebinding); its requests then carry that name as `Host`. Requests from pages carry `Origin`: pages on this machine, the
+ * server's own pages and pages from `access.origins` may send requests.
  */
 export function createAccessCheck(
   listenHost: string,
@@ -62,7 +62,7 @@ export function createAccessCheck(
   };
 }
 
-/** Checks the syntax of a pattern of {@link HttpAccess.origins}. */
+/** Checks the syntax of a pattern in {@link HttpAccess.origins}. */
 export function isOriginPattern(text: string): boolean {
   if (text === "*" || text === "localhost") return true;
   // "*" may stand for a part of the name, or for the port.
@@ -70,14 +70,14 @@ export function isOriginPattern(text: string): boolean {
   return !plain.includes("*") && URL.canParse(plain) && new URL(plain).origin === plain.toLowerCase();
 }
 
-/** Returns true for a name or an IP address that always means this machine. */
+/** Returns true for a name or IP address that always means this machine. */
 export function isLoopbackName(name: string): boolean {
   const plain = normalName(name);
   if (isIP(plain) === 4) return plain.startsWith("127.");
   return plain === "localhost" || plain.endsWith(".localhost") || plain === "::1";
 }
 
-/** Lower case, without brackets of IPv6 and without the dot of a fully qualified name. */
+/** Lower case, without IPv6 brackets and without the trailing dot of a fully qualified name. */
 function normalName(name: string): string {
   return name
     .toLowerCase()
@@ -85,7 +85,7 @@ function normalName(name: string): string {
     .replace(/(.)\.$/, "$1");
 }
 
-/** The name in a `Host` header, "name:port". Returns undefined for a text of another form. */
+/** The name in a `Host` header, "name:port". Returns undefined for any other text. */
 function hostNameOf(host: string): string | undefined {
   const match = /^(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(?::\d{1,5})?$/.exec(host);
   return match?.[1] === undefined ? undefined : normalName(match[1]);
@@ -108,7 +108,7 @@ function quote(text: string): string {
   return JSON.stringify(text.slice(0, 100));
 }
 
-/** Headers of a reply to a page that may read it. Empty without CORS. */
+/** Headers for a reply that a page may read. Empty without CORS. */
 export function corsHeaders(origin: string | undefined): Readonly<Record<string, string>> {
   if (origin === undefined) return {};
   return {
@@ -118,7 +118,7 @@ export function corsHeaders(origin: string | undefined): Readonly<Record<string,
   };
 }
 
-/** Headers of the reply to a preflight request: CometBFT's defaults, and the height header of REST. */
+/** Headers for the reply to a preflight request: CometBFT's defaults, plus REST's height header. */
 export function preflightHeaders(
   origin: string,
   headers: IncomingHttpHeaders,

@@ -5,36 +5,37 @@ import type { Duplex } from "node:stream";
 
 export interface HttpConnectionsOptions {
   /**
-   * Open connections. At the limit, a new one replaces the one that has been without a complete request for the longest time. A client
-   * that has just connected has not sent its request yet, so others with half a request go first.
+   * Maximum number of open connections. At the limit, a new connection replaces the one that has gone longest without a complete
+   * request. A client that has just connected has not sent its request yet, so connections with half a request are replaced
+   * first.
    */
   readonly maxConnections: number;
-  /** The server cuts a connection that takes nothing of an unsent reply for this time. */
+  /** The server closes a connection if its client reads none of an unsent reply for this long. */
   readonly stalledMs: number;
   readonly budget: SendBudget;
   /** Handles a request. */
   readonly serve: (response: ServerResponse) => void;
 }
 
-/** The connections of an HTTP server. Each handles one request at a time, as in Go. */
+/** An HTTP server's connections. Each handles one request at a time, as in Go. */
 export interface HttpConnections {
   readonly add: (socket: Socket) => void;
-  /** Takes a request, identified by its response. */
+  /** Accepts a request, identified by its reply. */
   readonly take: (response: ServerResponse) => void;
   /** Counts the bytes of an ended response that the socket has not taken yet. */
   readonly sent: (response: ServerResponse, bytes: number) => void;
-  /** Stops serving requests on an upgraded connection. Returns false when it still has requests without a reply. */
+  /** Stops serving requests on an upgraded connection. Returns false if it still has unanswered requests. */
   readonly upgrade: (socket: Socket) => boolean;
 }
 
-/** Queued requests of a connection above which the server stops reading from it. */
+/** Queued requests per connection above which the server stops reading from it. */
 const PAUSE_AT = 16;
 /**
- * Queued requests above which the server cuts the connection. One read of Node returns up to 64 KiB, which hold 2,621 smallest
- * requests, so a paused connection stays below.
+ * Queued requests above which the server closes the connection. One read in Node returns up to 64 KiB, enough for 2,621 of the
+ * smallest requests, so a paused connection stays below this limit.
  */
 const MAX_QUEUED = 4_096;
-/** Queued requests of all connections, at which the server cuts those that it has paused. Each takes about 5 kB. */
+/** Queued requests over all connections at which the server closes connections instead of pausing them. Each takes about 5 kB. */
 const MAX_QUEUED_TOTAL = 16_384;
 
 /** Creates an empty set of connections. */
@@ -68,11 +69,11 @@ export function createHttpConnections(options: HttpConnectionsOptions): HttpConn
 interface Pool {
   readonly options: HttpConnectionsOptions;
   readonly all: Map<Socket, HttpConnection>;
-  /** Connections that no request is being handled on, the longest idle first. */
+  /** Connections with no request in progress, longest idle first. */
   readonly idle: Set<HttpConnection>;
-  /** Queued requests of all connections. */
+  /** Queued requests over all connections. */
   queued: number;
-  /** Changes of state of all connections so far. */
+  /** Number of state changes over all connections so far. */
   changes: number;
 }
 
@@ -86,7 +87,7 @@ function evict(pool: Pool): boolean {
   return true;
 }
 
-/** Returns the connection whose body has been arriving for the longest time. Linear; only at the limit. */
+/** Returns the connection whose body has been arriving longest. Linear; only used at the limit. */
 function longestIncomplete(pool: Pool): HttpConnection | undefined {
   let longest: HttpConnection | undefined;
   for (const connection of pool.all.values()) {
@@ -116,7 +117,7 @@ class HttpConnection {
   readonly #queue: ServerResponse[] = [];
   #isBusy = false;
   #current: ServerResponse | undefined;
-  /** Number of its last change of state, in the order of all connections: opened, begun with a request, or idle again. */
+  /** Number of its last state change, counted over all connections: opened, request begun, or idle again. */
   since: number;
   readonly #onResponseClose = (): void => this.#next();
 
@@ -137,7 +138,7 @@ class HttpConnection {
     this.pauseWhenFull();
   }
 
-  /** Returns whether a request is being handled whose body has not arrived completely. */
+  /** Returns whether the request in progress has a body that has not fully arrived. */
   isIncomplete(): boolean {
     return this.#current?.req.complete === false;
   }
@@ -196,13 +197,13 @@ class HttpConnection {
   }
 }
 
-/** Bounds the bytes that the clients of a server have not read yet, over all connections together. */
+/** Limits the bytes that a server's clients have not read yet, over all connections. */
 export interface SendBudget {
-  /** Returns undefined when there is capacity for another reply now. Otherwise resolves when there is, within about a second. */
+  /** Returns undefined if there is capacity for another reply now. Otherwise resolves once there is, within about a second. */
   readonly untilCapacity: () => Promise<void> | undefined;
   /**
-   * Counts unsent bytes until the returned function is called. `cut` must discard the bytes. The budget calls it when
-   * the bytes are unsent for half a second and other clients need the capacity.
+   * Counts unsent bytes until the returned function is called. `cut` must discard the bytes. The budget calls it if the bytes are
+   * still unsent after half a second and other clients need the capacity.
    */
   readonly hold: (bytes: number, cut: () => void) => () => void;
 }
@@ -213,10 +214,10 @@ interface Hold {
   readonly cut: () => void;
 }
 
-/** Time that a client gets to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
+/** Time that a client has to read a reply while others wait for capacity. A client on loopback reads 1 MB in a few ms. */
 const SLOW_AFTER_MS = 500;
 
-/** Creates a budget. It may be exceeded by one reply, since a reply is counted when its size is known. */
+/** Creates a budget. One reply may exceed it, because a reply is counted once its size is known. */
 export function createSendBudget(maxBytes: number): SendBudget {
   // In insertion order, so the oldest is first.
   const holds = new Set<Hold>();
@@ -229,7 +230,7 @@ export function createSendBudget(maxBytes: number): SendBudget {
     heldBytes -= hold.bytes;
     if (waiters.length > 0) wake();
   };
-  /** Wakes the waiters one after the other, because each may use up the capacity again. */
+  /** Wakes the waiters one by one, because each may use up the capacity again. */
   const wake = (): void => {
     if (isWaking) return;
     isWaking = true;
@@ -273,7 +274,7 @@ export function createSendBudget(maxBytes: number): SendBudget {
   };
 }
 
-/** Time that a client gets to close its side of a connection. */
+/** Time that a client has to close its side of a connection. */
 const LINGER_MS = 1_000;
 
 /** Destroys a socket whose write side has ended, unless the client closes it first. */
@@ -283,7 +284,7 @@ function closeLater(socket: Duplex): void {
   socket.once("close", () => clearTimeout(timer));
 }
 
-/** Replies to a request whose connection Node no longer serves, such as an upgrade, and closes the connection. */
+/** Replies to a request on a connection that Node no longer serves, such as an upgrade, and closes the connection. */
 export function refuseUpgrade(socket: Duplex, status: string, text = ""): void {
   socket.end(
     `HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(text)}\r\n\r\n${text}`,

@@ -4,10 +4,10 @@ import { onAbort } from "../base/abort.ts";
 import { CodedError } from "../base/errors.ts";
 import { stringifyJson } from "../base/json.ts";
 
-/** A request as the handler of a route receives it, with the complete body. */
+/** A request as passed to a route's handler, with the complete body. */
 export interface RouteRequest extends Pick<HttpRequest, "method" | "headers" | "signal"> {
   readonly path: string;
-  /** Values of the `:name` parts of the route's path, percent-decoded. */
+  /** Values for the `:name` segments in the route's path, percent-decoded. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
   readonly body: Uint8Array;
@@ -23,7 +23,7 @@ export interface HttpRoute {
   readonly handle: (request: RouteRequest) => HttpReply | Promise<HttpReply>;
 }
 
-/** A request that the server itself rejects. `status` is the HTTP status for it. */
+/** A request that the server itself rejects. `status` is the HTTP status to return. */
 export class HttpRequestError extends CodedError<
   | { readonly code: "bad-request"; readonly status: 400 }
   | { readonly code: "body-too-large"; readonly status: 413; readonly limitBytes: number }
@@ -42,7 +42,7 @@ export interface HttpRequest {
   readonly signal: AbortSignal;
 }
 
-/** The response of a handler. The server adds `Content-Length`, except to a stream. */
+/** A handler's reply. The server adds `Content-Length`, except for a stream. */
 export interface HttpReply {
   readonly status: number;
   /** A list of values repeats the header. */
@@ -53,16 +53,16 @@ export interface HttpReply {
 }
 
 /**
- * A body that is written over time, such as server-sent events. The server ends the reply when `run` resolves, and cuts it
- * when `run` rejects. `signal` aborts when the client disconnects or the server closes.
+ * A body written over time, such as server-sent events. The server ends the reply when `run` resolves, and cuts it off when `run`
+ * rejects. `signal` aborts when the client disconnects or the server closes.
  */
 export interface HttpStream {
   readonly run: (write: WriteChunk, signal: AbortSignal) => Promise<void>;
 }
 
 /**
- * Writes a part of the body. Resolves when the client has taken it, so a slow client has at most one part unsent. Rejects
- * when the connection is gone.
+ * Writes a chunk of the body. Resolves when the client has taken it, so a slow client has at most one chunk unsent. Rejects if
+ * the connection is gone.
  */
 export type WriteChunk = (text: string) => Promise<void>;
 
@@ -80,7 +80,7 @@ export function jsonReply(status: number, value: unknown): HttpReply {
   };
 }
 
-/** A plain text reply. */
+/** A plain-text reply. */
 export function textReply(status: number, text: string): HttpReply {
   return {
     status,
@@ -89,34 +89,34 @@ export function textReply(status: number, text: string): HttpReply {
   };
 }
 
-/** The JSON format of every error reply: `{"error": code, "message": text}`. */
+/** The JSON format for all error replies: `{"error": code, "message": text}`. */
 export function errorReply(status: number, code: string, message: string): HttpReply {
   return jsonReply(status, { error: code, message });
 }
 
-/** Server values that {@link IncomingRequest} needs. */
+/** Server values needed by {@link IncomingRequest}. */
 interface RequestContext {
   readonly maxBodyBytes: number;
   readonly largeBodies: LargeBodies;
-  /** Aborts when the server begins to close. */
+  /** Aborts when the server starts to close. */
   readonly closing: AbortSignal;
 }
 
-/** The bodies above 64 KiB of all requests without a reply. */
+/** Bodies above 64 KiB, over all requests not yet answered. */
 export interface LargeBodies {
   readonly maxBytes: number;
   /** Received bytes. */
   bytes: number;
 }
 
-/** Bodies up to this size are always read: the number of connections bounds them. */
+/** Bodies up to this size are always read: the number of connections limits them. */
 const SMALL_BODY_BYTES = 65_536;
 
 const NO_BODY = new Uint8Array(0);
 
 /**
- * A request over Node's objects. A class, so that the getter is on the prototype: a getter in an object literal gives every
- * request its own hidden class, which costs a tenth of a small request.
+ * A request on top of Node's objects. A class, so that the getter is on the prototype: a getter in an object literal gives every
+ * request its own hidden class, which adds a tenth to the cost of a small request.
  */
 export class IncomingRequest implements HttpRequest {
   readonly method: string;
@@ -147,7 +147,7 @@ export class IncomingRequest implements HttpRequest {
   }
 }
 
-/** Parses a request target: a path with query, or an absolute URL as clients send it to proxies. */
+/** Parses a request target: a path with a query, or an absolute URL as clients send it to proxies. */
 function parseTarget(target: string): URL {
   // Not `new URL(target, base)`: it would take `//name/path` for a host.
   const url = target.startsWith("/") ? `http://localhost${target}` : target;
@@ -158,7 +158,7 @@ function parseTarget(target: string): URL {
   }
 }
 
-/** Returns a signal that aborts when the client disconnects or the server begins to close. */
+/** Returns a signal that aborts when the client disconnects or the server starts to close. */
 export function requestSignal(outgoing: ServerResponse, closing: AbortSignal): AbortSignal {
   const controller = new AbortController();
   const disconnect = (): void => controller.abort(new Error("the client has disconnected"));

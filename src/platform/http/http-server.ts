@@ -25,51 +25,57 @@ import {
 } from "./http-route.ts";
 import { listen, type ListenOptions } from "./listen.ts";
 
-/** Bounds of an HTTP server. */
+/** Limits of an HTTP server. */
 export interface HttpLimits {
   readonly maxBodyBytes: number;
-  /** Bytes of all bodies above 64 KiB whose requests have no reply. The server refuses further ones with 503. Default: 64 MiB. */
+  /**
+   * Total bytes of bodies above 64 KiB in unanswered requests. Beyond this, the server refuses such bodies with 503. Default: 64
+   * MiB.
+   */
   readonly maxLargeBodiesBytes?: number;
-  /** Open connections. A further one replaces the one that has been without a complete request for the longest time, or is cut. */
+  /**
+   * Maximum number of open connections. A further connection replaces the one that has gone longest without a complete request,
+   * or is closed.
+   */
   readonly maxConnections: number;
-  /** Time for the head of a request to arrive. */
+  /** Time allowed for a request's head to arrive. */
   readonly headersTimeoutMs: number;
-  /** Time for the complete request to arrive. */
+  /** Time allowed for the complete request to arrive. */
   readonly requestTimeoutMs: number;
-  /** Idle time after which a kept-alive connection closes. */
+  /** Idle time after which a keep-alive connection is closed. */
   readonly keepAliveMs: number;
-  /** Unsent bytes of all replies above which the server delays requests and cuts the clients that read slowly. */
+  /** Unsent bytes over all replies above which the server delays requests and disconnects slow readers. */
   readonly maxUnsentBytes: number;
-  /** Time after which the server cuts a client that takes nothing of a reply. */
+  /** Time after which the server disconnects a client that reads none of a reply. */
   readonly stalledMs: number;
-  /** Time that open requests get at close. */
+  /** Time allowed for open requests to finish when the server closes. */
   readonly closeGraceMs: number;
 }
 
 export interface HttpServerOptions extends ListenOptions {
   readonly limits: HttpLimits;
   readonly access?: HttpAccess;
-  /** Time of the header `Date`, ms. Default: this machine's. */
+  /** Time for the `Date` header, ms. Default: this machine's time. */
   readonly dateMs?: () => number;
-  /** Shares one budget between servers, e.g. HTTP and WebSocket. Default: a new one with `maxUnsentBytes`. */
+  /** Shares one budget between servers, e.g. HTTP and WebSocket. Default: a new budget of `maxUnsentBytes`. */
   readonly budget?: SendBudget;
   readonly handle: (request: HttpRequest) => HttpReply | Promise<HttpReply>;
   /** The reply to a request whose handler failed, or that the server rejects with {@link HttpRequestError}. */
   readonly failureReply: (error: unknown) => HttpReply;
   /**
-   * Takes accepted `Upgrade` requests, e.g. for WebSocket. The socket has an error listener. Without this handler the server
-   * ignores the header, as RFC 9110 allows.
+   * Accepts `Upgrade` requests, e.g. for WebSocket. The socket has an error listener. Without this handler, the server ignores
+   * the header, as RFC 9110 allows.
    */
   readonly upgrade?: (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 }
 
 /** A listening server. */
 export interface OpenHttpServer {
-  /** The bound address, with the real port. */
+  /** The bound address, with the actual port. */
   readonly address: ListenAddress;
   /**
-   * Stops listening and aborts the signals of open requests. Cuts the connections that are still open after the grace
-   * time. May be called more than once. Upgraded connections must be closed first, by the owner of `upgrade`.
+   * Stops listening and aborts the signals of open requests. Closes connections that are still open after the grace period. May
+   * be called more than once. The owner of `upgrade` must first close upgraded connections.
    */
   readonly close: () => Promise<void>;
 }
@@ -77,7 +83,7 @@ export interface OpenHttpServer {
 const MAX_HEADERS = 100;
 const MAX_LARGE_BODIES_BYTES = 67_108_864;
 
-/** Opens an HTTP server. Rejects with `ListenError` when it cannot bind the address. */
+/** Opens an HTTP server. Rejects with `ListenError` if it cannot bind the address. */
 export async function openHttpServer(
   options: HttpServerOptions,
   { logger }: { readonly logger: Logger },
@@ -127,7 +133,7 @@ interface ServerContext {
   readonly connections: HttpConnections;
   readonly budget: SendBudget;
   readonly checkAccess: ReturnType<typeof createAccessCheck>;
-  /** Aborts when the server begins to close. */
+  /** Aborts when the server starts to close. */
   readonly closing: AbortSignal;
   readonly maxBodyBytes: number;
   readonly largeBodies: LargeBodies;
@@ -218,7 +224,7 @@ function send(outgoing: ServerResponse, reply: HttpReply, context: ServerContext
   context.connections.sent(outgoing, bytes);
 }
 
-/** Runs a stream after the head of its reply was written, and ends the reply. Never rejects. */
+/** Runs a stream after the head of its reply has been written, and ends the reply. Never rejects. */
 async function sendStream(
   outgoing: ServerResponse,
   stream: HttpStream,

@@ -6,17 +6,17 @@ import { errorReply, type HttpReply, type HttpRoute, textReply } from "./http-ro
 import type { OpenHttpServer } from "./http-server.ts";
 import { type HttpService, openRouteServer, type RouteServerOptions } from "./route-server.ts";
 
-/** An HTTP server that stays open while the services behind it end and start again. */
+/** An HTTP server that stays open while the services behind it stop and restart. */
 export interface LastingServer {
   /**
-   * Creates a service that serves these routes with this token while it runs. The first one to run opens the server: later ones
-   * have its address and its access rules. In between, requests get 503.
+   * Creates a service that serves these routes with this token while it runs. The first service to run opens the server; later
+   * services share its address and access rules. Between services, requests get 503.
    */
   readonly serve: (options: RouteServerOptions) => HttpService;
   readonly close: () => Promise<void>;
 }
 
-/** Replies while no service runs. The process is alive: a supervisor must not kill it for that. */
+/** Replies while no service runs. The process is still alive, so a supervisor must not kill it. */
 const RESTING: readonly HttpRoute[] = [
   { method: "GET", path: "/livez", handle: () => textReply(200, "ok\n") },
   ...(["GET", "POST", "PUT", "DELETE"] as const).map(
@@ -68,7 +68,7 @@ export function createLastingServer(deps: { readonly logger: Logger }): LastingS
   return { serve, close: async () => (await opened?.catch(() => undefined))?.close() };
 }
 
-/** A page that is open would otherwise show the state of ended services for ever. Its script connects again. */
+/** Without this, an open page would show the state of ended services forever. Its script reconnects. */
 function endingWith(route: HttpRoute, signal: AbortSignal): HttpRoute {
   return {
     ...route,

@@ -5,7 +5,10 @@ import type { ListenAddress } from "../config/config-fields.ts";
 
 /** Thrown when a server cannot bind its address. */
 class ListenError extends CodedError<{
-  /** `port-in-use`: another process listens there. `cannot-listen`: the address is not of this machine, or not allowed. */
+  /**
+   * `port-in-use`: another process listens on the port. `cannot-listen`: the address does not belong to this machine or is not
+   * allowed.
+   */
   readonly code: "port-in-use" | "cannot-listen";
   readonly host: string;
   readonly port: number;
@@ -17,7 +20,7 @@ class ListenError extends CodedError<{
 
 /** Where a server listens. */
 export interface ListenOptions {
-  /** Name of the server in logs and errors: "oracle-watchdog HTTP", "rpc". */
+  /** The server's name in logs and errors: "oracle-watchdog HTTP", "rpc". */
   readonly name: string;
   /** Port 0 picks a free port. */
   readonly listen: ListenAddress;
@@ -26,8 +29,8 @@ export interface ListenOptions {
 }
 
 /**
- * Binds a TCP or HTTP server and resolves with the bound address, which has the real port.
- * Rejects with {@link ListenError}, code `port-in-use` or `cannot-listen`.
+ * Binds a TCP or HTTP server and resolves with the bound address, including the actual port. Rejects with {@link ListenError},
+ * code `port-in-use` or `cannot-listen`.
  */
 export function listen(server: Server, options: ListenOptions): Promise<ListenAddress> {
   const { host, port } = options.listen;
@@ -65,8 +68,8 @@ function isPortInUse(cause: unknown): boolean {
 const LISTENING = "0A";
 
 /**
- * Returns the process that listens on a TCP port of this machine, e.g. `"node" (process 4711)`. Returns undefined for a
- * process of another user and on systems other than Linux. Reads /proc, which takes a few milliseconds.
+ * Returns the process that listens on a TCP port of this machine, e.g. `"node" (process 4711)`. Returns undefined for another
+ * user's process and on systems other than Linux. Reads /proc, which takes a few milliseconds.
  */
 function findPortHolder(port: number): string | undefined {
   const inode = ["/proc/net/tcp", "/proc/net/tcp6"]
@@ -102,7 +105,7 @@ function isPresent(value: string | undefined): value is string {
   return value !== undefined;
 }
 
-/** Returns undefined on an error: a process may end while it is read, and processes of other users are not readable. */
+/** Returns undefined on an error: a process may end while it is being read, and other users' processes are not readable. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -5,25 +5,25 @@ import tls from "node:tls";
 import { Agent, Client, type Dispatcher, ProxyAgent } from "undici";
 import type { Secret } from "../base/secret.ts";
 
-/** An address that an operator names, of a server on any machine. */
+/** The address of a server on any machine, as given by an operator. */
 export interface Endpoint {
   /** `http://…` or `https://…`, optionally with a path and `user:password@`. Messages never contain it, because it may contain a secret. */
   readonly url: string;
-  /** Further headers of each request, by name. */
+  /** Additional headers for each request, by name. */
   readonly headers?: Readonly<Record<string, Secret>> | undefined;
-  /** Name in messages and metrics. Default: the URL's host and port, with a number where several endpoints share them. */
+  /** Name in messages and metrics. Default: the URL's host and port, with a number if several endpoints share them. */
   readonly name?: string | undefined;
 }
 
-/** How other machines are reached. */
+/** How to reach other machines. */
 export interface NetworkOptions {
-  /** Certificates of private authorities (PEM), trusted in addition to the public ones. */
+  /** Certificates (PEM) of private authorities, trusted in addition to the public ones. */
   readonly ca?: string | undefined;
-  /** Has HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
+  /** Contains HTTP_PROXY, HTTPS_PROXY and NO_PROXY. Default: the process environment. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Returns distinct names of endpoints. Paths may be keys, so a number tells endpoints of one host apart. */
+/** Returns distinct names for endpoints. Paths may be keys, so a number distinguishes endpoints on the same host. */
 export function endpointNames(endpoints: readonly Endpoint[]): readonly string[] {
   const own = endpoints.map(({ url, name }) => name ?? (URL.canParse(url) ? new URL(url).host : ""));
   return own.map((name, index) => {
@@ -32,7 +32,7 @@ export function endpointNames(endpoints: readonly Endpoint[]): readonly string[]
   });
 }
 
-/** Returns the headers of an endpoint's requests: its own, and one for the credentials of its URL. */
+/** Returns the headers for an endpoint's requests: its own, plus one for the credentials in its URL. */
 export function endpointHeaders({ url, headers = {} }: Endpoint): Readonly<Record<string, string>> {
   const own = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value.reveal()]);
   return { ...authorization(new URL(url)), ...Object.fromEntries(own) };
@@ -44,20 +44,20 @@ function authorization(url: URL): Readonly<Record<string, string>> {
   return { authorization: `Basic ${Buffer.from(credentials, "utf8").toString("base64")}` };
 }
 
-/** Returns the certificates to trust; undefined: the public ones. */
+/** Returns the certificates to trust; undefined means the public ones. */
 export function trustedCertificates({ ca }: NetworkOptions): readonly string[] | undefined {
   return ca === undefined ? undefined : [...tls.rootCertificates, ca];
 }
 
-/** Connections to any number of servers, each through the proxy that the environment has for it. */
+/** Connections to any number of servers, each through the proxy that the environment sets for it. */
 export interface RemoteConnections {
-  /** What sends the requests to the origin of a URL. */
+  /** The dispatcher for requests to a URL's origin. */
   readonly to: (url: URL) => Dispatcher;
-  /** Closes all connections, also those in use. */
+  /** Closes all connections, including those in use. */
   readonly close: () => Promise<void>;
 }
 
-/** Creates connections. `settings` are those to each origin. */
+/** Creates connections. `settings` apply to the connections to each origin. */
 export function createRemoteConnections(
   {
     connect = {},
@@ -94,7 +94,7 @@ export function createRemoteConnections(
 }
 
 /**
- * The proxy that the environment has for a URL, by the rules of Go: never for this machine, nor for the hosts of NO_PROXY. Throws for one that
+ * The environment's proxy for a URL, following Go's rules: never for this machine, nor for hosts in NO_PROXY. Throws if the proxy
  * is not an HTTP proxy.
  */
 export function proxyOf(
@@ -122,14 +122,14 @@ export function proxyOf(
   return new URL(url);
 }
 
-/** Returns the header that a proxy with `user:password@` in its URL wants. */
+/** Returns the authorization header for a proxy with `user:password@` in its URL. */
 function proxyAuthorization(proxy: URL): string | undefined {
   return authorization(proxy)["authorization"];
 }
 
 /**
- * Returns where a redirect of `from` leads when it may be followed: to the same host, and not from TLS to plain text.
- * Otherwise returns the name of its target, without path and query, which may contain a secret.
+ * Returns the target of a redirect from `from` if it may be followed: to the same host, and not from TLS to plain text. Otherwise
+ * returns the target's name, without path and query, which may contain a secret.
  */
 export function followRedirect(from: URL, location: string): URL | string {
   if (!URL.canParse(location, from.href)) return "an invalid address";
@@ -138,7 +138,7 @@ export function followRedirect(from: URL, location: string): URL | string {
   return to.hostname === from.hostname && isSafe ? to : to.origin === "null" ? to.host : to.origin;
 }
 
-/** Returns the URL of a path below a base, which may have a path and a query of its own: "https://host/chain?key=k". */
+/** Returns the URL for a path below a base, which may have its own path and query: "https://host/chain?key=k". */
 export function urlBelow(base: string, path: string): URL {
   const url = new URL(base);
   const [, below = "", query = ""] = /^\/?([^?]*)\??(.*)$/.exec(path) ?? [];
@@ -147,7 +147,7 @@ export function urlBelow(base: string, path: string): URL {
   return url;
 }
 
-/** Returns the path of a URL below a base, with its own query: the reverse of {@link urlBelow}. Undefined when it is not below. */
+/** Returns a URL's path below a base, with its own query: the reverse of {@link urlBelow}. Undefined if it is not below. */
 export function pathBelow(base: URL, url: URL): string | undefined {
   const root = base.pathname.replace(/\/+$/, "");
   const isBelow = url.pathname === base.pathname || url.pathname.startsWith(`${root}/`);
@@ -159,7 +159,7 @@ export function pathBelow(base: URL, url: URL): string | undefined {
   return `${path}${own === "" ? "" : `?${own}`}`;
 }
 
-/** Creates the option `createConnection` of a WebSocket's request that goes through `proxy` by CONNECT. */
+/** Creates the `createConnection` option for a WebSocket request that goes through `proxy` using CONNECT. */
 export function tunnelThrough(
   proxy: URL,
   { ca, timeoutMs }: { readonly ca: readonly string[] | undefined; readonly timeoutMs: number },

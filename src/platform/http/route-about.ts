@@ -1,27 +1,27 @@
 import { z } from "zod";
 import type { HttpRoute } from "./http-route.ts";
 
-/** What a client must know of one response. */
+/** What a client needs to know about one reply. */
 interface ReplyAbout {
   readonly description: string;
   readonly mediaType: string;
-  /** Of JSON. */
+  /** For JSON. */
   readonly schema?: z.ZodType;
 }
 
-/** What a client must know of a route. */
+/** What a client needs to know about a route. */
 export interface RouteAbout {
-  /** What the response has, or what the request does: Markdown, without a full stop. */
+  /** What the reply contains or what the request does: Markdown, without a full stop. */
   readonly summary: string;
-  /** Parameters of the query by name: Markdown. */
+  /** Query parameters by name: Markdown. */
   readonly query?: Readonly<Record<string, string>>;
-  /** JSON in the body of the request. */
+  /** JSON in the request's body. */
   readonly body?: z.ZodType;
-  /** By status. The server's own errors are the same for all routes. */
+  /** Replies by status. The server's own errors are the same for all routes. */
   readonly replies: Readonly<Record<number, ReplyAbout>>;
 }
 
-/** A route without its handler: what `/openapi.json` and docs/http-api.md say of it. */
+/** A route without its handler, as described in `/openapi.json` and docs/http-api.md. */
 export interface RouteDefinition extends Omit<HttpRoute, "handle"> {
   readonly about: RouteAbout;
 }
@@ -29,14 +29,14 @@ export interface RouteDefinition extends Omit<HttpRoute, "handle"> {
 /** A route whose definition is in the server's `/openapi.json`. */
 export interface ApiRoute extends HttpRoute, RouteDefinition {}
 
-/** Gives a definition its handler. */
+/** Adds a handler to a definition. */
 export function serveRoute(definition: RouteDefinition, handle: HttpRoute["handle"]): ApiRoute {
   return { ...definition, handle };
 }
 
 type MoreAbout = Pick<RouteAbout, "query"> & Partial<Pick<RouteAbout, "replies">>;
 
-/** Defines an open route that responds with JSON. */
+/** Defines an open route that replies with JSON. */
 export function getJson(
   path: string,
   summary: string,
@@ -46,7 +46,7 @@ export function getJson(
   return { method: "GET", path, about: { summary, ...more, replies: { 200: jsonOf(schema), ...replies } } };
 }
 
-/** Defines an open route that responds with text, or with another type. */
+/** Defines an open route that replies with text or another content type. */
 export function getText(
   path: string,
   summary: string,
@@ -83,7 +83,7 @@ export function textOf(description: string): ReplyAbout {
   return { description, mediaType: "text/plain" };
 }
 
-/** The JSON of every error: a code for programs, and a message for people. */
+/** The JSON format for all errors: a code for programs and a message for people. */
 export const ERROR_SCHEMA = z.strictObject({ error: z.string(), message: z.string() });
 
 export function errorOf(description: string): ReplyAbout {

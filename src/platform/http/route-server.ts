@@ -25,15 +25,15 @@ import type { ListenOptions } from "./listen.ts";
 export interface RouteServerOptions extends ListenOptions, Pick<HttpServerOptions, "dateMs"> {
   readonly routes: readonly HttpRoute[];
   readonly access?: HttpAccess;
-  /** Opens the guarded routes. Without it they always reply 403. */
+  /** Grants access to the guarded routes. Without a token, they always reply 403. */
   readonly token?: Secret | undefined;
-  /** The reply for a path without a route; default JSON 404. */
+  /** The reply for a path without a route; default: JSON 404. */
   readonly notFound?: HttpReply;
   /** Overrides of {@link ROUTE_SERVER_LIMITS}. */
   readonly limits?: Partial<HttpLimits>;
 }
 
-/** Bounds of the daemons' HTTP servers: small requests from people, scrapers and scripts. */
+/** Limits for the daemons' HTTP servers: small requests from people, scrapers and scripts. */
 export const ROUTE_SERVER_LIMITS: HttpLimits = {
   maxBodyBytes: 64 * 1024,
   maxConnections: 512,
@@ -46,8 +46,8 @@ export const ROUTE_SERVER_LIMITS: HttpLimits = {
 };
 
 /**
- * Opens an HTTP server over a route table. Its own replies are JSON: 400, 401, 403, 404, 405, 413, 500.
- * Rejects with `ListenError` when it cannot bind the address.
+ * Opens an HTTP server with a route table. Its own replies are JSON: 400, 401, 403, 404, 405, 413, 500. Rejects with
+ * `ListenError` if it cannot bind the address.
  */
 export function openRouteServer(
   options: RouteServerOptions,
@@ -90,7 +90,7 @@ async function handle(request: HttpRequest, options: RouteServerOptions): Promis
   });
 }
 
-/** The reply to a request that may not use a guarded route, or undefined when it may. */
+/** The reply to a request that may not use a guarded route, or undefined if it may. */
 function refuse(authorization: string | undefined, token: Secret | undefined): HttpReply | undefined {
   if (token === undefined) {
     return errorReply(
@@ -104,7 +104,7 @@ function refuse(authorization: string | undefined, token: Secret | undefined): H
   return { ...refusal, headers: { ...refusal.headers, "WWW-Authenticate": "Bearer" } };
 }
 
-/** Compares the bearer token of an `Authorization` header. Takes the same time for every wrong token. */
+/** Checks the bearer token in an `Authorization` header. Takes the same time for every wrong token. */
 function hasBearerToken(header: string | undefined, token: Secret): boolean {
   const given = /^Bearer +(\S+)$/i.exec(header ?? "")?.[1];
   return given !== undefined && timingSafeEqual(digest(given), digest(token.reveal()));
@@ -128,7 +128,7 @@ function failureReply(error: unknown): HttpReply {
   return errorReply(500, "internal", `the request failed: ${errorText(error)}`);
 }
 
-/** Result of {@link matchRoute}: the route with its path values, or the methods that the path has, or no match. */
+/** Result of {@link matchRoute}: the route with its path values, or the methods available for the path, or no match. */
 type RouteMatch =
   | { readonly kind: "route"; readonly route: HttpRoute; readonly params: Readonly<Record<string, string>> }
   | { readonly kind: "other-method"; readonly allowed: readonly string[] }
@@ -176,13 +176,13 @@ function decodeSegment(segment: string): string | undefined {
   }
 }
 
-/** A route server under supervision. */
+/** A supervised route server. */
 export interface HttpService extends Service {
-  /** Resolves with the bound address. Rejects when the server cannot bind it. */
+  /** Resolves with the bound address. Rejects if the server cannot bind it. */
   readonly ready: Promise<ListenAddress>;
 }
 
-/** Creates a service that listens from `run` until its signal aborts. */
+/** Creates a service that starts to listen in `run` and stops when its signal aborts. */
 export function createHttpService(
   options: RouteServerOptions,
   deps: { readonly logger: Logger },

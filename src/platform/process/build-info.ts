@@ -7,12 +7,12 @@ import { isRecord } from "../base/json.ts";
 export interface BuildInfo {
   readonly name: string;
   readonly version: string;
-  /** Hash of the commit, with "-dirty" for changed sources. Undefined when the build did not know it. */
+  /** Commit hash, with "-dirty" if sources were changed. Undefined if the build did not know it. */
   readonly commit: string | undefined;
   readonly nodeVersion: string;
 }
 
-/** Reads name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
+/** Reads the name and version from the nearest package.json above this file. Works in `src` and in `dist`. */
 export function readBuildInfo(): BuildInfo {
   const manifest = readJson(join(packageFolder(), "package.json"));
   const { name, version } = manifest;
@@ -21,19 +21,19 @@ export function readBuildInfo(): BuildInfo {
   return { name, version, commit: readCommit(), nodeVersion: process.version };
 }
 
-/** The folder of this program's package, with the files that the package ships beside the program. Works in `src` and in `dist`. */
+/** The folder of this program's package, with the files that ship alongside the program. Works in `src` and in `dist`. */
 export function packageFolder(): string {
   return dirname(nearest("package.json") ?? missing());
 }
 
-/** `src/platform/process/write-build.mjs` writes the file into `dist`. Sources that run without a build have none. */
+/** `src/platform/process/write-build.mjs` writes the file into `dist`. It does not exist for sources that run without a build. */
 function readCommit(): string | undefined {
   const path = nearest("build.json");
   const commit = path === undefined ? undefined : readJson(path)["commit"];
   return typeof commit === "string" && commit !== "" ? commit : undefined;
 }
 
-/** Path of a file in the nearest folder above this module, up to that of the package. */
+/** Path of a file in the nearest folder above this module, up to the package's folder. */
 function nearest(name: string): string | undefined {
   for (let folder = dirname(fileURLToPath(import.meta.url)); ; folder = dirname(folder)) {
     if (existsSync(join(folder, name))) return join(folder, name);

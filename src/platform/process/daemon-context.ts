@@ -12,22 +12,24 @@ export interface DaemonContext {
   /** Returns a number in [0, 1). */
   readonly random: () => number;
   readonly build: BuildInfo;
-  /** Absent: the log level is fixed. */
+  /** If absent, the log level is fixed. */
   readonly logLevel?: LogLevelControl;
-  /** Calls `listener` at each SIGHUP. Returns a function that removes it. */
+  /** Calls `listener` on each SIGHUP. Returns a function that removes the listener. */
   readonly onHangup?: (listener: () => void) => () => void;
-  /** Absent: no service manager has started the process. */
+  /** Absent if no service manager started the process. */
   readonly serviceManager?: ServiceManager;
-  /** Option that moves the port of the daemon's HTTP server. Absent: the key `http.listen` of its configuration. */
+  /** Option that moves the port of the daemon's HTTP server. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
-  /** Replaces the configuration keys in a text by the names under which the operator has set them. Absent: the keys. */
+  /**
+   * Replaces configuration keys in a text with the names that the operator used to set them. If absent, the keys are unchanged.
+   */
   readonly nameSettings?: (text: string) => string;
 }
 
-/** Configuration key of the address of a daemon's HTTP server. */
+/** Configuration key for the address of a daemon's HTTP server. */
 export const LISTEN_KEY = "http.listen";
 
-/** A listening server of a daemon. */
+/** A daemon's listening server. */
 export interface DaemonEndpoint {
   /** e.g. "icq-relayer HTTP" */
   readonly name: string;

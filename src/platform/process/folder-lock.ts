@@ -9,9 +9,9 @@ import { createPrivateDirectory, createPrivateFile, PRIVATE_FILE_MODE } from "./
 export class FolderInUseError extends CodedError<{
   readonly code: "folder-in-use";
   readonly folder: string;
-  /** The process id that the holder wrote down; undefined when it cannot be read. */
+  /** The process id that the holder recorded; undefined if it cannot be read. */
   readonly pid: number | undefined;
-  /** The holder for people, e.g. "process 4711", or "process 1 of host 3f2a" for one in another container. */
+  /** The holder in words, e.g. "process 4711", or "process 1 of host 3f2a" if it runs in another container. */
   readonly holder: string;
 }> {}
 
@@ -26,8 +26,8 @@ const PROCESS_FILE = "lock.pid";
 /**
  * Creates the folder (mode 0700) if necessary and locks it until `release` or the end of the process, including `kill -9`.
  *
- * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. It is not
- * taken on the state's own database, because the driver may hold a closed file open until its statements are collected.
+ * The lock is an open exclusive transaction on an empty SQLite database, so the operating system releases it. It does not use the
+ * state's own database, because the driver may keep a closed file open until its statements are collected.
  *
  * @throws {FolderInUseError} while another process holds the lock.
  */
@@ -69,11 +69,11 @@ function inUse(folder: string, cause: unknown): FolderInUseError {
 
 interface Holder {
   readonly pid: number | undefined;
-  /** In a container the id of the container, where every relayer may be process 1. */
+  /** In a container, the container's id: every relayer there may be process 1. */
   readonly host: string | undefined;
 }
 
-/** Reads the file of the lock's holder, for the error message. */
+/** Reads the lock holder's file, for the error message. */
 function readHolder(path: string): Holder {
   try {
     const [first = "", host] = readFileSync(path, "utf8").split("\n", 2);

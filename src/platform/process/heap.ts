@@ -1,8 +1,8 @@
 import { setFlagsFromString } from "node:v8";
 
 /**
- * Lets the heap of this process grow by half of its live size between garbage collections. By default V8 lets it grow to
- * several times its live size: a relayer of 5,000 queries then takes 370 MB instead of 240 MB, and is not faster. For a process that
+ * Lets this process's heap grow by half of its live size between garbage collections. By default, V8 lets it grow to several
+ * times its live size: a relayer with 5,000 queries then takes 370 MB instead of 240 MB, and is no faster. For a process that
  * runs one daemon. Call it before the daemon starts.
  */
 export function limitHeapGrowth(): void {

@@ -1,28 +1,28 @@
 import { Counter, Gauge, Histogram, type Metric, type Registry } from "prom-client";
 import type { MetricDefinition } from "./metrics.ts";
 
-/** Metrics by name that stay while the services behind them end and start again: a reload resets no counter. */
+/** Metrics by name that survive while the services behind them stop and restart: a reload does not reset counters. */
 export interface LastingMetrics {
   readonly byName: Map<string, Metric>;
-  /** Labels of the series of histograms that have begun, as JSON. */
+  /** Labels of histogram series that have been initialized, as JSON. */
   readonly begun: WeakMap<Metric, Set<string>>;
 }
 
-/** Creates an empty set, for the life of a process. */
+/** Creates an empty set, to be used for the life of a process. */
 export function createLastingMetrics(): LastingMetrics {
   return { byName: new Map(), begun: new WeakMap() };
 }
 
-/** One row of a table of metrics. */
+/** One row in a table of metrics. */
 type Row<L extends string> = Omit<MetricDefinition<L>, "question"> &
   Partial<Pick<MetricDefinition, "question">> & {
-    /** Values of labels that are known before the first event. */
+    /** Label values that are known before the first event. */
     readonly zeros?: Readonly<Partial<Record<L, readonly string[]>>>;
   };
 
 /**
- * Creates metrics in a registry, or adds those that exist with their values. A counter or histogram whose label values are
- * all known begins at 0, so that its first event is visible as an increase.
+ * Creates metrics in a registry, or adds existing metrics with their values. A counter or histogram whose label values are all
+ * known starts at 0, so that its first event shows as an increase.
  */
 export interface MetricFactory {
   readonly counter: <L extends string>(row: Row<L>) => Counter<L>;
@@ -32,7 +32,7 @@ export interface MetricFactory {
   ) => Histogram<L>;
 }
 
-/** Creates a factory for one generation of services. `known` has label values that the rows share. */
+/** Creates a factory for one generation of services. `known` has label values shared by the rows. */
 export function createMetricFactory(
   registry: Registry,
   { byName, begun } = createLastingMetrics(),
@@ -79,7 +79,7 @@ export function createMetricFactory(
 
 type Labels<L extends string> = Partial<Record<L, string>>;
 
-/** Returns all combinations of the labels' values; none when values of a label are not known. */
+/** Returns all combinations of label values; none if the values of a label are not known. */
 function combinations<L extends string>(
   names: readonly L[] = [],
   values: Readonly<Partial<Record<string, readonly string[]>>>,

@@ -17,19 +17,19 @@ export interface LoggerOptions {
   readonly level: LogLevel;
   /** Prints readable text instead of JSON. */
   readonly pretty: boolean;
-  /** Destination. The daemons use stderr, because stdout is for data. */
+  /** Destination. Daemons use stderr, because stdout is for data. */
   readonly stream: Writable;
-  /** Names of the fields of a JSON line; default: `time`, `level` and `msg`. */
+  /** Field names in a JSON line; default: `time`, `level` and `msg`. */
   readonly keys?: LogConfig["keys"];
 }
 
-/** Names of the fields of a line unless the configuration has others. */
+/** Field names in a line, unless the configuration sets others. */
 const DEFAULT_KEYS: LogConfig["keys"] = { time: "time", level: "level", message: "msg" };
 
 /**
- * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes
- * `{type, message, facts}`, at level debug with its stack. The logger has no worker thread, because the last lines of a
- * crashing process would be lost there.
+ * Creates the process logger. Each line is one JSON object with an ISO time. An error in a field becomes `{type, message,
+ * facts}`, with its stack at level debug. The logger has no worker thread, because that would lose the last lines of a crashing
+ * process.
  */
 export function createLogger(options: LoggerOptions): ProcessLogger {
   // The printer of readable text finds time, level and message by their default names.
@@ -96,16 +96,16 @@ function plainField(value: unknown, withStack: boolean): unknown {
   };
 }
 
-/** Thrown when a configured output cannot be opened. */
+/** Thrown if a configured output cannot be opened. */
 class LogOutputError extends CodedError<{ readonly code: "log-output"; readonly output: string }> {}
 
-/** The streams of a process. */
+/** A process's streams. */
 interface ProcessStreams {
   readonly stdout: Writable & { readonly isTTY?: boolean };
   readonly stderr: Writable & { readonly isTTY?: boolean };
 }
 
-/** Creates the logger of a checked section `log`. Throws `LogOutputError`. */
+/** Creates the logger for a checked `log` section. Throws `LogOutputError`. */
 export function openConfiguredLogger(
   level: LogLevel,
   log: LogConfig,
@@ -127,7 +127,7 @@ function openOutput(output: string, { stdout, stderr }: ProcessStreams): Writabl
   return fileOutput(openFile(output));
 }
 
-/** Opened at the start, so that a path that cannot be written is an error of the start. */
+/** Opened at startup, so that an unwritable path fails at startup. */
 function openFile(output: string): number {
   try {
     return openSync(output, "a", 0o640);
@@ -137,7 +137,7 @@ function openFile(output: string): number {
   }
 }
 
-/** Synchronous, so that no line waits in memory and the last lines of a crash are written. */
+/** Synchronous, so that no line waits in memory and the last lines before a crash are written. */
 function fileOutput(fd: number): Writable {
   return new Writable({
     decodeStrings: false,

@@ -3,12 +3,12 @@ import { closeSync, existsSync, mkdirSync, openSync, readFileSync, writeFileSync
 import { dirname, join } from "node:path";
 import { Secret } from "../base/secret.ts";
 
-/** Mode of a directory that only this user may enter. */
+/** Mode for a directory that only this user may enter. */
 const PRIVATE_DIRECTORY_MODE = 0o700;
 
 /**
- * Creates a directory with mode 0700, and those above it, unless it exists. Throws when one cannot be created. Node's
- * `recursive` never returns for a path such as /proc/x, whose parent exists and refuses it with ENOENT.
+ * Creates a directory and its parents, with mode 0700, unless they exist. Throws if one cannot be created. Node's `recursive`
+ * never returns for a path such as /proc/x, whose parent exists and refuses it with ENOENT.
  */
 export function createPrivateDirectory(path: string): void {
   if (existsSync(path)) return;
@@ -21,26 +21,29 @@ export function createPrivateDirectory(path: string): void {
   }
 }
 
-/** Mode of a file that only this user may read. */
+/** Mode for a file that only this user may read. */
 export const PRIVATE_FILE_MODE = 0o600;
 
 /**
- * Creates an empty file with mode 0600 unless the file exists. SQLite treats an empty file as a new database, and gives
- * its `-wal` and `-shm` files the mode of the database. Throws when the file cannot be opened.
+ * Creates an empty file with mode 0600 unless the file exists. SQLite treats an empty file as a new database, and gives its
+ * `-wal` and `-shm` files the database's mode. Throws if the file cannot be opened.
  */
 export function createPrivateFile(path: string): void {
   closeSync(openSync(path, "a", PRIVATE_FILE_MODE));
 }
 
-/** Name of the file in a daemon's state directory with the token of the requests that change something. */
+/** Name of the file in a daemon's state directory that contains the token for requests that change something. */
 const TOKEN_FILE = "control-token";
 
-/** Path of the token in a daemon's state directory. */
+/** Path of the token file in a daemon's state directory. */
 export function tokenFileIn(stateDir: string): string {
   return join(stateDir, TOKEN_FILE);
 }
 
-/** The token of a daemon: the configured one, or that of its state directory; undefined without both. Throws as {@link readOrCreateToken}. */
+/**
+ * The daemon's token: the configured token, or the token from its state directory; undefined without either. Throws like {@link
+ * readOrCreateToken}.
+ */
 export function controlTokenOf(
   configured: Secret | undefined,
   stateDir: string | undefined,
@@ -49,7 +52,7 @@ export function controlTokenOf(
 }
 
 /**
- * Reads the token of a file. Creates the file (mode 0600, 64 hex digits) and its directory when they do not exist. Throws when the
+ * Reads the token from a file. Creates the file (mode 0600, 64 hex digits) and its directory if they do not exist. Throws if the
  * file can neither be read nor created, or is empty.
  */
 export function readOrCreateToken(file: string): Secret {

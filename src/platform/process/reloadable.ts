@@ -9,12 +9,12 @@ import type { MetricDefinition } from "./metrics.ts";
 
 /** The state of a daemon's configuration. */
 export interface ReloadStatus {
-  /** Time of the start or of the last successful reload. */
+  /** Time of startup or of the last successful reload. */
   readonly successAtMs: number;
   /** Why the last reload failed; undefined after a success. */
   readonly error: string | undefined;
   readonly failedAtMs: number | undefined;
-  /** Keys of the file that hold after a restart of the process. */
+  /** Keys in the file that take effect after a restart of the process. */
   readonly needRestart: readonly string[];
 }
 
@@ -27,16 +27,16 @@ type ReloadResult =
 export interface Reloader {
   readonly status: () => ReloadStatus;
   /**
-   * Resolves when the services have worked with the new settings, or run again with the old ones. `by` is who asked, for the log.
-   * `isForced`: also settings that lose what the running ones have.
+   * Resolves once the services have worked with the new settings, or run again with the old ones. `by` says who asked, for the
+   * log. `isForced`: also accept settings that lose something that the running settings have.
    */
   readonly reload: (by: string, isForced?: boolean) => Promise<ReloadResult>;
 }
 
-/** The services of a daemon with one configuration. */
+/** A daemon's services under one configuration. */
 export interface Generation {
   readonly services: readonly Service[];
-  /** Resolves when the services have done their work once: a reload that they fail with is refused until then. */
+  /** Resolves once the services have done their work once: if they fail before that, the reload is refused. */
   readonly ready: Promise<unknown>;
   /** Called after the services have ended. */
   readonly close: () => Promise<void> | void;
@@ -45,16 +45,16 @@ export interface Generation {
 /** A daemon whose configuration can change. */
 export interface ReloadableOptions<Config> {
   readonly config: Config;
-  /** Absent: the configuration is fixed. */
+  /** If absent, the configuration is fixed. */
   readonly reloads?: ConfigReloads<Config> | undefined;
-  /** Creates the services. `reloader` is absent when the configuration is fixed. */
+  /** Creates the services. `reloader` is absent if the configuration is fixed. */
   readonly create: (config: Config, reloader: Reloader | undefined) => Promise<Generation> | Generation;
 }
 
-/** Time in which an error of the services with new settings brings the old ones back. */
+/** How long after a reload an error in the services restores the old settings. */
 const PROBATION_MS = 60_000;
 
-/** Settings, and who waits until the services run with them. */
+/** Settings, and a promise for callers that wait until the services run with them. */
 interface Settings<Config> {
   readonly config: Config;
   readonly applied: Deferred<void>;
@@ -66,9 +66,9 @@ function toSettings<Config>(config: Config): Settings<Config> {
 }
 
 /**
- * Runs the services of a daemon until the context's signal aborts, and throws their first error. A reload stops them as the end of
- * the process does, and starts them with the new settings. When they do not start, or fail within a minute, the settings before
- * hold again: a reload never ends the daemon.
+ * Runs a daemon's services until the context's signal aborts, and throws their first error. A reload stops them as at the end of
+ * the process, and starts them with the new settings. If they do not start, or fail within a minute, the previous settings are
+ * restored: a reload never ends the daemon.
  */
 export async function runReloadable<Config>(
   options: ReloadableOptions<Config>,
@@ -151,11 +151,11 @@ async function runGeneration<Config>(
 }
 
 interface InnerReloader extends Reloader {
-  /** The services failed with the settings of the last reload. */
+  /** Reports that the services failed with the settings of the last reload. */
   readonly undone: (error: unknown) => void;
 }
 
-/** `restart` starts the services with other settings, and rejects when they do not start. */
+/** `restart` starts the services with different settings, and rejects if they do not start. */
 function createReloader<Config>(
   reloads: ConfigReloads<Config>,
   restart: (config: Config) => Promise<void>,
@@ -214,7 +214,7 @@ function createReloader<Config>(
   };
 }
 
-/** Registers the gauges of a daemon's configuration, with the names that Prometheus has for its own. */
+/** Registers the gauges for a daemon's configuration, with the names that Prometheus uses for its own. */
 export function registerReloadMetrics(registry: Registry, prefix: string, status: () => ReloadStatus): void {
   for (const { value, ...definition } of reloadGauges(prefix)) {
     const gauge = new Gauge({ ...definition, registers: [registry], collect: () => collect() });

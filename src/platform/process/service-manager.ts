@@ -5,30 +5,30 @@ import type { Clock } from "../base/clock.ts";
 import { errorMessage } from "../base/errors.ts";
 import type { Logger } from "../base/logger.ts";
 
-/** The state of a daemon, for the service manager. */
+/** A daemon's state, for the service manager. */
 export interface ServiceState {
-  /** The start is complete. It stays complete when a chain or a node is down later. */
+  /** Startup is complete. This stays true when a chain or a node goes down later. */
   readonly isStarted: boolean;
-  /** As `GET /livez`. */
+  /** Like `GET /livez`. */
   readonly isAlive: boolean;
   /** One line for `systemctl status`. */
   readonly text: string;
 }
 
-/** The service manager that has started this process: systemd, for a unit with `Type=notify`. */
+/** The service manager that started this process: systemd, for a unit with `Type=notify`. */
 export interface ServiceManager {
-  /** Sends assignments such as "READY=1". Rejects when they cannot be sent. */
+  /** Sends assignments such as "READY=1". Rejects if they cannot be sent. */
   readonly send: (assignments: readonly string[], signal: AbortSignal) => Promise<void>;
-  /** Time without a sign of life after which the manager kills the process, ms; undefined: it does not. */
+  /** Time without a sign of life after which the manager kills the process, ms; undefined if it does not. */
   readonly watchdogMs: number | undefined;
 }
 
-/** Limit for one notification. */
+/** Time limit for one notification. */
 const SEND_MS = 10_000;
 
 /**
- * Returns the service manager of an environment (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)), if there is one. Node has no
- * datagram sockets of the local machine, so the program `systemd-notify` sends. The unit needs `NotifyAccess=all`.
+ * Returns the service manager from an environment (`NOTIFY_SOCKET`, `WATCHDOG_USEC`, see sd_notify(3)), if there is one. Node has
+ * no Unix datagram sockets, so the program `systemd-notify` sends. The unit needs `NotifyAccess=all`.
  */
 export function serviceManagerOf(
   environment: Readonly<Record<string, string | undefined>>,
@@ -48,13 +48,13 @@ export function serviceManagerOf(
   };
 }
 
-/** Time between two looks at the state before the start is complete. */
+/** Time between two checks of the state before startup is complete. */
 const STARTING_MS = 500;
-/** Most time between two signs of life. */
+/** Maximum time between two signs of life. */
 const PING_MS = 30_000;
-/** Least time before another text alone is sent. */
+/** Minimum time before a changed text alone is sent. */
 const TEXT_MS = 2_000;
-/** A start may take this much longer from each sign of life on. */
+/** Each sign of life extends the startup timeout by this much. */
 const START_EXTENSION_MS = 120_000;
 
 interface NotifierDeps {
@@ -63,8 +63,8 @@ interface NotifierDeps {
 }
 
 /**
- * Tells the service manager when the start is complete, and that the daemon makes progress, until `signal` aborts. Without progress
- * it sends nothing: the manager restarts the process after `WatchdogSec`, or when it is still starting, after its timeout.
+ * Tells the service manager when startup is complete and, until `signal` aborts, that the daemon makes progress. Without progress
+ * it sends nothing: the manager restarts the process after `WatchdogSec` or, during startup, after its timeout.
  */
 export async function runServiceNotifier(
   manager: ServiceManager,
@@ -111,8 +111,8 @@ export async function runServiceNotifier(
 }
 
 /**
- * Runs a daemon, and reports its state to the service manager, if there is one, until it ends. Rejects as `work` does. At the end of the
- * context's signal it tells the manager that the process stops.
+ * Runs a daemon and reports its state to the service manager, if there is one, until the daemon ends. Rejects like `work`. When
+ * the context's signal aborts, it tells the manager that the process is stopping.
  */
 export async function withServiceManager(
   manager: ServiceManager | undefined,

@@ -10,7 +10,7 @@ export interface Series {
 /** A metric with values from a status. */
 export interface StatusMetric<S> extends Omit<MetricDefinition, "question"> {
   readonly question?: MetricDefinition["question"];
-  /** Absent: a gauge. */
+  /** Default: a gauge. */
   readonly type?: "counter";
   readonly labelNames: readonly string[];
   /** Returns all series. A series that is not returned is absent from the page, for instance before its first reading. */
@@ -22,7 +22,7 @@ export function series(value: number, labels: Series["labels"] = {}): Series {
   return { value, labels };
 }
 
-/** Returns one series, or none while the value is unknown. */
+/** Returns one series, or none if the value is unknown. */
 export function knownSeries(
   value: bigint | number | undefined,
   labels: Series["labels"] = {},
@@ -30,7 +30,7 @@ export function knownSeries(
   return value === undefined ? [] : [series(Number(value), labels)];
 }
 
-/** As {@link knownSeries}, for milliseconds that the page shows in seconds. */
+/** Like {@link knownSeries}, for milliseconds that the page shows in seconds. */
 export function secondsSeries(ms: number | undefined, labels: Series["labels"] = {}): readonly Series[] {
   return ms === undefined ? [] : [series(ms / 1_000, labels)];
 }
@@ -43,7 +43,7 @@ export function seriesBy(
   return Object.entries(values).flatMap(([name, value]) => knownSeries(value, { [label]: name }));
 }
 
-/** Returns the rows of one section of `docs/metrics.md`. */
+/** Returns the rows for one section of `docs/metrics.md`. */
 export function answering<S>(
   question: MetricDefinition["question"],
   rows: readonly Omit<StatusMetric<S>, "question">[],
@@ -52,8 +52,8 @@ export function answering<S>(
 }
 
 /**
- * Registers metrics that take their values from the status when they are scraped, so that a loop that hangs cannot leave
- * them as they were. All series are absent while the status is undefined.
+ * Registers metrics that read their values from the status at scrape time, so that they cannot go stale when a loop hangs. All
+ * series are absent while the status is undefined.
  */
 export function registerStatusMetrics<S>(
   registry: Registry,

@@ -7,7 +7,7 @@ export interface ReportColumn {
   readonly align?: "right";
 }
 
-/** Bars with a name and a remark. */
+/** Bars with a label and a note. */
 export interface Spark {
   readonly label: string;
   readonly bars: string;
@@ -31,17 +31,17 @@ export function heading(text: string): readonly ReportBlock[] {
   return [{ kind: "heading", text }];
 }
 
-/** A paragraph; nothing without a text. */
+/** A paragraph, or nothing if there is no text. */
 export function paragraph(text: string | undefined): readonly ReportBlock[] {
   return text === undefined ? [] : [{ kind: "text", text }];
 }
 
-/** A list; nothing without an item. */
+/** A list, or nothing if there are no items. */
 export function list(items: readonly string[]): readonly ReportBlock[] {
   return items.length === 0 ? [] : [{ kind: "list", items }];
 }
 
-/** A table. A plain title is that of a left-aligned column. */
+/** A table. A plain string is the title of a left-aligned column. */
 export function table(
   columns: readonly (string | ReportColumn)[],
   rows: readonly (readonly string[])[],
@@ -63,14 +63,14 @@ export function right(title: string): ReportColumn {
 /** Outcome of a report. "unseen": the data does not show it. */
 export type ReportOutcome = "fine" | "problem" | "unseen";
 
-/** A report, independent of its format. Equal input gives an equal report: it contains no time of its creation. */
+/** A report, independent of its format. Equal inputs give equal reports: it does not contain its creation time. */
 export interface Report {
   readonly title: string;
   readonly outcome: ReportOutcome;
   readonly blocks: readonly ReportBlock[];
   /** The same facts for programs: snake_case, counts and amounts as decimal strings, times in ISO 8601. */
   readonly data: JsonObject;
-  /** The main table for spreadsheets, with raw values. */
+  /** The main table, with raw values, for spreadsheets. */
   readonly csv: { readonly columns: readonly string[]; readonly rows: readonly (readonly string[])[] };
 }
 

@@ -12,17 +12,17 @@ import {
 export class LeaseLostError extends CodedError<{ readonly code: "lease-lost"; readonly name: string }> {}
 
 export interface LeaseOptions {
-  /** Name of the work that only one process at a time may do. */
+  /** Name of the work that only one process may do at a time. */
   readonly name: string;
-  /** Unique for each process; people read it. */
+  /** Unique to each process, and readable for people. */
   readonly holder: string;
-  /** Lifetime without a renewal, ms. */
+  /** Lifetime if not renewed, ms. */
   readonly ttlMs: number;
-  /** Resources that no lease of another name may have at the same time. */
+  /** Resources that no lease with another name may hold at the same time. */
   readonly resources: readonly string[];
 }
 
-/** Result of an acquisition. */
+/** Result of an attempt to acquire the lease. */
 export type LeaseAttempt =
   | {
       readonly acquired: true;
@@ -31,33 +31,33 @@ export type LeaseAttempt =
     }
   | {
       readonly acquired: false;
-      /** The process that has the lease, or a resource of it. */
+      /** The process that holds the lease, or one of its resources. */
       readonly holder: string;
       readonly name: string;
-      /** False: that lease has another name, and a common resource. */
+      /** False if the other lease has a different name and a common resource. */
       readonly isOwnName: boolean;
       readonly expiresInMs: number;
     };
 
 /**
- * A lease in a table of PostgreSQL, whose clock decides about its expiry. It does not use the clocks of the
- * processes, so a clock that jumps does not move the lease.
+ * A lease in a PostgreSQL table; PostgreSQL's clock decides when it expires. The processes' clocks are not used, so a clock that
+ * jumps does not affect the lease.
  */
 export interface Lease {
-  /** Acquires the lease, or renews it for the whole lifetime. */
+  /** Acquires the lease, or renews it for its full lifetime. */
   readonly acquire: () => Promise<LeaseAttempt>;
   /**
-   * Throws {@link LeaseLostError} unless this process has the lease. Called inside a transaction, it also prevents another
-   * process from taking the lease before the transaction ends.
+   * Throws {@link LeaseLostError} unless this process has the lease. Inside a transaction, it also prevents another process from
+   * taking the lease before the transaction ends.
    */
   readonly fence: (session: SqlSession) => Promise<void>;
-  /** Releases the lease, so that another process can take it immediately. Has no effect without the lease. */
+  /** Releases the lease, so that another process can take it immediately. Has no effect if the lease is not held. */
   readonly release: () => Promise<void>;
 }
 
 const NOW_MS = "CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)";
 
-/** Creates a lease that this process does not have yet. The table `lease` exists in `database`. */
+/** Creates a lease that this process does not hold yet. The table `lease` must exist in `database`. */
 export function createLease(options: LeaseOptions, database: SqlDatabase): Lease {
   const { name, holder } = options;
   let epoch: bigint | undefined;
@@ -116,7 +116,7 @@ async function acquire(session: SqlSession, options: LeaseOptions): Promise<Leas
   return { acquired: true, epoch };
 }
 
-/** Returns whether another process has this lease, or another lease with one of its resources. */
+/** Returns whether another process holds this lease, or another lease with one of its resources. */
 function isTaken(row: SqlRow, { name, holder, resources }: LeaseOptions): boolean {
   if (textOf(row, "name") === name) return textOf(row, "holder") !== holder;
   const others = new Set(textOf(row, "connections")?.split(" "));

@@ -12,7 +12,7 @@ import {
   type SqlValue,
 } from "./sql-database.ts";
 
-/** Schema of PostgreSQL that holds the tables, so that they may share a database with others. */
+/** PostgreSQL schema for the tables, so that they can share a database with others. */
 const POSTGRES_SCHEMA = "relaywatch";
 
 export interface PostgresOptions {
@@ -20,16 +20,16 @@ export interface PostgresOptions {
   readonly password: Secret | undefined;
   /** Shown in `pg_stat_activity`. */
   readonly applicationName: string;
-  /** Deadline of a connection attempt and of each statement, ms. */
+  /** Deadline for a connection attempt and for each statement, ms. */
   readonly deadlineMs: number;
-  /** Called for an error of an idle connection. The next statement opens a new one. */
+  /** Called when an idle connection fails. The next statement opens a new one. */
   readonly onError: (error: Error) => void;
 }
 
 /** One connection writes, so that transactions stay in order. The API reads through the others. */
 const MAX_CONNECTIONS = 4;
 
-/** Creates a database of PostgreSQL. Connects at the first statement; a lost connection is replaced by the next one. */
+/** Creates a PostgreSQL database. Connects on the first statement; the next statement replaces a lost connection. */
 export function createPostgresDatabase(options: PostgresOptions): SqlDatabase {
   const pool = new pg.Pool(poolConfig(options));
   pool.on("error", options.onError);
@@ -89,20 +89,20 @@ async function inTransaction<T>(pool: pg.Pool, work: (session: SqlSession) => Pr
   }
 }
 
-/** Replaces each `?` by `$1`, `$2`, …. No statement has a `?` in a literal. */
+/** Replaces each `?` with `$1`, `$2`, …. No statement has a `?` in a literal. */
 function numbered(sql: string): string {
   let index = 0;
   return sql.replace(/\?/g, () => `$${++index}`);
 }
 
-/** Converts values for a statement. PostgreSQL has no text with NUL, and untrusted texts may hold one. */
+/** Converts values for a statement. PostgreSQL text cannot contain NUL, and untrusted texts may. */
 export function bound(values: readonly SqlValue[] = []): unknown[] {
   return values.map((value) =>
     typeof value === "number" || value === null ? value : `${value}`.replaceAll("\0", "�"),
   );
 }
 
-/** A text with several statements, such as a migration, has a list of results, whose rows are ignored. */
+/** SQL text with several statements, such as a migration, returns a list of results, whose rows are ignored. */
 function rowsOf(result: unknown): readonly SqlRow[] {
   const rows: unknown = isRecord(result) ? result["rows"] : undefined;
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
@@ -112,8 +112,8 @@ function rowsOf(result: unknown): readonly SqlRow[] {
 const UPGRADE_LOCK = 7_208_965_143;
 
 /**
- * Upgrades a database of PostgreSQL to the newest version, in one transaction, with the migrations of SQLite
- * (`migrateSchema`). Several processes may call it in parallel. Throws `NewerSchemaError`, and then changes nothing.
+ * Upgrades a PostgreSQL database to the newest version, in one transaction, using the SQLite migrations (`migrateSchema`).
+ * Several processes may call it in parallel. If it throws `NewerSchemaError`, nothing has changed.
  */
 export async function migratePostgres(database: SqlDatabase, migrations: readonly string[]): Promise<void> {
   await database.transaction(async (session) => {
@@ -131,7 +131,7 @@ export async function migratePostgres(database: SqlDatabase, migrations: readonl
   });
 }
 
-/** An INTEGER of SQLite has 64 bits, one of PostgreSQL 32. */
+/** An INTEGER has 64 bits in SQLite and 32 in PostgreSQL. */
 function translated(sql: string): string {
   return sql.replace(/\bINTEGER\b/g, "BIGINT");
 }

@@ -1,11 +1,11 @@
-/** Where a PostgreSQL database is. The password is not a part of it. */
+/** Where a PostgreSQL database is, without its password. */
 export interface PostgresAddress {
   /** Host name, IP address, or the directory of a Unix socket. */
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly database: string;
-  /** "disable": no TLS. "require": TLS without a check of the certificate. "verify-full": TLS with a check. */
+  /** "disable": no TLS. "require": TLS without checking the certificate. "verify-full": TLS with a checked certificate. */
   readonly sslMode: SslMode;
 }
 
@@ -14,15 +14,15 @@ type SslMode = (typeof SSL_MODES)[number];
 
 const EXPECTED = "postgres://USER@HOST:PORT/DATABASE, optionally with ?sslmode=verify-full";
 
-/** A usable address, or what is wrong with the text and what would be right. */
+/** A usable address, or what is wrong with the text and what is expected instead. */
 type ParsedPostgresUrl =
   | { readonly ok: true; readonly address: PostgresAddress }
   | { readonly ok: false; readonly wrong: string; readonly expected: string };
 
 /**
- * Parses `postgres://user@host:port/database?sslmode=…`. The port defaults to 5432, `sslmode` to "disable". A directory
- * of a Unix socket is percent-encoded or in `?host=`. A password in the URL is refused, since URLs appear in process lists
- * and configuration files.
+ * Parses `postgres://user@host:port/database?sslmode=…`. The port defaults to 5432, `sslmode` to "disable". The directory of a
+ * Unix socket is percent-encoded or given in `?host=`. A password in the URL is refused, since URLs appear in process lists and
+ * configuration files.
  */
 export function parsePostgresUrl(text: string): ParsedPostgresUrl {
   if (!URL.canParse(text) || !/^postgres(?:ql)?:$/.test(new URL(text).protocol))

@@ -13,8 +13,9 @@ import {
 } from "./sql-database.ts";
 
 /**
- * Creates a database file without tables and with mode 0600 unless it exists. It appears with its first page, so an empty file is
- * never one that is being created: a copy or a disk has lost its content, and SQLite would treat it as a new database. Throws for it.
+ * Creates a database file with no tables and mode 0600 unless it exists. The file appears together with its first page. So an
+ * empty file, which SQLite would treat as a new database, has lost its content through a copy or a disk error: the function
+ * throws.
  */
 export function createDatabaseFile(path: string): void {
   if (existsSync(path)) {
@@ -40,8 +41,8 @@ export function createDatabaseFile(path: string): void {
 const MAX_STATEMENTS = 100;
 
 /**
- * Wraps an open SQLite database. Statements run synchronously, so a returned promise costs a microtask only. A commit is
- * on disk before its promise resolves when the database has `synchronous = FULL`.
+ * Wraps an open SQLite database. Statements run synchronously, so a returned promise costs only a microtask. If the database has
+ * `synchronous = FULL`, a commit is on disk before its promise resolves.
  */
 export function createSqliteDatabase(database: Database.Database): SqlDatabase {
   const session: SqlSession = { run: createRunner(database) };
@@ -58,8 +59,8 @@ export function createSqliteDatabase(database: Database.Database): SqlDatabase {
 }
 
 /**
- * Runs `work` in a transaction that writes. The driver's own `transaction` replaces the error of a full disk by the error of its
- * rollback: SQLite has rolled back itself then.
+ * Runs `work` in a write transaction. On a full disk, SQLite itself rolls back, and the driver's own `transaction` replaces that
+ * error with the error from its own rollback.
  */
 export function inTransaction<T>(database: Database.Database, work: () => T): T {
   database.exec("BEGIN IMMEDIATE");
@@ -72,7 +73,7 @@ export function inTransaction<T>(database: Database.Database, work: () => T): T 
   }
 }
 
-/** {@link inTransaction} for work that waits. */
+/** {@link inTransaction} for asynchronous work. */
 async function inAsyncTransaction<T>(database: Database.Database, work: () => Promise<T>): Promise<T> {
   database.exec("BEGIN IMMEDIATE");
   try {
@@ -109,10 +110,10 @@ function rowsOf(statement: Database.Statement, values: readonly SqlValue[]): rea
   return Array.isArray(rows) ? rows.filter(isRecord) : [];
 }
 
-/** Statements that write, by database and SQL. */
+/** Write statements, by database and SQL. */
 const writers = new WeakMap<Database.Database, Map<string, Database.Statement>>();
 
-/** Returns a statement that writes. It is prepared once for each database: preparing takes as long as running it. */
+/** Returns a write statement. It is prepared once per database: preparing takes as long as running it. */
 export function prepared(database: Database.Database, sql: string): Database.Statement {
   const ofFile = writers.get(database) ?? new Map<string, Database.Statement>();
   writers.set(database, ofFile);
@@ -122,9 +123,9 @@ export function prepared(database: Database.Database, sql: string): Database.Sta
 }
 
 /**
- * Upgrades a database to the newest version, in one transaction. The migration at index n upgrades from version n to
- * version n + 1; a new file has version 0. The SQL of a released migration must not change: append a new one instead.
- * Throws `NewerSchemaError`, and then leaves the file as it is.
+ * Upgrades a database to the newest version, in one transaction. The migration at index n upgrades from version n to version n +
+ * 1; a new file has version 0. The SQL of a released migration must not change: append a new migration instead. If it throws
+ * `NewerSchemaError`, the file is unchanged.
  */
 export function migrateSchema(database: Database.Database, migrations: readonly string[]): void {
   // Most files are up to date. Reading the version first avoids the write lock for them.

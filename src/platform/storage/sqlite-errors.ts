@@ -1,7 +1,7 @@
-/** A database file without a byte. */
+/** A database file of zero bytes. */
 export class EmptyDatabaseError extends Error {}
 
-/** Returns true if a file is damaged, empty or no database: SQLite's error, or one that it caused. */
+/** Returns true if a file is damaged, empty or not a database: for SQLite's error, or one caused by it. */
 export function isDamaged(error: unknown): boolean {
   return isCausedBy(
     error,
@@ -9,14 +9,14 @@ export function isDamaged(error: unknown): boolean {
   );
 }
 
-/** Returns true if a disk did not take a write: it is full, fails, or is mounted read-only. */
+/** Returns true if a disk did not accept a write: it is full, failing, or mounted read-only. */
 export function isDiskProblem(error: unknown): boolean {
   return isCausedBy(error, (one) =>
     codeMatches(one, /^(?:SQLITE_(?:FULL|IOERR|READONLY|CANTOPEN)|ENOSPC|EDQUOT)/),
   );
 }
 
-/** Returns true if a disk is full: what fails now works when there is room. */
+/** Returns true if a disk is full: the operation will work once there is space. */
 export function isDiskFull(error: unknown): boolean {
   return isCausedBy(error, (one) => codeMatches(one, /^(?:SQLITE_FULL|ENOSPC|EDQUOT)/));
 }

@@ -4,39 +4,39 @@ import type { Clock } from "../base/clock.ts";
 import { errorText } from "../base/errors.ts";
 import type { SqlDatabase, SqlSession } from "./sql-database.ts";
 
-/** One change of the database. It runs again when its transaction failed. */
+/** One change to the database. It runs again if its transaction fails. */
 type Write = (session: SqlSession) => Promise<void>;
 
-/** State of the queue. */
+/** The queue's state. */
 interface WriteQueueStatus {
   /** Writes that are not durable yet. */
   readonly pending: number;
-  /** Offered writes that were dropped since the start: the queue was full, or the database refused a value. */
+  /** Offered writes dropped since startup because the queue was full or the database refused a value. */
   readonly dropped: number;
-  /** Why the last transaction failed; undefined after a success. */
+  /** Why the last transaction failed; undefined if it succeeded. */
   readonly error: string | undefined;
 }
 
 /**
- * Writes to a database asynchronously, in order, many in one transaction.
+ * Writes to a database asynchronously and in order, with many writes per transaction.
  *
- * When the process dies, the last writes are lost, never one in the middle. So a program that can repeat its last steps
- * loses nothing. Before a step that it must not repeat, it waits for {@link WriteQueue.flushed}.
+ * If the process dies, only the last writes are lost, never one in the middle. So a program that can repeat its last steps loses
+ * nothing. Before a step that it must not repeat, it waits for {@link WriteQueue.flushed}.
  */
 export interface WriteQueue {
-  /** Appends a write that must not be lost. The caller limits their number by waiting for `flushed`. */
+  /** Appends a write that must not be lost. The caller limits the number of such writes by waiting for `flushed`. */
   readonly push: (write: Write) => void;
-  /** Appends a write that may be lost: it is dropped and counted while the queue is full. */
+  /** Appends a write that may be lost: while the queue is full, it is dropped and counted. */
   readonly offer: (write: Write) => void;
   /**
-   * Resolves when all earlier writes are durable. Rejects when one of them was discarded, and with the signal's reason
-   * when the signal aborts first.
+   * Resolves once all earlier writes are durable. Rejects if one of them was discarded, and with the signal's reason if the
+   * signal aborts first.
    */
   readonly flushed: (signal: AbortSignal) => Promise<void>;
-  /** Forgets all writes that are not durable. */
+  /** Discards all writes that are not durable. */
   readonly discard: () => void;
   readonly status: () => WriteQueueStatus;
-  /** Stops retrying after an error. Writes that are not durable then are lost. */
+  /** Stops retrying after an error. Writes that are not durable by then are lost. */
   readonly stop: () => void;
 }
 
@@ -44,15 +44,15 @@ export interface WriteQueueDeps {
   readonly database: Pick<SqlDatabase, "transaction">;
   readonly clock: Clock;
   readonly random: () => number;
-  /** Returns whether an error means that this process must not write any more. All pending writes are then discarded. */
+  /** Returns whether an error means that this process must stop writing. All pending writes are then discarded. */
   readonly isFinal?: (error: unknown) => boolean;
-  /** Called with the error when writes begin to fail, and with undefined when they succeed again. */
+  /** Called with the error when writes start to fail, and with undefined when they succeed again. */
   readonly onError: (error: string | undefined) => void;
 }
 
 /** Maximum number of pending offered writes. Each may hold several hundred rows. */
 const MAX_OFFERED = 200;
-/** Maximum number of writes in one transaction. A commit waits for the disk once, however many writes it has. */
+/** Maximum number of writes per transaction. A commit waits for the disk once, however many writes it has. */
 const MAX_BATCH = 500;
 const RETRY: BackoffOptions = { minMs: 100, baseMs: 200, maxMs: 2_000 };
 
@@ -62,16 +62,16 @@ interface PendingWrite {
 }
 
 interface BatchTries extends Tries {
-  /** Writes of the next transaction, at most. */
+  /** Maximum number of writes in the next transaction. */
   size: number;
 }
 
-/** Creates an empty queue. It starts to write when the first write is added. */
+/** Creates an empty queue. It starts writing when the first write is added. */
 export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   const stopped = new AbortController();
   const progress = createWakeSignal();
   const writes: PendingWrite[] = [];
-  /** Numbers of the last write that was added, and of the last one that was discarded. */
+  /** Numbers of the last write added and the last write discarded. */
   let [added, discarded] = [0, 0];
   let dropped = 0;
   let error: string | undefined;
@@ -87,7 +87,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
     discarded = added;
     progress.wake();
   };
-  /** Removes writes from the front, unless they were discarded before. */
+  /** Removes writes from the front, unless they have already been discarded. */
   const remove = (batch: readonly PendingWrite[]): void => {
     if (writes[0] === batch[0]) writes.splice(0, batch.length);
     progress.wake();
@@ -158,7 +158,7 @@ export function createWriteQueue(deps: WriteQueueDeps): WriteQueue {
   };
 }
 
-/** Returns whether the database refuses a value or statement, so that a retry would fail again: SQLSTATE 22, 23 and 42. */
+/** Returns whether the database rejects a value or statement, so that a retry would fail too: SQLSTATE 22, 23 and 42. */
 function isUnacceptable(error: unknown): boolean {
   if (error instanceof RangeError || error instanceof TypeError) return true;
   const code: unknown = error instanceof Error && "code" in error ? error.code : undefined;

@@ -1,4 +1,4 @@
-/** HTML that is inserted into a page without escaping. Only {@link html} creates it, so every other text is escaped. */
+/** HTML that is inserted into a page without escaping. Only {@link html} creates it, so all other text is escaped. */
 export class Html {
   readonly text: string;
 
@@ -10,7 +10,7 @@ export class Html {
 /** A value in a template. Strings are escaped; undefined and false are left out. */
 export type HtmlPart = Html | string | number | bigint | undefined | false | readonly HtmlPart[];
 
-/** Template tag for HTML: escapes every value that is not HTML itself, in content and in quoted attributes. */
+/** Template tag for HTML: escapes every value that is not already HTML, in content and in quoted attributes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html {
   const last = strings.length - 1;
   const texts = parts.map((part, index) => `${strings[index] ?? ""}${textOf(part)}`);
@@ -24,7 +24,7 @@ function textOf(part: HtmlPart): string {
   return escapeHtml(String(part));
 }
 
-/** A `style` or `script` element with a constant text of the program, which is not escaped. */
+/** A `style` or `script` element with constant text from the program, which is not escaped. */
 export function rawElement(name: "style" | "script", text: string): Html {
   return new Html(`<${name}>${text}</${name}>`);
 }
@@ -39,7 +39,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const SPECIAL = /[&<>"']/;
 
-/** Escapes a string for the content or an attribute value of an HTML page. */
+/** Escapes a string for an HTML page's content or attribute values. */
 export function escapeHtml(text: string): string {
   // Most texts have nothing to escape, and a large page has tens of thousands of them.
   if (!SPECIAL.test(text)) return text;

@@ -4,27 +4,27 @@ import { type ApiRoute, errorOf, getText, type RouteDefinition, serveRoute } fro
 import { ageSeconds, type PageContent, type PageFrame, pageReply } from "./page-shell.ts";
 import { isoTime } from "../base/time.ts";
 
-/** What a page shows. */
+/** The view that a page shows. */
 export interface PageView {
-  /** The `:name` parts of its path. */
+  /** Values of the `:name` segments in its path. */
   readonly params: Readonly<Record<string, string>>;
-  /** The parameters of its address. */
+  /** The query parameters of its address. */
   readonly query: URLSearchParams;
 }
 
-/** Where a page is. */
+/** A page's location and description. */
 export interface LivePlace {
-  /** Path of its route: "/", "/costs", "/queries/:id". */
+  /** Path of the route: "/", "/costs", "/queries/:id". */
   readonly path: string;
-  /** What it shows: Markdown, without a full stop. */
+  /** What the page shows: Markdown, without a full stop. */
   readonly about: string;
-  /** Its name in the navigation; a page without one is reached from the others. */
+  /** Name in the navigation; a page without a name is reached from other pages. */
   readonly name?: string;
 }
 
 /** One page of a program. */
 export interface LivePage extends LivePlace {
-  /** Returns the current content. It is costly, so equal views share one call. */
+  /** Returns the current content. It is expensive, so equal views share one call. */
   readonly content: (view: PageView) => PageContent | Promise<PageContent>;
 }
 
@@ -33,11 +33,11 @@ export interface LivePageOptions {
   readonly pages: readonly LivePage[];
 }
 
-/** Time between two updates. Each is sent also without a change, as a heartbeat. */
+/** Time between two updates. An update is sent even without a change, as a heartbeat. */
 const EVERY_MS = 2_000;
-/** Contents younger than this are sent again to other subscribers with the same view. */
+/** Content younger than this is reused for other subscribers with the same view. */
 const SHARED_MS = 1_000;
-/** Open pages. Each costs one connection and one rendering for each view. */
+/** Maximum number of open pages. Each costs one connection and one rendering per view. */
 const MAX_SUBSCRIBERS = 32;
 
 /** A page's route. */
@@ -55,8 +55,8 @@ function streamDefinition({ path, about }: LivePlace): RouteDefinition {
 }
 
 /**
- * Creates two routes for each page: `GET PATH`, which is complete without a script, and `GET /livePATH`, its changes as
- * server-sent events.
+ * Creates two routes per page: `GET PATH`, which is complete without a script, and `GET /livePATH`, its changes as server-sent
+ * events.
  */
 export function livePageRoutes({ frame, pages }: LivePageOptions, clock: Clock): readonly ApiRoute[] {
   let subscribers = 0;
@@ -109,7 +109,7 @@ function tooMany(): HttpReply {
   return { ...reply, headers: { ...reply.headers, "retry-after": "10" } };
 }
 
-/** One event with the sections that differ from those that were sent before. */
+/** One event with the sections that differ from those sent before. */
 function updateEvent(
   { title, asOfMs, sections }: PageContent,
   sent: Map<string, string>,

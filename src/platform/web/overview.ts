@@ -13,22 +13,22 @@ import type { LivePage } from "./live-page.ts";
 import { badge, dataTable, type Tone, TONE_SIGNS } from "./parts.ts";
 import { sparkline, type Trend, TREND_STYLES, type TrendBar } from "./plots.ts";
 
-/** One part of an installation, as the overviews show it: a daemon, a validator, a chain. */
+/** One part of an installation, as shown in overviews: a daemon, a validator, a chain. */
 export interface PartRow {
   readonly name: string;
   readonly tone: Tone;
   readonly verdict: string;
   /** The one number that matters, with its unit. */
   readonly number: string;
-  /** Time of what the row says, wall clock, ms; undefined when nothing was read. */
+  /** Time to which the row applies, wall clock, ms; undefined if nothing was read. */
   readonly asOfMs: number | undefined;
   /** Path on the part's own server, or a URL. */
   readonly href: string;
-  /** Undefined: it has no course. */
+  /** Undefined if there is no trend. */
   readonly trend: Trend | undefined;
 }
 
-/** Returns the most severe verdict. */
+/** Returns the part with the most severe verdict. */
 export function worstOf(parts: readonly PartRow[]): PartRow | undefined {
   return parts.toSorted((a, b) => SEVERITY.indexOf(a.tone) - SEVERITY.indexOf(b.tone))[0];
 }
@@ -86,7 +86,7 @@ export const OVERVIEW_ROUTE = getJson(
   }),
 );
 
-/** Creates `GET /api/overview`: the server's own parts, as its neighbours read them. */
+/** Creates `GET /api/overview`: the server's own parts, as read by its neighbours. */
 export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly PartRow[]>): ApiRoute {
   return serveRoute(OVERVIEW_ROUTE, async () =>
     jsonReply(200, {
@@ -102,7 +102,7 @@ export function overviewRoute(parts: () => readonly PartRow[] | Promise<readonly
 /** Another server with an overview. */
 export interface Neighbour {
   readonly name: string;
-  /** Its URL, with a slash at its end. */
+  /** Its URL, with a trailing slash. */
   readonly url: string;
 }
 
@@ -112,7 +112,7 @@ const MAX_PARTS = 250;
 const MAX_TEXT = 200;
 const MAX_BARS = 120;
 
-/** Reads the parts of all neighbours. One that does not respond in time is a row that says why. */
+/** Reads the parts of all neighbours. A neighbour that does not respond in time becomes a row with the reason. */
 export async function readNeighbours(neighbours: readonly Neighbour[]): Promise<readonly PartRow[]> {
   return (await Promise.all(neighbours.map(readNeighbour))).flat();
 }
@@ -139,7 +139,7 @@ async function readNeighbour({ name, url }: Neighbour): Promise<readonly PartRow
   }
 }
 
-/** Parses the reply of {@link overviewRoute}. Throws for any other. */
+/** Parses the reply from {@link overviewRoute}. Throws on any other reply. */
 function parseParts(value: unknown, url: string): readonly PartRow[] {
   const root = new JsonField(value, "", (path, expected) => new Error(`${path}: ${expected} was expected`));
   return root
@@ -193,7 +193,7 @@ export const PARTS_PAGE = {
   about: "all parts in one table, if `links` names a neighbour",
 };
 
-/** The page "All parts" of a daemon that knows its neighbours; none without neighbours. */
+/** The "All parts" page for a daemon that knows its neighbours; none without neighbours. */
 export function partsPages(
   own: () => readonly PartRow[],
   neighbours: readonly Neighbour[],

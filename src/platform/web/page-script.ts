@@ -1,7 +1,7 @@
 /**
- * The script of all status pages. It receives changed sections as server-sent events and changes only what differs, so that
- * focus, selection and open details stay. When no event arrives in time, it immediately marks the page as stale. It sends the
- * token of an action as a header and stores it in memory only. The page is complete without it.
+ * The script for all status pages. It receives changed sections as server-sent events and updates only what differs, so that
+ * focus, selection and open details are preserved. If no event arrives in time, it immediately marks the page as stale. It sends
+ * an action's token as a header and stores it only in memory. The page is complete without the script.
  */
 export const PAGE_SCRIPT = `"use strict";
 (() => {

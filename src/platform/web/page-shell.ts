@@ -6,28 +6,28 @@ import { type Html, html, rawElement } from "./html.ts";
 import { PAGE_SCRIPT } from "./page-script.ts";
 import { PAGE_STYLE } from "./page-style.ts";
 
-/** A part of a page that changes as a whole. */
+/** A part of a page that is updated as a whole. */
 export interface PageSection {
-  /** Id of its element; the same in every content of a page. */
+  /** Id of its element; the same every time the page is rendered. */
   readonly id: string;
   /** Name for screen readers. */
   readonly label: string;
   readonly content: Html;
 }
 
-/** The content of a status page at one time. */
+/** A status page's content at one time. */
 export interface PageContent {
-  /** Title of the browser tab; begins with the problem, if any. */
+  /** Title for the browser tab; starts with the problem, if any. */
   readonly title: string;
-  /** HTTP status; default 200. 404 for a page about something that is not there. */
+  /** HTTP status; default 200. 404 for a page about something that does not exist. */
   readonly status?: 404;
   /** Time at which the data was read, wall clock, ms. */
   readonly asOfMs: number;
-  /** Path of the same data as JSON. */
+  /** Path to the same data as JSON. */
   readonly json?: string;
-  /** Navigation of this page. Default: the program's. */
+  /** Navigation for this page. Default: the program's. */
   readonly nav?: PagePlace["nav"];
-  /** In the order of the page. */
+  /** In page order. */
   readonly sections: readonly PageSection[];
 }
 
@@ -37,16 +37,16 @@ export interface PageFrame {
   readonly heading: string;
   /** Version of the program. */
   readonly version: string;
-  /** Start of the program, wall clock, ms. */
+  /** Time at which the program started, wall clock, ms. */
   readonly startedAtMs: number;
   readonly links: readonly { readonly path: string; readonly text: string }[];
-  /** Where the token of the actions is. Default: in the configuration. */
+  /** Where to find the token for actions. Default: in the configuration. */
   readonly token?: Html;
 }
 
-/** The frame of one of a program's pages. */
+/** The frame for one of a program's pages. */
 interface PagePlace extends PageFrame {
-  /** The pages of the navigation; none for a program with one page. */
+  /** The pages in the navigation; none for a program with one page. */
   readonly nav: readonly { readonly path: string; readonly name: string }[];
   /** Path of this page. */
   readonly path: string;
@@ -55,16 +55,16 @@ interface PagePlace extends PageFrame {
 interface PageTimes {
   /** Wall clock, ms. */
   readonly nowMs: number;
-  /** Time between two updates of the page, ms. */
+  /** Time between two page updates, ms. */
   readonly everyMs: number;
 }
 
-/** Seconds after which a page without a script loads itself again. */
+/** Seconds after which a page without a script reloads itself. */
 const RELOAD_SECONDS = 10;
 
 const POLICY = contentPolicy(PAGE_STYLE, PAGE_SCRIPT, ["connect-src 'self'", "form-action 'self'"]);
 
-/** Returns a content security policy that allows one style, one script and what `more` says: nothing else is loaded. */
+/** Returns a content security policy that allows one style, one script and what `more` allows: nothing else is loaded. */
 export function contentPolicy(style: string, script: string, more: readonly string[]): string {
   return [
     "default-src 'none'",
@@ -152,7 +152,7 @@ const tokenDialog = (
 <p><button value="send">Send</button> <button value="cancel" formnovalidate>Cancel</button></p>
 </form></dialog>`;
 
-/** Seconds since a time, whole, not negative. */
+/** Whole seconds since a time, at least 0. */
 export function ageSeconds(atMs: number, nowMs: number): number {
   return Math.max(0, Math.round((nowMs - atMs) / 1_000));
 }

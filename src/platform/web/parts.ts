@@ -3,10 +3,10 @@ import { formatCount, formatDuration } from "../base/text.ts";
 import type { ReloadStatus } from "../process/reloadable.ts";
 import { type Html, html, type HtmlPart } from "./html.ts";
 
-/** Meaning of a state for the reader. Always shown with a word and a sign, never by colour alone. */
+/** What a state means to the reader. Always shown with a word and a sign, never by colour alone. */
 export type Tone = "good" | "warn" | "bad" | "unknown";
 
-/** The sign of each tone. */
+/** The sign for each tone. */
 export const TONE_SIGNS: Readonly<Record<Tone, string>> = { good: "✓", warn: "!", bad: "✕", unknown: "?" };
 
 /** A word with its sign and colour. */
@@ -15,14 +15,14 @@ export function badge(tone: Tone, text: string): Html {
 }
 
 /**
- * The first thing to read: one sentence, and what belongs to it. Screen readers announce the sentence when it changes, so it
- * must not contain times or ages.
+ * The first thing to read: one sentence, plus related content. Screen readers announce the sentence when it changes, so it must
+ * not contain times or ages.
  */
 export function statusBanner(tone: Tone, headline: string, more: HtmlPart): Html {
   return html`<div class="verdict ${tone}"><p class="headline ${tone}" aria-live="polite"><span aria-hidden="true">${TONE_SIGNS[tone]} </span>${headline}</p>${more}</div>`;
 }
 
-/** Says why the last reload of the configuration failed, and which changed keys need a restart of the process. */
+/** Shows why the last configuration reload failed, and which changed keys need a restart of the process. */
 export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart"> | undefined): HtmlPart {
   const { error, needRestart = [] } = status ?? {};
   return html`${
@@ -34,13 +34,13 @@ export function reloadNotice(status: Pick<ReloadStatus, "error" | "needRestart">
   }`;
 }
 
-/** One value with its name. */
+/** A named value. */
 export interface Fact {
   readonly name: string;
   readonly value: HtmlPart;
   readonly detail?: HtmlPart;
   readonly tone?: Tone | undefined;
-  /** Takes two columns: for a long number, which one column would break. */
+  /** Takes two columns, for a long number that one column would break. */
   readonly isWide?: boolean;
 }
 
@@ -58,25 +58,25 @@ export function factGrid(facts: readonly Fact[]): Html {
 export interface Column<Row> {
   readonly name: string;
   readonly isNumber?: boolean;
-  /** Left out on a phone, where each row is a card: another page has it. */
+  /** Left out on a phone, where each row is a card, because another page has it. */
   readonly isMinor?: boolean;
-  /** Link in the head that sorts by the column. */
+  /** Link in the column head that sorts by the column. */
   readonly sort?: { readonly href: string; readonly order: "ascending" | "descending" | undefined };
   readonly cell: (row: Row) => HtmlPart;
 }
 
-/** A table. The first column names the row. On a phone each row becomes a card with the names of the columns. */
+/** A table. The first column names the row. On a phone, each row becomes a card labelled with the column names. */
 export interface DataTable<Row> {
   readonly caption: string;
-  /** The heading above the table says the same: the caption is for screen readers only. */
+  /** Hides the caption except from screen readers, because the heading above the table says the same. */
   readonly isCaptionHidden?: boolean;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  /** Id of the element of a row, unique on the page. */
+  /** Id of a row's element, unique on the page. */
   readonly rowId?: (row: Row) => string;
 }
 
-/** Renders a table. The roles keep it a table for screen readers when the style makes cards of its rows. */
+/** Renders a table. The roles keep it a table for screen readers when the style turns its rows into cards. */
 export function dataTable<Row>({ caption, isCaptionHidden, columns, rows, rowId }: DataTable<Row>): Html {
   return html`<table class="cards" role="table"${isCaptionHidden === true && html` aria-label="${caption}"`}>${
     isCaptionHidden !== true && html`<caption>${caption}</caption>`
@@ -107,7 +107,7 @@ function classOf<Row>({ isNumber, isMinor }: Column<Row>): HtmlPart {
   return classes !== "" && html` class="${classes}"`;
 }
 
-/** "12 s ago"; "–" when it is not known. */
+/** "12 s ago"; "–" if it is not known. */
 export function ago(ms: number | undefined): string {
   return ms === undefined ? "–" : `${formatDuration(ms)} ago`;
 }
@@ -117,7 +117,7 @@ export function grouped(value: bigint | number): string {
   return formatCount(value, "\u202f");
 }
 
-/** An amount in display units with its exact value as a title; without a unit of its denomination in base units. */
+/** An amount in display units with its exact value as a title; in base units if its denomination has no unit. */
 export function amount(value: bigint, denom: string, unit: DisplayUnit | undefined): Html | string {
   const exact = formatAmount(value, denom, unit, "\u202f");
   if (unit?.denom !== denom) return exact;

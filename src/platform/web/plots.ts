@@ -1,6 +1,6 @@
 import { type Html, html } from "./html.ts";
 
-/** A bar of {@link barPlot}: parts from the bottom up. Undefined when no data exists for that time. */
+/** A bar in {@link barPlot}: parts from the bottom up. Undefined if there is no data for that time. */
 export type Bar =
   | readonly { readonly style: "good" | "bad" | "plain" | "unknown"; readonly value: number }[]
   | undefined;
@@ -10,13 +10,13 @@ export interface BarPlot {
   readonly title: string;
   /** The plot in words, for screen readers. */
   readonly summary: string;
-  /** Oldest first, at equal distances. */
+  /** Oldest first, evenly spaced. */
   readonly bars: readonly Bar[];
-  /** Texts below the first and the last bar. */
+  /** Labels below the first and last bars. */
   readonly from: string;
   readonly to: string;
   readonly format: (value: number) => string;
-  /** A value that the bars are compared with, drawn as a line with its name. */
+  /** A value to compare the bars with, drawn as a line with its name. */
   readonly limit?: { readonly value: number; readonly text: string };
 }
 
@@ -25,7 +25,7 @@ const HEIGHT = 110;
 const BASE = HEIGHT - 18;
 const TOP = 18;
 
-/** Renders stacked bars as a figure. The vertical axis begins at 0. */
+/** Renders stacked bars as a figure. The vertical axis starts at 0. */
 export function barPlot({ title, summary, bars, from, to, format, limit }: BarPlot): Html {
   const totals = bars.map((bar) => (bar ?? []).reduce((sum, { value }) => sum + value, 0));
   const most = Math.max(0, ...totals, limit?.value ?? 0);
@@ -67,7 +67,7 @@ function limitLine(text: string, y: number): Html {
   return html`<path class="l-warn" d="M0 ${short(y)}h${WIDTH}"/><text x="${WIDTH - 4}" y="${short(y - 5)}" text-anchor="end">${text}</text>`;
 }
 
-/** Number of bars before the first known one. */
+/** Number of bars before the first known bar. */
 function unknownBars(bars: readonly Bar[]): number {
   const first = bars.findIndex((bar) => bar !== undefined);
   return first < 0 ? bars.length : first;
@@ -91,22 +91,22 @@ export function short(value: number): string {
   return String(Math.round(value * 10) / 10);
 }
 
-/** A bar of {@link sparkline}: its height from 0 to 1. Null: nothing is known of that time. */
+/** A bar in {@link sparkline}: its height from 0 to 1. Null if nothing is known about that time. */
 export type TrendBar = readonly [style: (typeof TREND_STYLES)[number], share: number] | null;
 
 /** Styles of a {@link TrendBar}. */
 export const TREND_STYLES = ["good", "weak", "bad", "unknown", "plain"] as const;
 
-/** The course of one value, oldest first, at equal distances. */
+/** The trend of one value, oldest first, evenly spaced. */
 export interface Trend {
-  /** The course in words, with its time: "last 24 hours: 2 hours below full pay". */
+  /** The trend in words, with its period: "last 24 hours: 2 hours below full pay". */
   readonly text: string;
   readonly bars: readonly TrendBar[];
 }
 
 const SPARK_HEIGHT = 16;
 
-/** Draws a course in one line of text. */
+/** Draws a trend in one line of text. */
 export function sparkline({ text, bars }: Trend): Html {
   const paths = TREND_STYLES.map((style) => {
     const path = bars
@@ -121,7 +121,7 @@ export function sparkline({ text, bars }: Trend): Html {
   return html`<svg class="spark" viewBox="0 0 ${Math.max(1, bars.length) * 4} ${SPARK_HEIGHT}" role="img" aria-label="${text}">${paths}</svg>`;
 }
 
-/** Draws how much of something is left, from 0 to 1, with the text beside it as its name. */
+/** Draws how much of something is left, from 0 to 1, labelled by the text next to it. */
 export function gaugeBar(share: number, text: string, style: "good" | "weak" | "bad"): Html {
   const width = short(Math.max(0, Math.min(1, share)) * 100);
   return html`<svg class="gauge" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label="${text}"><path class="b-${style}" d="M0 0h${width}v4h-${width}z"/></svg>`;

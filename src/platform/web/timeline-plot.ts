@@ -1,18 +1,18 @@
 import { type Html, html } from "./html.ts";
 import { short } from "./plots.ts";
 
-/** A stretch of a row of {@link timelinePlot}: places from 0, the start, to 1, the end. */
+/** A stretch in a row of {@link timelinePlot}: positions from 0, the start, to 1, the end. */
 export interface Stretch {
   readonly from: number;
   readonly to: number;
 }
 
-/** A row of {@link timelinePlot}. Its stretches may overlap; later kinds are drawn over earlier ones. */
+/** A row in {@link timelinePlot}. Its stretches may overlap; later kinds are drawn over earlier ones. */
 export interface TimelineRow {
   readonly name: string;
   /** The row in words, for screen readers. */
   readonly summary: string;
-  /** Nobody knows. Drawn as an outline. */
+  /** Unknown. Drawn as an outline. */
   readonly unknown: readonly Stretch[];
   /** Everything is in order. Drawn low. */
   readonly good: readonly Stretch[];
@@ -21,21 +21,21 @@ export interface TimelineRow {
 }
 
 export interface TimelinePlot {
-  /** What is shown, its time, and what it says. */
+  /** What is shown, for what time, and what it says. */
   readonly caption: string;
   readonly rows: readonly TimelineRow[];
-  /** Texts below the start and the end. */
+  /** Labels below the start and the end. */
   readonly from: string;
   readonly to: string;
 }
 
-/** Drawn units of a row, which is stretched to the width of the page. */
+/** Width of a row in drawing units; the row is stretched to the page width. */
 const WIDTH = 1_000;
 const HEIGHT = 12;
-/** A stretch of a moment is still visible. */
+/** Minimum width, so that even an instant is visible. */
 const LEAST = 2;
 
-/** Renders rows of stretches over one time axis. The kinds differ in form, not in colour alone. */
+/** Renders rows of stretches on one time axis. The kinds differ in shape, not only in colour. */
 export function timelinePlot({ caption, rows, from, to }: TimelinePlot): Html {
   return html`<figure class="timeline"><figcaption>${caption}<br><span aria-hidden="true"><span class="entry"><span class="key k-good"></span>low: no problem</span> <span class="entry"><span class="key k-bad"></span>tall: problem</span> <span class="entry"><span class="key k-none"></span>outline: not running or starting</span></span></figcaption>
 ${rows.map(rowOf)}<p class="ends"><span>${from}</span><span>${to}</span></p></figure>`;
@@ -60,7 +60,7 @@ function pathOf(stretches: readonly Stretch[], style: string, height: number): H
   return path === "" ? "" : html`<path class="${style}" d="${path}"/>`;
 }
 
-/** Joins stretches that cannot be told apart, so that a week of short ones stays small. */
+/** Joins stretches that cannot be distinguished, so that the output for a week of short ones stays small. */
 function merged(stretches: readonly Stretch[]): readonly Stretch[] {
   const found: { from: number; to: number }[] = [];
   for (const { from, to } of stretches.toSorted((a, b) => a.from - b.from)) {

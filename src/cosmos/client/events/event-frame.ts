@@ -6,19 +6,19 @@ import { ClientError } from "../errors.ts";
 import { parseRpcResponse, resultField } from "../rpc-response.ts";
 import type { ChainNotice } from "./subscription.ts";
 
-/** A decoded WebSocket frame. `id` is the id of the request that the frame belongs to, -1 when it has none. */
+/** A decoded WebSocket frame. `id` is the id of the request to which the frame belongs, or -1 if there is none. */
 export type EventFrame =
-  /** response to a request */
+  /** Response to a request. */
   | { readonly kind: "response"; readonly id: number; readonly result: unknown }
-  /** error response to a request, or the cancellation of the subscription with this id */
+  /** Error response to a request, or the cancellation of the subscription with this id. */
   | { readonly kind: "error"; readonly id: number; readonly rpcCode: number; readonly data: string }
   | { readonly kind: "notice"; readonly id: number; readonly notice: ChainNotice }
-  /** an event without use for us: an unknown kind, or an entry that is not a transaction */
+  /** An event that we do not use: an unknown kind, or an entry that is not a transaction. */
   | { readonly kind: "ignored"; readonly id: number; readonly reason: string }
-  /** an event that could not be decoded */
+  /** An event that could not be decoded. */
   | { readonly kind: "unreadable"; readonly id: number; readonly error: ClientError };
 
-/** Decodes the text of a frame. Throws `bad-answer` when it is not a JSON-RPC response. */
+/** Decodes a frame's text. Throws `bad-answer` if it is not a JSON-RPC response. */
 export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   // For text that is not JSON, `parseRpcResponse` rejects the undefined value.
   const response = parseRpcResponse(parseJson(source), endpoint);
@@ -35,7 +35,7 @@ export function decodeEventFrame(source: string, endpoint: string): EventFrame {
   return { id, ...readEvent(resultField(result, "event", endpoint).member("data")) };
 }
 
-/** Decodes an event. One bad event must not end the connection, so an error is a value here. */
+/** Decodes an event. One bad event must not end the connection, so errors are returned as values. */
 function readEvent(data: JsonField): DecodedEvent {
   try {
     return decodeEvent(data.member("type").asText(), data.member("value"));
@@ -98,7 +98,7 @@ function decodeTx(txResult: JsonField): DecodedEvent {
 }
 
 /**
- * Returns whether an entry of a block's `txs` is a transaction. On a chain with vote extensions the first entry is the
+ * Returns whether an entry in a block's `txs` is a transaction. On a chain with vote extensions, the first entry is the
  * proposer's extended commit, possibly zstd-compressed, which is not a transaction.
  */
 export function isTransaction(bytes: Uint8Array): boolean {

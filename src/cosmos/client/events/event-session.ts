@@ -16,23 +16,23 @@ import { decodeStatus } from "../rpc-response.ts";
 import { decodeEventFrame, type EventFrame } from "./event-frame.ts";
 import type { ChainNotice } from "./subscription.ts";
 
-/** Settings of one connection. */
+/** Settings for one connection. */
 export interface EventSessionOptions extends FrameExchangeOptions {
   readonly pingIntervalMs: number;
-  /** Longest time without any frame, pongs included. Must exceed `pingIntervalMs`. */
+  /** Longest time without any frame, including pongs. Must exceed `pingIntervalMs`. */
   readonly readDeadlineMs: number;
-  /** Longest time without an event. Must exceed the time between two blocks. */
+  /** Longest time without an event. Must exceed the block time. */
   readonly eventDeadlineMs: number;
 }
 
 export interface EventSessionDeps extends FrameExchangeDeps {
   readonly open: OpenEventSocket;
-  /** Called before each ping. What it throws ends the session. */
+  /** Called before each ping. If it throws, the session ends. */
   readonly checkBest: () => void;
   readonly clock: Clock;
 }
 
-/** Connects, checks the chain id, subscribes, and follows until the connection ends. Always rejects with the reason. */
+/** Connects, checks the chain id, subscribes, and follows events until the connection ends. Always rejects with the reason. */
 export async function runEventSession(
   options: EventSessionOptions,
   deps: EventSessionDeps,
@@ -54,11 +54,11 @@ export async function runEventSession(
 }
 
 /**
- * Sends pings and throws `timeout` when the connection or its subscriptions are dead.
+ * Sends pings and throws `timeout` if the connection or its subscriptions are dead.
  *
- * Two deadlines are necessary. After a network failure no close frame arrives, and only missing pongs reveal it. A node
- * may also respond to pings but publish nothing, for instance because it stopped syncing. Only missing events reveal that.
- * With a subscription to block headers each block brings an event, so the second deadline must exceed the block time.
+ * Two deadlines are necessary. After a network failure, no close frame arrives, and only missing pongs reveal it. A node may also
+ * respond to pings but publish nothing, for instance because it stopped syncing. Only missing events reveal that. With a
+ * subscription to block headers, each block brings an event, so the second deadline must exceed the block time.
  */
 async function keepAlive(
   socket: EventSocket,
@@ -100,7 +100,7 @@ interface EventSocket {
   readonly terminate: () => void;
 }
 
-/** Callbacks of a connection. None is called after `onClosed`. */
+/** Callbacks for a connection. None is called after `onClosed`. */
 interface EventSocketListener {
   readonly onText: (text: string) => void;
   /** A ping or pong frame arrived. */
@@ -111,7 +111,10 @@ interface EventSocketListener {
 /** Opens a connection. Rejects with `unreachable` or the signal's reason. An abort also closes an open connection. */
 export type OpenEventSocket = (listener: EventSocketListener, signal: AbortSignal) => Promise<EventSocket>;
 
-/** Creates a function that opens connections to an endpoint's `/websocket`. A frame above `maxFrameBytes` closes them. */
+/**
+ * Creates a function that opens connections to an endpoint's `/websocket`. A frame larger than `maxFrameBytes` closes the
+ * connection.
+ */
 export function createEventSocketOpener(
   endpoint: ParsedEndpoint,
   options: { readonly connectTimeoutMs: number; readonly maxFrameBytes: number },
@@ -172,7 +175,7 @@ function toText(data: WebSocket.RawData): string {
   return Buffer.isBuffer(data) ? data.toString("utf8") : Buffer.from(data).toString("utf8");
 }
 
-/** Returns the error's code or the HTTP status. Other messages of `ws` may contain the URL and with it a secret. */
+/** Returns the error's code or the HTTP status. Other messages from `ws` may contain the URL and, in it, a secret. */
 function reasonOf(error: Error): string {
   if (isRecord(error) && typeof error["code"] === "string") return error["code"];
   const status = /^Unexpected server response: (\d{3})$/.exec(error.message);
@@ -188,32 +191,32 @@ function unreachable(endpoint: string, reason: string): ClientError {
 
 interface FrameExchangeOptions {
   readonly endpoint: string;
-  /** Expected chain id. Undefined accepts every chain. */
+  /** Expected chain id. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
   /** Subscriptions, in CometBFT's query language. */
   readonly queries: readonly string[];
-  /** Deadline of each request over the connection. */
+  /** Deadline for each request on the connection. */
   readonly deadlineMs: number;
 }
 
 interface FrameExchangeDeps {
   readonly clock: Pick<Clock, "monotonicMs">;
   readonly logger: Logger;
-  /** All queries are subscribed. */
+  /** Called when all queries have been subscribed. */
   readonly onReady: () => void;
   readonly onNotice: (notice: ChainNotice) => void;
-  /** Events may be lost: the node cancelled a subscription, or an event could not be decoded. */
+  /** Called when events may be lost: the node cancelled a subscription, or an event could not be decoded. */
   readonly onGap: (reason: string) => void;
 }
 
-/** Sends requests over one connection and handles all frames that arrive. */
+/** Sends requests over one connection and handles all incoming frames. */
 interface FrameExchange {
   readonly listener: EventSocketListener;
-  /** Checks the chain id and subscribes all queries. */
+  /** Checks the chain id and subscribes to all queries. */
   readonly start: (socket: EventSocket) => Promise<void>;
-  /** Time of the last frame of any kind, monotonic. */
+  /** Monotonic time of the last frame of any kind. */
   readonly lastFrameMs: () => number;
-  /** Time of the last event, or of the subscription when there was none; monotonic. */
+  /** Monotonic time of the last event, or of the subscription if there was no event. */
   readonly lastEventMs: () => number;
 }
 
@@ -222,7 +225,7 @@ interface PendingRequest {
   readonly reject: (error: Error) => void;
 }
 
-/** Creates an exchange. It aborts `session` when the connection is no longer usable. */
+/** Creates an exchange. It aborts `session` once the connection is no longer usable. */
 function createFrameExchange(
   options: FrameExchangeOptions,
   deps: FrameExchangeDeps,
@@ -255,8 +258,8 @@ function createFrameExchange(
   };
 
   /**
-   * Subscribes again after the node cancelled one subscription. A node does so when we read too slowly, while the
-   * connection and the other subscriptions go on. When the renewal fails, the session ends, and the next endpoint is used.
+   * Subscribes again after the node has cancelled one subscription. A node does so if we read too slowly, while the connection
+   * and the other subscriptions continue. If the renewal fails, the session ends, and the next endpoint is used.
    */
   const renew = (id: number, reason: string): void => {
     const query = subscriptions.get(id);

@@ -3,8 +3,8 @@ import type { TextEvent } from "../../comet/rpc-blocks.ts";
 import { type BoundedQueue, createBoundedQueue } from "../../../platform/base/waits.ts";
 
 /**
- * A notice of a subscription. `connected` arrives after each connection, when all queries are subscribed. `missed` means
- * that events may be lost, so the reader must read the chain's state again.
+ * A notice from a subscription. `connected` arrives after each connection, once all queries are subscribed. `missed` means that
+ * events may be lost, so the reader must read the chain's state again.
  */
 export type ChainNotice =
   | { readonly kind: "connected" }
@@ -21,21 +21,21 @@ export type ChainNotice =
 
 /** Follows a chain and reconnects after every failure. */
 export interface ChainSubscription {
-  /** Runs until the signal aborts. Connection errors are handled inside and do not end it. */
+  /** Runs until the signal aborts. Connection errors are handled internally and do not end it. */
   readonly run: (signal: AbortSignal) => Promise<void>;
-  /** Removes the oldest notice; waits for one when there is none. For one reader. */
+  /** Removes the oldest notice, waiting for one if there is none. For one reader. */
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
   readonly isConnected: () => boolean;
 }
 
 /** Bounded queue of notices for one reader. */
 interface NoticeQueue {
-  /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end stands for all of them. */
+  /** Adds a notice. While the queue is full, notices are dropped, and one `missed` at the end represents them all. */
   readonly offer: (notice: ChainNotice) => void;
   readonly next: (signal: WaitSignal) => Promise<ChainNotice>;
 }
 
-/** Creates a queue for `capacity` notices and one additional `missed`. */
+/** Creates a queue for `capacity` notices plus one `missed`. */
 export function createNoticeQueue(capacity: number): NoticeQueue {
   const queue: BoundedQueue<ChainNotice> = createBoundedQueue(capacity + 1);
   let isGapMarked = false;

@@ -14,31 +14,31 @@ import {
 import { type ChainSubscription, createNoticeQueue } from "./subscription.ts";
 
 export interface SubscriptionOptions {
-  /** At least one. Used one at a time; after each failure the next one. */
+  /** At least one. They are used one at a time, moving to the next after each failure. */
   readonly endpoints: readonly Endpoint[];
   /**
-   * Names of the endpoints, best first (`EndpointPool.order`). The stream moves to the best one when that stays the same for
-   * `moveAfterMs`. Default: the order of `endpoints`, without a move.
+   * Endpoint names, best first (`EndpointPool.order`). The stream moves to the best endpoint once that has been the same for
+   * `moveAfterMs`. Default: the order of `endpoints`, without moving.
    */
   readonly order?: () => readonly string[];
-  /** Chain that every endpoint must serve. Undefined accepts every chain. */
+  /** Chain that every endpoint must serve. If undefined, every chain is accepted. */
   readonly chainId: string | undefined;
   /**
-   * Queries in CometBFT's query language. A node accepts five from one connection (`max_subscriptions_per_client`) and
-   * 512 characters in each.
+   * Queries in CometBFT's query language. A node accepts five per connection (`max_subscriptions_per_client`) with up to 512
+   * characters each.
    */
   readonly queries: readonly string[];
   readonly limits?: Partial<SubscriptionLimits>;
   readonly network?: NetworkOptions;
 }
 
-/** Limits of a subscription. */
+/** A subscription's limits. */
 export interface SubscriptionLimits extends Omit<EventSessionOptions, "endpoint" | "chainId" | "queries"> {
   readonly connectTimeoutMs: number;
   readonly maxFrameBytes: number;
-  /** Largest number of notices that wait for the reader. */
+  /** Maximum number of notices waiting for the reader. */
   readonly queueCapacity: number;
-  /** How long another endpoint must be the best one before the stream moves to it. A block that comes late moves nothing. */
+  /** How long another endpoint must be the best one before the stream moves to it. A late block does not trigger a move. */
   readonly moveAfterMs: number;
   /** Wait before the next connection attempt. */
   readonly backoff: BackoffOptions;
@@ -140,18 +140,20 @@ export function createWebSocketSubscription(
   return { run, next: queue.next, isConnected: () => isConnected };
 }
 
-/** Names of endpoints, best first; undefined: the configured order counts. */
+/** Endpoint names, best first; if undefined, the configured order applies. */
 type Order = (() => readonly string[]) | undefined;
 
-/** Chooses the route of each connection attempt. */
+/** Chooses the route for each connection attempt. */
 interface RoutePicker<T> {
-  /** Returns the best route not yet tried in this round, or the first of the next round. Undefined without a route. */
+  /**
+   * Returns the best route not yet tried in this round, or the first route of the next round. Undefined if there are no routes.
+   */
   readonly next: () => T | undefined;
-  /** Begins a new round. */
+  /** Starts a new round. */
   readonly restart: () => void;
 }
 
-/** Creates a picker at the beginning of a round. */
+/** Creates a picker at the start of a round. */
 export function createRoutePicker<T extends { readonly name: string }>(
   routes: readonly T[],
   order: Order,
@@ -182,8 +184,8 @@ export class BetterEndpointError extends Error {
 }
 
 /**
- * Creates a check of whether the stream should stay at the endpoint `name`. It throws {@link BetterEndpointError} when one other
- * endpoint has been the best one for `moveAfterMs`.
+ * Creates a check of whether the stream should stay at the endpoint `name`. It throws {@link BetterEndpointError} once the same
+ * other endpoint has been the best one for `moveAfterMs`.
  */
 export function createBestCheck(
   name: string,

@@ -23,7 +23,7 @@ import type {
 } from "./tx-types.ts";
 
 export interface TxSenderOptions extends Omit<TxWindowOptions, "limits"> {
-  /** Returns a price of gas that takes the place of the chain's. */
+  /** Returns a gas price that replaces the chain's. */
   readonly priceOf?: (gasLimit: bigint) => Dec18;
   readonly limits?: Partial<WindowLimits> & {
     /** Time between two polls for a transaction. Default: 500 ms. */
@@ -41,13 +41,13 @@ interface Sending {
   readonly window: TxWindow;
   readonly deps: TxSenderDeps;
   readonly pollMs: number;
-  /** Longest wait for a block, also while no node responds. */
+  /** Maximum wait for a block, including while no node responds. */
   readonly deadlineMs: number;
   readonly priceOf: TxSenderOptions["priceOf"];
   readonly signal: AbortSignal;
 }
 
-/** Creates a sender. It reads the account at the first call. */
+/** Creates a sender. It reads the account on the first call. */
 export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): TxSender {
   const { pollMs = DEFAULT_POLL_MS, ...given } = options.limits ?? {};
   const limits = { ...DEFAULT_WINDOW_LIMITS, ...given };
@@ -69,7 +69,7 @@ export function createTxSender(options: TxSenderOptions, deps: TxSenderDeps): Tx
   };
 }
 
-/** Broadcasts, and once more when the sequence was not certain. Throws the JSON-RPC error of a refusal. */
+/** Broadcasts, and once more if the sequence was not certain. Throws the JSON-RPC error from a refusal. */
 async function broadcastOnceMore(draft: TxDraft, sending: Sending): Promise<BroadcastResult> {
   const { window, deps } = sending;
   let result = await broadcast(draft, sending);
@@ -82,7 +82,7 @@ async function broadcastOnceMore(draft: TxDraft, sending: Sending): Promise<Broa
   return result;
 }
 
-/** Broadcasts, and waits for the final state. */
+/** Broadcasts and waits for the final state. */
 async function send(draft: TxDraft, sending: Sending): Promise<SendOutcome> {
   const { deps, pollMs, signal } = sending;
   const result = await broadcastOnceMore(draft, sending);
@@ -111,7 +111,7 @@ async function broadcast(
   return result ?? { kind: "skipped", reason: "not broadcast" };
 }
 
-/** Waits for the next block, and until transactions of callers that went away are final. */
+/** Waits for the next block, and until transactions whose callers went away are final. */
 async function untilOpen(sending: Sending): Promise<void> {
   const { window, deps, pollMs, signal } = sending;
   const untilMs = deps.clock.monotonicMs() + sending.deadlineMs;
@@ -131,7 +131,7 @@ function noBlock(what: string, { deadlineMs }: Sending): ClientError {
   );
 }
 
-/** Returns the final state of `tx`; undefined while it has none, and when the node cannot be asked now. */
+/** Returns the final state of `tx`; undefined while it has none, or if the node cannot be asked now. */
 async function confirmed(tx: FlightTx, { window, deps, signal }: Sending): Promise<Confirmation | undefined> {
   try {
     const { latestHeight } = await deps.client.status(signal);
@@ -147,7 +147,7 @@ function toOutcome({ hash, size, gasLimit, feeAmount }: FlightTx, confirmation: 
   return { hash, bytes: size, gasLimit, feeAmount, confirmation };
 }
 
-/** The sequence mismatch of a second attempt is a separate kind of refusal. */
+/** A sequence mismatch on the second attempt is a separate kind of refusal. */
 function unsent(
   { gasLimit }: TxDraft,
   result: Exclude<BroadcastResult, { kind: "in-flight" }>,

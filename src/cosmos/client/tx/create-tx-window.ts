@@ -38,13 +38,13 @@ export interface TxWindowOptions {
   readonly limits?: Partial<WindowLimits>;
 }
 
-/** Limits of sending. */
+/** Sending limits. */
 export interface WindowLimits {
   /** Number of blocks from the broadcast to the timeout height. No later block can include the transaction. */
   readonly timeoutBlocks: bigint;
-  /** Longest time in flight. Decides only when the chain halts before the timeout height. */
+  /** Maximum time in flight. Matters only if the chain halts before the timeout height. */
   readonly confirmDeadlineMs: number;
-  /** Largest number of broadcasts of the same bytes while the node does not respond. */
+  /** Maximum number of broadcasts of the same bytes while the node does not respond. */
   readonly broadcastTries: number;
   readonly broadcastBackoff: BackoffOptions;
 }
@@ -70,19 +70,19 @@ interface WindowState {
   readonly options: TxWindowOptions;
   readonly deps: TxWindowDeps;
   readonly limits: WindowLimits;
-  /** The account with the next sequence. While it is undefined, the account is read from the chain. */
+  /** The account with its next sequence. If undefined, the account is read from the chain. */
   next: AccountState | undefined;
-  /** Sequence that the mempool probably expects; undefined: not known. For simulations, whose node corrects it. */
+  /** Sequence that the mempool probably expects; undefined if unknown. For simulations, where the node corrects it. */
   expected: bigint | undefined;
   /** By sequence. */
   flights: readonly Flight[];
-  /** True if the mempool may expect another sequence than ours. Nothing is sent until all flights are final. */
+  /** True if the mempool may expect a different sequence from ours. Nothing is sent until all flights are final. */
   isUncertain: boolean;
   /** Nothing is sent below this height. */
   closedBelow: bigint;
 }
 
-/** Creates a window without flights. It reads the account at the first call. */
+/** Creates a window with no flights. It reads the account on the first call. */
 export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): TxWindow {
   const state: WindowState = {
     options,
@@ -131,7 +131,7 @@ export function createTxWindow(options: TxWindowOptions, deps: TxWindowDeps): Tx
   };
 }
 
-/** A height that is lower by more than this belongs to a chain that was reset. */
+/** If the height drops by more than this, the chain was reset. */
 const RESET_DISTANCE = 20n;
 
 async function simulate(
@@ -164,7 +164,7 @@ function withSequence(account: AccountState, added: number): AccountState {
   return { ...account, sequence: account.sequence + BigInt(added) };
 }
 
-/** Signs all drafts in sequence. A signer outside this process may fail: then no sequence was used. */
+/** Signs all drafts in sequence. A signer outside this process may fail; no sequence has been used then. */
 async function signAll(
   state: WindowState,
   drafts: readonly TxDraft[],
@@ -202,9 +202,9 @@ async function sign(
 }
 
 /**
- * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so one may
- * overtake the one before it, and the node then refuses its sequence. It is sent again when the one before was accepted:
- * the same bytes can be included only once.
+ * Broadcasts all transactions without waiting for one another. Requests travel over several connections, so one may overtake the
+ * previous one, and the node then refuses its sequence. It is sent again once the previous one has been accepted: the same bytes
+ * can be included only once.
  */
 function broadcastInOrder(
   state: WindowState,
@@ -231,8 +231,8 @@ async function broadcastAfter(
 }
 
 /**
- * Broadcasts the same bytes until the node responds. That is safe: the transaction can be included only once, because
- * its sequence is used up then.
+ * Broadcasts the same bytes until the node responds. That is safe: the transaction can be included only once, because that uses
+ * up its sequence.
  */
 async function broadcastUntilClear(
   { deps, limits }: WindowState,
@@ -250,7 +250,7 @@ async function broadcastUntilClear(
   return outcome;
 }
 
-/** A JSON-RPC error, for instance of a full mempool, means that the node did not take the transaction. */
+/** A JSON-RPC error, for instance about a full mempool, means that the node did not accept the transaction. */
 async function broadcastOnce(
   { client }: TxWindowDeps,
   bytes: Uint8Array,
@@ -310,8 +310,8 @@ function skipped(reason: string): Extract<BroadcastResult, { readonly kind: "ski
 }
 
 /**
- * Returns how many transactions of the account wait in the node's mempool, also those of an earlier process. The mempool
- * counts their sequences, and a simulation with the sequence of the last block says which one the mempool expects. Two
+ * Returns how many of the account's transactions wait in the node's mempool, including those from an earlier process. The mempool
+ * counts their sequences, and a simulation with the sequence from the last block reveals which one the mempool expects. Two
  * reads. Rejects with `ClientError`.
  */
 export async function countPendingTransactions(

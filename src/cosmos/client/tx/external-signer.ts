@@ -7,7 +7,7 @@ import { addressBytes } from "../../keyring/key-record.ts";
 import { ClientError } from "../errors.ts";
 import { connectSigner, problemText, type SignerConnection, type SignerProgram } from "./signer-program.ts";
 
-/** Content of a `SignDoc` of SIGN_MODE_DIRECT. */
+/** Content of a `SignDoc` for SIGN_MODE_DIRECT. */
 export interface SignDocument {
   readonly bodyBytes: Uint8Array;
   readonly authInfoBytes: Uint8Array;
@@ -15,7 +15,7 @@ export interface SignDocument {
   readonly accountNumber: bigint;
 }
 
-/** An account whose private key an external program holds. */
+/** An account whose private key is held by an external program. */
 interface ExternalAccount {
   /** bech32 */
   readonly address: string;
@@ -26,8 +26,8 @@ interface ExternalAccount {
 }
 
 /**
- * Opens an account of a signer program (docs/operations.md, "Keys in an HSM"). Asks for its public key once. Throws `ClientError`: "signer"
- * when the program fails, "bad-key" when it does not exist or has a key of another type.
+ * Opens an account in a signer program (docs/operations.md, "Keys in an HSM"). Asks for its public key once. Throws
+ * `ClientError`: "signer" if the program fails, "bad-key" if it does not exist or has a key of another type.
  */
 export async function openExternalAccount(
   program: SignerProgram,
@@ -59,7 +59,7 @@ export async function openExternalAccount(
   };
 }
 
-/** Sends a request, and returns the bytes in a field of the response. */
+/** Sends a request and returns the bytes in a field of the response. */
 async function askFor(
   connection: SignerConnection,
   request: Readonly<Record<string, string>>,
@@ -98,7 +98,7 @@ function pointOf(der: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(4), Buffer.from(x, "base64url"), Buffer.from(y, "base64url"));
 }
 
-/** Accepts r and s, and ASN.1 DER. Chains accept the lower of s and n − s only; both are valid. */
+/** Accepts r and s, and ASN.1 DER. Of s and n − s, chains accept only the lower; both are valid. */
 function lowSignature(bytes: Uint8Array, name: string): Uint8Array {
   const { Signature, Point } = secp256k1;
   try {

@@ -11,7 +11,7 @@ import { decodeTxsOfBlock, resultField, wrongResponse } from "../rpc-response.ts
 import { expectedSequence, isSequenceMismatch, TX_TOO_LARGE } from "./tx-queries.ts";
 import type { Confirmation, FinalTx, FlightTx } from "./tx-types.ts";
 
-/** A transaction in flight, with what is needed to follow it. */
+/** A transaction in flight, with the data needed to follow it. */
 export interface Flight {
   readonly tx: FlightTx;
   readonly bytes: Uint8Array;
@@ -21,16 +21,16 @@ export interface Flight {
   readonly deadlineMs: number;
   /** Height of the last broadcast. */
   readonly checkedAt: bigint;
-  /** Without a transaction index, blocks are searched: up to this height they were. Absent: none. */
+  /** Without a transaction index, blocks are searched; this is the last block searched. Absent if none was. */
   readonly searchedTo?: bigint;
-  /** When nodes began to refuse it again, for one kind of reason. */
+  /** Since when nodes have refused it again, for one kind of reason. */
   readonly refused: Refusal | undefined;
 }
 
 interface Refusal {
-  /** Height of the first of these refusals. */
+  /** Height of the first such refusal. */
   readonly at: bigint;
-  /** True if they say that the sequence is used: a block holds this transaction or another one in its place. */
+  /** True if the refusals say that the sequence is used: a block contains this transaction or another one in its place. */
   readonly isSequence: boolean;
 }
 
@@ -40,13 +40,13 @@ export interface FlightDeps {
 }
 
 /**
- * Number of blocks after which an expectation is treated as failed. CometBFT indexes transactions after the block, so `tx`
- * may miss a transaction for a moment although its block is known.
+ * Number of blocks after which an expectation is treated as failed. CometBFT indexes transactions after the block, so `tx` may
+ * briefly miss a transaction although its block is known.
  */
 const INDEX_SLACK = 2n;
-/** A transaction that is not in one of this many blocks is broadcast again: its node may have dropped it. */
+/** A transaction not included within this many blocks is broadcast again: its node may have dropped it. */
 const OVERDUE_BLOCKS = 2n;
-/** A height below that of the broadcast by more than this: the chain was reset. */
+/** If the height is below the broadcast height by more than this, the chain was reset. */
 const RESET_DISTANCE = 20n;
 
 interface ConfirmedFlights {
@@ -55,7 +55,7 @@ interface ConfirmedFlights {
 }
 
 /**
- * Looks up all flights at `height`. Those that are in no block and can be in none any more are lost. `isUncertain`: a node
+ * Looks up all flights at `height`. Flights that are in no block, and can no longer be in one, are lost. `isUncertain`: a node
  * may have dropped some, so they are broadcast again after one block.
  */
 export async function confirmFlights(
@@ -111,8 +111,8 @@ export async function confirmFlights(
 const DEADLINE_PASSED = "not in a block before its deadline";
 
 /**
- * The timeout height makes a loss certain: no block can include the transaction any more. When the chain halts before
- * that height, the deadline ends the wait.
+ * The timeout height makes a loss certain: no block can include the transaction any more. If the chain halts before that height,
+ * the deadline ends the wait.
  */
 function expiryOf(flight: Flight, height: bigint, clock: Clock): string | undefined {
   if (height > flight.timeoutHeight + INDEX_SLACK)
@@ -130,7 +130,7 @@ type FlightCheck =
   | { readonly flight: Flight; readonly lost: string };
 
 /**
- * Broadcasts the bytes again. A mempool that has them responds that they are in its cache. One that lost them takes them
+ * Broadcasts the bytes again. A mempool that has them responds that they are in its cache. A mempool that lost them accepts them
  * again, or says why it cannot.
  */
 async function checkFlight(
@@ -163,7 +163,7 @@ function alive(flight: Flight): FlightCheck {
   return { flight, lost: undefined };
 }
 
-/** Blocks that one search for transactions reads. The next one goes on where it ended. */
+/** Blocks read by one search for transactions. The next search continues where it ended. */
 const MAX_SEARCHED_BLOCKS = 50n;
 
 interface FoundFlights {
@@ -223,8 +223,8 @@ function resultsOf(result: unknown, endpoint: string): readonly unknown[] {
 }
 
 /**
- * Returns undefined while the transaction is in no block, "unknown" when the node cannot be asked now, and "no-index" when no
- * node has an index that can be used.
+ * Returns undefined while the transaction is in no block, "unknown" if the node cannot be asked now, and "no-index" if no node
+ * has a usable index.
  */
 async function findTransaction(
   pool: Pick<PooledChainClient["pool"], "read">,
@@ -257,7 +257,7 @@ async function findTransaction(
 /** A transaction in a block, or undefined while it is in none. */
 type FoundTransaction = Extract<Confirmation, { readonly kind: "included" | "failed" }> | undefined;
 
-/** Decodes the result of `tx`. */
+/** Decodes a `tx` result. */
 export function decodeFound(result: unknown, endpoint: string): NonNullable<FoundTransaction> {
   const root = resultField(result, "tx", endpoint);
   const height = root.member("height").asInt64();
@@ -278,23 +278,23 @@ export function decodeFound(result: unknown, endpoint: string): NonNullable<Foun
 
 /** Result of a broadcast. */
 export type BroadcastOutcome =
-  /** the transaction is in the node's mempool, or the node has seen these bytes before */
+  /** The transaction is in the node's mempool, or the node has seen these bytes before. */
   | { readonly kind: "accepted" }
-  /** CheckTx refused the transaction */
+  /** CheckTx refused the transaction. */
   | {
       readonly kind: "refused";
       readonly code: number;
       readonly codespace: string;
       readonly log: string;
-      /** The JSON-RPC error instead of a response of CheckTx. */
+      /** The JSON-RPC error, if there was no response from CheckTx. */
       readonly cause?: ClientError;
     }
-  /** no usable response; the node may have the transaction or not */
+  /** No usable response; the node may or may not have the transaction. */
   | { readonly kind: "unclear"; readonly error: ClientError };
 
 /**
- * Sends a transaction with `broadcast_tx_sync`, to the next endpoint too when the response of one says nothing: the same bytes
- * can be included only once. Throws the signal's reason, and errors that say that no mempool has it.
+ * Sends a transaction with `broadcast_tx_sync`, also trying the next endpoint if a response says nothing: the same bytes can be
+ * included only once. Throws the signal's reason, and errors that say that no mempool has it.
  */
 export async function broadcastTransaction(
   pool: Pick<EndpointPool, "read">,
@@ -326,7 +326,7 @@ export async function broadcastTransaction(
   }
 }
 
-/** Decodes the result of `broadcast_tx_sync`. */
+/** Decodes a `broadcast_tx_sync` result. */
 export function decodeBroadcast(result: unknown, endpoint: string): BroadcastOutcome {
   const root = resultField(result, "broadcast_tx_sync", endpoint);
   const code = root.member("code").asUint32();

@@ -4,15 +4,15 @@ import type { Readable, Writable } from "node:stream";
 import { isRecord, type JsonObject, parseJson, stringifyJson } from "../../../platform/base/json.ts";
 import { ClientError } from "../errors.ts";
 
-/** An external program that signs. */
+/** An external signer program. */
 export interface SignerProgram {
-  /** The program, by path or as `PATH` has it, and its arguments. No shell reads them. */
+  /** The program, as a path or a name found in `PATH`, and its arguments. They are not passed through a shell. */
   readonly command: readonly string[];
-  /** Time for one response, with the start of the program. */
+  /** Time for one response, including the program's start. */
   readonly deadlineMs: number;
-  /** Requests that are sent before the first of them has its response. */
+  /** Maximum number of requests sent before the first one is answered. */
   readonly concurrency: number;
-  /** Names of environment variables that the program gets besides {@link PLAIN_VARIABLES}. */
+  /** Names of environment variables passed to the program besides {@link PLAIN_VARIABLES}. */
   readonly environment: readonly string[];
 }
 
@@ -22,12 +22,12 @@ export interface SignerConnection {
   readonly ask: (request: JsonObject) => Promise<Readonly<Record<string, unknown>>>;
 }
 
-/** Everything else of this process's environment may be secret. */
+/** Everything else in this process's environment may be secret. */
 const PLAIN_VARIABLES: readonly string[] = ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "SystemRoot"];
 const MAX_LINE_CHARACTERS = 16_384;
-/** Requests that wait for their turn. A relayer signs a handful of transactions in a block. */
+/** Maximum number of waiting requests. A relayer signs a handful of transactions per block. */
 const MAX_WAITING = 256;
-/** A program without requests is closed: that of a replaced configuration, or of a standby. */
+/** A program with no requests for this long is closed: it belongs to a replaced configuration or a standby. */
 const IDLE_MS = 60_000;
 const KILL_MS = 2_000;
 const FIRST_BACKOFF_MS = 500;
@@ -45,12 +45,12 @@ interface Pending {
 
 interface State {
   readonly program: SignerProgram;
-  /** For messages: without folder and arguments. */
+  /** For messages: without folder or arguments. */
   readonly name: string;
   child: Child | undefined;
-  /** Whether this process of the program has responded. */
+  /** True if the program's current process has responded. */
   hasResponded: boolean;
-  /** Whether any process of the program has responded: then its file was only replaced when it is missing. */
+  /** True if any process of the program has responded: a missing file is then only being replaced. */
   hasWorked: boolean;
   /** Sent to the program, by id. */
   readonly sent: Map<string, Pending>;
@@ -64,9 +64,9 @@ interface State {
 }
 
 /**
- * Creates a connection to a signer program: one JSON object in a line for each request and response. The program runs until it
- * ends itself, breaks the protocol, misses a deadline, or had no request for a minute; the next request starts it again, after
- * failures with a backoff. It does not keep this process alive.
+ * Creates a connection to a signer program: one JSON object per line for each request and response. The program runs until it
+ * exits by itself, breaks the protocol, misses a deadline, or has had no request for a minute; the next request starts it again,
+ * with backoff after failures. It does not keep this process alive.
  */
 export function connectSigner(program: SignerProgram): SignerConnection {
   const state: State = {
@@ -98,7 +98,7 @@ function ask(state: State, request: JsonObject): Promise<Readonly<Record<string,
   });
 }
 
-/** Sends what the concurrency allows. Starts the program first unless it runs, or must not run yet. */
+/** Sends as many requests as the concurrency allows. First starts the program, unless it is running or must not run yet. */
 function sendWaiting(state: State): void {
   if (state.retry !== undefined || state.waiting.size === 0) return;
   clearTimeout(state.idle);
@@ -143,7 +143,7 @@ function environmentOf({ environment }: SignerProgram): NodeJS.ProcessEnv {
   );
 }
 
-/** A pending request has a timer that keeps the process alive. The program does not. */
+/** A pending request has a timer that keeps this process alive. The program does not. */
 function unref(child: Child): void {
   child.unref();
   for (const stream of [child.stdin, child.stdout])
@@ -203,7 +203,7 @@ function expire(state: State, id: string): void {
   if (isSent && state.child !== undefined) stop(state, state.child, after);
 }
 
-/** Ends a program that does not follow the protocol. */
+/** Ends a program that violates the protocol. */
 function stop(state: State, child: Child, problem: string): void {
   ended(state, child, problem);
   child.kill("SIGTERM");
@@ -216,7 +216,7 @@ function discard(state: State, child: Child): void {
   setTimeout(() => child.kill("SIGTERM"), KILL_MS).unref();
 }
 
-/** The program has ended, or is not used any more: its requests fail, and it is started again for those that wait. */
+/** The program has ended or is no longer used: its requests fail, and it is started again for waiting requests. */
 function ended(state: State, child: Child, problem: string): void {
   if (child !== state.child) return;
   state.child = undefined;
@@ -239,7 +239,7 @@ function ended(state: State, child: Child, problem: string): void {
   state.retry.unref();
 }
 
-/** A program may respond to one request, or to a few, and end. What it has not responded to is sent to the next one, first. */
+/** A program may respond to one or a few requests and exit. Unanswered requests are sent to the next process, first in line. */
 function resend(state: State): void {
   state.child = undefined;
   const later = [...state.waiting];
@@ -266,7 +266,7 @@ function signerError({ name, hasWorked }: State, problem: string): ClientError {
   );
 }
 
-/** The text of a response's field `error`: one short line. */
+/** The text of a response's `error` field as one short line. */
 export function problemText(text: string): string {
   const plain = text.replaceAll(/[^\x21-\x7e]+/g, " ").trim();
   return plain.length > MAX_TEXT ? `${plain.slice(0, MAX_TEXT)}…` : plain;

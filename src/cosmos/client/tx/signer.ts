@@ -14,13 +14,13 @@ import type { WireMessage } from "./tx-types.ts";
 
 /** Source of the private key. */
 export type SigningKey =
-  /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0 */
+  /** BIP-39 words; `hdPath` defaults to m/44'/118'/0'/0/0. */
   | { readonly kind: "mnemonic"; readonly mnemonic: Secret; readonly hdPath?: string }
-  /** 32 bytes in hex */
+  /** 32 bytes in hex. */
   | { readonly kind: "private-key"; readonly hex: Secret }
-  /** a key of an SDK keyring */
+  /** A key in an SDK keyring. */
   | ({ readonly kind: "keyring" } & KeyringKey)
-  /** a key that another program holds */
+  /** A key held by another program. */
   | ({ readonly kind: "external" } & SignerProgram);
 
 type LocalKey = Exclude<SigningKey, { readonly kind: "external" }>;
@@ -31,15 +31,15 @@ export interface Signer {
   readonly address: string;
   /** compressed, 33 bytes */
   readonly publicKey: Uint8Array;
-  /** Address of the account that pays the fees by a fee grant; "": the signing account pays. */
+  /** Address of the account that pays the fees through a fee grant; "" if the signing account pays. */
   readonly feeGranter: string;
   /** Returns the signature: r and s, 64 bytes. */
   readonly sign: (document: SignDocument) => Promise<Uint8Array>;
 }
 
 /**
- * Creates a signer. `prefix` is the bech32 prefix of its address. Throws `ClientError`: `bad-key`, without any part of the key in it, or
- * `signer` when an external program fails.
+ * Creates a signer. `prefix` is its address's bech32 prefix. Throws `ClientError`: `bad-key`, without any part of the key in it,
+ * or `signer` if an external program fails.
  */
 export async function createSigner(key: SigningKey, prefix: string, feeGranter = ""): Promise<Signer> {
   if (key.kind === "external") return { ...(await openExternalAccount(key, prefix)), feeGranter };
@@ -89,11 +89,11 @@ export interface TransactionDraft {
 /** An encoded transaction. */
 export interface SignedTransaction {
   readonly bytes: Uint8Array;
-  /** SHA-256 of the bytes */
+  /** SHA-256 of the bytes. */
   readonly hash: Uint8Array;
 }
 
-/** Signs a draft in SIGN_MODE_DIRECT. */
+/** Signs a draft with SIGN_MODE_DIRECT. */
 export async function signTransaction(
   draft: TransactionDraft,
   account: { readonly chainId: string; readonly accountNumber: bigint },

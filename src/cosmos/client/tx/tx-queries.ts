@@ -11,14 +11,14 @@ import { ClientError } from "../errors.ts";
 import { badResponse } from "../rpc-response.ts";
 import type { SimulationOutcome } from "./tx-types.ts";
 
-/** The SDK's code for a transaction that is too large. Also used when the node refuses the request for its size. */
+/** The SDK's code for a transaction that is too large. Also used if the node refuses the request because of its size. */
 export const TX_TOO_LARGE = { codespace: "sdk", code: 21 } as const;
 
 const SIMULATE_PATH = "/cosmos.tx.v1beta1.Service/Simulate";
 
 /**
- * Simulates an encoded transaction. A refusal by the application is an outcome, also a transaction whose request exceeds
- * the node's limit ({@link TX_TOO_LARGE}). Other errors are thrown.
+ * Simulates an encoded transaction. A refusal by the application is an outcome, and so is a request that exceeds the node's limit
+ * ({@link TX_TOO_LARGE}). Other errors are thrown.
  */
 export async function simulateTransaction(
   client: Pick<ChainClient, "grpcQuery">,
@@ -40,12 +40,12 @@ export async function simulateTransaction(
   }
 }
 
-/** Returns whether a local chain's node ended a simulation that took too long. */
+/** Returns whether a local chain's node ended a simulation because it took too long. */
 export function endedAtDeadline({ log }: { readonly log: string }): boolean {
   return log.includes("code = DeadlineExceeded");
 }
 
-/** Returns N of "failed to execute message; message index: N", or undefined when the log has no such text. */
+/** Returns N from "failed to execute message; message index: N", or undefined if the log has no such text. */
 export function failedMessageIndex(log: string): number | undefined {
   const match = /failed to execute message; message index: (\d{1,6})/.exec(log);
   return match === null ? undefined : Number(match[1]);
@@ -59,19 +59,19 @@ export function isSequenceMismatch(refusal: { readonly codespace: string; readon
   return refusal.codespace === "sdk" && refusal.code === SEQUENCE_MISMATCH;
 }
 
-/** Returns N of "account sequence mismatch, expected N, got M", or undefined when the log has no such text. */
+/** Returns N from "account sequence mismatch, expected N, got M", or undefined if the log has no such text. */
 export function expectedSequence(log: string): bigint | undefined {
   const match = /account sequence mismatch, expected (\d{1,20}), got \d{1,20}/.exec(log);
   return match === null ? undefined : BigInt(match[1] ?? "0");
 }
 
-/** Sequences that a simulation tries. */
+/** Maximum number of sequences that a simulation tries. */
 const SEQUENCE_TRIES = 4;
 
 /**
- * Simulates with the sequence `first`, and then with those that the node expects. A simulation runs on the mempool's state,
- * which already counts transactions that are not in a block yet, and others may arrive in the meantime. `expected` is the last
- * sequence that the node named.
+ * Simulates with the sequence `first`, and then with the sequences that the node expects. A simulation runs on the mempool's
+ * state, which already includes transactions that are not in a block yet, and others may arrive in the meantime. `expected` is
+ * the last sequence that the node named.
  */
 export async function simulateInSequence(
   first: bigint,
@@ -88,15 +88,15 @@ export async function simulateInSequence(
 
 const GAS_PRICE_PATH = "/feemarket.feemarket.v1.Query/GasPrice";
 
-/** Rules for the gas price of a transaction. */
+/** Rules for a transaction's gas price. */
 export interface GasPricePolicy {
   /** Fee denom. */
   readonly denom: string;
-  /** Factor on the chain's price, at least 1. Covers a rise of the price until inclusion. */
+  /** Multiplier for the chain's price, at least 1. Covers a price increase before inclusion. */
   readonly multiplier: Dec18;
-  /** Highest price to pay for one unit of gas. */
+  /** Maximum price to pay per unit of gas. */
   readonly cap: Dec18;
-  /** Price on a chain without a fee market. Undefined makes such a chain an error. */
+  /** Price on a chain without a fee market. If undefined, such a chain is an error. */
   readonly fallback?: Dec18;
 }
 
@@ -115,7 +115,7 @@ export async function readGasPrice(
   }
 }
 
-/** Decodes a `GasPriceResponse`. On the wire a decimal is an integer of 10^-18 units; "0.0025" is accepted too. */
+/** Decodes a `GasPriceResponse`. On the wire, a decimal is an integer in units of 10^-18; "0.0025" is accepted too. */
 export function decodeGasPrice(response: Uint8Array): Dec18 {
   const amount = GasPriceResponse.decode(response).price?.amount ?? "";
   if (/^\d{1,60}$/.test(amount)) return BigInt(amount);
@@ -124,8 +124,8 @@ export function decodeGasPrice(response: Uint8Array): Dec18 {
 }
 
 /**
- * Returns the chain's price times the multiplier, at most the cap. Throws `gas-price-above-cap` when the chain's price
- * alone exceeds the cap, because the chain would refuse the transaction.
+ * Returns the chain's price times the multiplier, at most the cap. Throws `gas-price-above-cap` if the chain's price alone
+ * exceeds the cap, because the chain would refuse the transaction.
  */
 export function planGasPrice(basePrice: Dec18, policy: GasPricePolicy): Dec18 {
   if (basePrice > policy.cap)
@@ -159,7 +159,7 @@ export interface AccountState {
   readonly sequence: bigint;
 }
 
-/** Reads an account in the latest state, also a vesting or module account. Throws `no-account` when it does not exist. */
+/** Reads an account in the latest state, including vesting and module accounts. Throws `no-account` if it does not exist. */
 export async function readAccount(
   client: Pick<ChainClient, "grpcQuery">,
   address: string,
@@ -172,7 +172,7 @@ export async function readAccount(
   return decodeAccount(response);
 }
 
-/** Decodes a `QueryAccountResponse`. Throws `bad-answer` for an account type that CosmJS does not know. */
+/** Decodes a `QueryAccountResponse`. Throws `bad-answer` if CosmJS does not know the account type. */
 export function decodeAccount(response: Uint8Array): AccountState {
   const { account } = QueryAccountResponse.decode(response);
   if (account === undefined) throw badResponse("chain", "account", "is missing");

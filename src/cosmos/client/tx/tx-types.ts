@@ -1,7 +1,7 @@
 import type { Dec18 } from "../../../platform/base/decimal.ts";
 import type { ClientError } from "../errors.ts";
 
-/** A message to send, encoded. */
+/** An encoded message to send. */
 export interface WireMessage {
   readonly typeUrl: string;
   readonly value: Uint8Array;
@@ -15,22 +15,22 @@ export type SimulationOutcome =
       readonly code: number;
       readonly codespace: string;
       readonly log: string;
-      /** N of "failed to execute message; message index: N", undefined when the log does not name a message */
+      /** N from "failed to execute message; message index: N"; undefined if the log does not name a message. */
       readonly failedMessage: number | undefined;
     };
 
 /** Final state of a broadcast transaction. */
 export type Confirmation =
-  /** in a block, with code 0 */
+  /** In a block, with code 0. */
   | {
       readonly kind: "included";
       readonly height: bigint;
       readonly gasUsed: bigint;
       readonly gasWanted: bigint;
-      /** Encoded `TxMsgData` with the responses of the messages; empty when the node returns none. */
+      /** Encoded `TxMsgData` with the messages' responses; empty if the node returns none. */
       readonly data: Uint8Array;
     }
-  /** in a block, with an error code */
+  /** In a block, with an error code. */
   | {
       readonly kind: "failed";
       readonly height: bigint;
@@ -38,44 +38,44 @@ export type Confirmation =
       readonly codespace: string;
       readonly log: string;
       readonly gasUsed: bigint;
-      /** The ante handler refused it, so no fee was charged. A failure of its messages costs the whole fee. */
+      /** The ante handler refused it, so no fee was charged. A failure of its messages costs the full fee. */
       readonly isUnpaid?: true;
     }
-  /** refused by CheckTx */
+  /** Refused by CheckTx. */
   | { readonly kind: "refused"; readonly code: number; readonly codespace: string; readonly log: string }
-  /** in no block up to the timeout height, or in none until the deadline. `isUncertain`: a later block may still include it */
+  /** In no block up to the timeout height, or in none by the deadline. `isUncertain`: a later block may still include it. */
   | { readonly kind: "lost"; readonly reason: string; readonly isUncertain?: true };
 
 /** A sent transaction and its final state. */
 export interface SendOutcome {
   readonly hash: Uint8Array;
-  /** encoded size */
+  /** Encoded size. */
   readonly bytes: number;
   readonly gasLimit: bigint;
   readonly feeAmount: bigint;
   readonly confirmation: Confirmation;
 }
 
-/** A broadcast transaction: a node has accepted or refused it. */
+/** A broadcast transaction that a node has accepted or refused. */
 export interface BroadcastOutcome extends Pick<SendOutcome, "hash" | "gasLimit"> {
   readonly confirmation: { readonly kind: "accepted" } | Extract<Confirmation, { readonly kind: "refused" }>;
 }
 
-/** Sends transactions of one account, one at a time, signed with SIGN_MODE_DIRECT. */
+/** Sends transactions from one account, one at a time, signed with SIGN_MODE_DIRECT. */
 export interface TxSender {
   /** bech32 */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
   /**
-   * Prices, signs and broadcasts a transaction and waits for its final state. Repeats this once after a sequence
-   * mismatch. Throws when no final state is known: on abort, or when a read before the broadcast fails.
+   * Prices, signs and broadcasts a transaction and waits for its final state. Repeats this once after a sequence mismatch. Throws
+   * if no final state is known: on abort, or if a read before the broadcast fails.
    */
   readonly send: (
     messages: readonly WireMessage[],
     gasLimit: bigint,
     signal: AbortSignal,
   ) => Promise<SendOutcome>;
-  /** As `send`, without waiting for a block. */
+  /** Like `send`, without waiting for a block. */
   readonly broadcast: (
     messages: readonly WireMessage[],
     gasLimit: bigint,
@@ -99,21 +99,21 @@ export interface FlightTx {
   readonly feeAmount: bigint;
 }
 
-/** Result of the broadcast of one draft. */
+/** Result of broadcasting one draft. */
 export type BroadcastResult =
-  /** `isUncertain`: no node has said that it took the transaction */
+  /** `isUncertain`: no node has said that it accepted the transaction. */
   | { readonly kind: "in-flight"; readonly tx: FlightTx; readonly isUncertain?: true }
-  /** the node refused it; no block will include it */
+  /** The node refused it; no block will include it. */
   | {
       readonly kind: "refused";
       readonly tx: FlightTx;
       readonly code: number;
       readonly codespace: string;
       readonly log: string;
-      /** The JSON-RPC error, for instance of a full mempool; undefined when CheckTx refused it. */
+      /** The JSON-RPC error, for instance about a full mempool; undefined if CheckTx refused it. */
       readonly cause?: ClientError;
     }
-  /** the transaction itself has no error: one before it was refused, or the sequence was not certain */
+  /** The transaction itself has no error: an earlier one was refused, or the sequence was not certain. */
   | { readonly kind: "skipped"; readonly tx?: FlightTx; readonly reason: string };
 
 /** A transaction with its final state. */
@@ -122,31 +122,31 @@ export interface FinalTx {
   readonly confirmation: Exclude<Confirmation, { readonly kind: "refused" }>;
 }
 
-/** The present price of gas, and the latest height of the chain. */
+/** The current gas price and the chain's latest height. */
 export interface ChainMoment {
   readonly gasPrice: Dec18;
   readonly height: bigint;
 }
 
 /**
- * Sends transactions of one account with consecutive sequences, several in flight at a time. Not re-entrant: one caller
- * broadcasts and confirms, one call after the other. Simulations may run at any time.
+ * Sends transactions from one account with consecutive sequences, several in flight at a time. Not re-entrant: one caller
+ * broadcasts and confirms, one call after another. Simulations may run at any time.
  *
- * After an irregularity (a lost transaction, a sequence that the node does not expect) the window is closed until
- * everything in flight is final. The account is then read again. A transaction that was given up can never be included
- * beside the one that replaces it, because both have the same sequence.
+ * After an irregularity (a lost transaction, or a sequence that the node does not expect), the window is closed until everything
+ * in flight is final. The account is then read again. A transaction that was given up can never be included alongside its
+ * replacement, because both have the same sequence.
  */
 export interface TxWindow {
   /** bech32 */
   readonly address: string;
   readonly simulate: (messages: readonly WireMessage[], signal: AbortSignal) => Promise<SimulationOutcome>;
-  /** Reads the price of gas. Throws `ClientError`, also when the price exceeds the cap. */
+  /** Reads the gas price. Throws `ClientError`, also if the price exceeds the cap. */
   readonly gasPrice: (signal: AbortSignal) => Promise<Dec18>;
-  /** Returns whether the next sequence is certain at this height. Otherwise `broadcast` skips all drafts. */
+  /** Returns whether the next sequence is certain at this height. If not, `broadcast` skips all drafts. */
   readonly isOpen: (height: bigint) => boolean;
   /**
-   * Signs the drafts and broadcasts them together, in this order. Results have the order of the drafts. Throws `ClientError`
-   * when the account cannot be read, and the signal's reason.
+   * Signs the drafts and broadcasts them together, in this order. The results are in the order of the drafts. Throws
+   * `ClientError` if the account cannot be read, and the signal's reason.
    */
   readonly broadcast: (
     drafts: readonly TxDraft[],
@@ -154,9 +154,9 @@ export interface TxWindow {
     signal: AbortSignal,
   ) => Promise<readonly BroadcastResult[]>;
   /**
-   * Returns the transactions that have become final, by sequence. Broadcasts the bytes of overdue ones again, since a node
+   * Returns the transactions that have become final, by sequence. Rebroadcasts the bytes of overdue transactions, since a node
    * may have dropped them. Call it after each block. Throws only the signal's reason and errors that need an operator, for
-   * instance when the node has no transaction index.
+   * instance if the node has no transaction index.
    */
   readonly confirm: (height: bigint, signal: AbortSignal) => Promise<readonly FinalTx[]>;
   /** By sequence. */

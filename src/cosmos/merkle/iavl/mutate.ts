@@ -17,8 +17,8 @@ import {
  */
 
 /**
- * Sets `key` to `value` and returns the new root. The nodes from the root to the leaf are new; all others are shared,
- * so older roots stay valid. Setting a key to its present value also creates a new leaf: the leaf's version is hashed.
+ * Sets `key` to `value` and returns the new root. The nodes from the root to the leaf are new; all others are shared, so older
+ * roots stay valid. Setting a key to its current value also creates a new leaf, because the leaf's version is hashed.
  */
 export function setKey(
   root: IavlNode | undefined,
@@ -31,8 +31,8 @@ export function setKey(
 }
 
 /**
- * Removes `key`. Returns an object with the new root, which is undefined for an empty tree. Returns undefined if the tree
- * does not have the key. Shares nodes as `setKey` does.
+ * Removes `key`. Returns an object with the new root, which is undefined if the tree is now empty. Returns undefined if the tree
+ * does not have the key. Shares nodes like `setKey`.
  */
 export function removeKey(
   root: IavlNode | undefined,
@@ -58,9 +58,9 @@ function setBelow(node: IavlNode, leaf: IavlNode, read: ReadNode): IavlNode {
 }
 
 /**
- * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key of the subtree if it
- * changed. The nearest ancestor with this subtree on its right stores `newKey`, because an inner node's key is the
- * smallest key of its right subtree.
+ * `root` is the subtree without the key, or undefined if it is empty. `newKey` is the smallest key in the subtree if it changed.
+ * The nearest ancestor with this subtree on its right stores `newKey`, because an inner node's key is the smallest key in its
+ * right subtree.
  */
 interface Removal {
   readonly root: IavlNode | undefined;
@@ -93,9 +93,9 @@ function removeRight(node: Inner, key: Uint8Array, read: ReadNode): Removal | un
 }
 
 /**
- * Rotates if the heights of the children differ by two. If the two grandchildren on the higher side have the same
- * height, a single and a double rotation both restore the balance, but their hashes differ. Go uses the single rotation
- * then, so `leansBack` is a strict comparison.
+ * Rotates if the children's heights differ by two. If the two grandchildren on the higher side have the same height, a single and
+ * a double rotation both restore the balance, but their hashes differ. Go then uses the single rotation, so `leansBack` is a
+ * strict comparison.
  */
 function balance(node: Inner, read: ReadNode): Inner {
   const left = leftOf(node, read);
@@ -112,7 +112,7 @@ function balance(node: Inner, read: ReadNode): Inner {
   return node;
 }
 
-/** Returns the height of the left child minus the height of the right child. */
+/** Returns the left child's height minus the right child's height. */
 function leanOf(node: Inner, read: ReadNode): number {
   return leftOf(node, read).height - rightOf(node, read).height;
 }

@@ -2,15 +2,15 @@ import { compareBytes, readUint64BigEndian, sha256 } from "../../../platform/bas
 import { CodedError, unreachable } from "../../../platform/base/errors.ts";
 
 /**
- * Key of a saved node: the version that created it, and its position among the nodes of that version. Positions count
- * from 1 in pre-order, so a root that version v created is (v, 1).
+ * Key of a saved node: the version that created it, and its position among that version's nodes. Positions count from 1 in
+ * pre-order, so a root created by version v is (v, 1).
  */
 export interface NodeId {
   readonly version: number;
   readonly nonce: number;
 }
 
-/** A key with its value. `id` and `hash` are undefined until the commit of the version that created the leaf. */
+/** A key with its value. `id` and `hash` are undefined until the version that created the leaf is committed. */
 export interface Leaf {
   readonly kind: "leaf";
   readonly height: 0;
@@ -22,8 +22,8 @@ export interface Leaf {
 }
 
 /**
- * An inner node. `key` is the smallest key of the right subtree: smaller keys are on the left.
- * `left` and `right` are nodes, or ids of saved nodes that are not in memory.
+ * An inner node. `key` is the smallest key in the right subtree: smaller keys are on the left. `left` and `right` are nodes, or
+ * ids of saved nodes that are not in memory.
  */
 export interface Inner {
   readonly kind: "inner";
@@ -37,20 +37,20 @@ export interface Inner {
 }
 
 /**
- * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and
- * `hash` at the commit, and a child when it is read from the storage.
+ * A node. Nodes are immutable, because many versions share them. Three fields are set once after creation: `id` and `hash` at the
+ * commit, and a child when it is read from storage.
  */
 export type IavlNode = Leaf | Inner;
 
 /** Reads a saved node. Throws `IavlError` if it is missing or broken. */
 export type ReadNode = (id: NodeId) => IavlNode;
 
-/** Creates a leaf without id and hash. */
+/** Creates a leaf without an id or hash. */
 export function newLeaf(key: Uint8Array, value: Uint8Array): Leaf {
   return { kind: "leaf", height: 0, size: 1, key, value, id: undefined, hash: undefined };
 }
 
-/** Creates an inner node without id and hash. */
+/** Creates an inner node without an id or hash. */
 export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inner {
   return {
     kind: "inner",
@@ -64,7 +64,7 @@ export function newInner(key: Uint8Array, left: IavlNode, right: IavlNode): Inne
   };
 }
 
-/** Returns the left child. Reads it from the storage if it is not in memory, and then holds it in memory. */
+/** Returns the left child. If it is not in memory, reads it from storage and then holds it in memory. */
 export function leftOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.left;
   if ("kind" in child) return child;
@@ -73,7 +73,7 @@ export function leftOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Returns the right child. Reads it from the storage if it is not in memory, and then holds it in memory. */
+/** Returns the right child. If it is not in memory, reads it from storage and then holds it in memory. */
 export function rightOf(node: Inner, read: ReadNode): IavlNode {
   const child = node.right;
   if ("kind" in child) return child;
@@ -82,29 +82,29 @@ export function rightOf(node: Inner, read: ReadNode): IavlNode {
   return loaded;
 }
 
-/** Returns whether the path to `key` goes to the left child of this node. */
+/** Returns whether the path to `key` goes to this node's left child. */
 export function goesLeft(node: Inner, key: Uint8Array): boolean {
   return compareBytes(key, node.key) < 0;
 }
 
-/** Returns the hash of a saved node. */
+/** Returns a saved node's hash. */
 export function savedHash(node: IavlNode): Uint8Array {
   return node.hash ?? unreachable("a saved tree node has no hash");
 }
 
-/** Returns the id of a saved node. */
+/** Returns a saved node's id. */
 export function savedId(node: IavlNode): NodeId {
   return node.id ?? unreachable("a tree node was not saved");
 }
 
-/** Returns the id of a saved node, which may be in memory or not. */
+/** Returns the id of a saved node, whether or not it is in memory. */
 export function idOf(child: IavlNode | NodeId): NodeId {
   return "kind" in child ? savedId(child) : child;
 }
 
 const writer = createByteWriter();
 
-/** Root hash of an empty tree: SHA-256 of no bytes. */
+/** An empty tree's root hash: SHA-256 of no bytes. */
 export const EMPTY_ROOT_HASH: Uint8Array = sha256(new Uint8Array());
 
 /** Encodes the start of a node's preimage: height, size and the version that created the node, as zigzag varints. */
@@ -113,9 +113,7 @@ export function hashPrefix(node: IavlNode, version: number): Uint8Array {
   return writer.copy();
 }
 
-/**
- * Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. Key and value hash follow their lengths.
- */
+/** Hashes a leaf: SHA-256 of the prefix, the key and the SHA-256 of the value. The key and value hash are length-prefixed. */
 export function hashLeaf(node: Leaf, version: number): Uint8Array {
   const valueHash = sha256(node.value);
   writePrefix(node, version);
@@ -123,8 +121,8 @@ export function hashLeaf(node: Leaf, version: number): Uint8Array {
 }
 
 /**
- * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each after its length. The key of an inner
- * node is not hashed.
+ * Hashes an inner node: SHA-256 of the prefix and both children's hashes, each length-prefixed. An inner node's key is not
+ * hashed.
  */
 export function hashInner(
   node: IavlNode,
@@ -142,7 +140,7 @@ function writePrefix(node: IavlNode, version: number): void {
 const ID_BYTES = 12;
 const HASH_BYTES = 32;
 
-/** Facts of an {@link IavlError}. `what` completes "it has …". */
+/** Facts about an {@link IavlError}. `what` completes "it has …". */
 type IavlErrorFacts =
   | { readonly code: "broken-node"; readonly what: string }
   | { readonly code: "missing-node"; readonly version: number; readonly nonce: number }
@@ -152,7 +150,7 @@ type IavlErrorFacts =
 /** A saved node is missing or broken, or a caller passed an empty key or a version that the tree does not have. */
 export class IavlError extends CodedError<IavlErrorFacts> {}
 
-/** Encodes a node id: the version in 8 bytes and the nonce in 4 bytes, both big-endian. */
+/** Encodes a node id: the version as 8 bytes and the nonce as 4 bytes, both big-endian. */
 export function encodeNodeId(id: NodeId): Uint8Array {
   const bytes = new Uint8Array(ID_BYTES);
   putUint32(bytes, 0, Math.floor(id.version / 2 ** 32));
@@ -169,7 +167,7 @@ function putUint32(bytes: Uint8Array, at: number, value: number): void {
   bytes[at + 3] = value;
 }
 
-/** Decodes a node id. Throws `IavlError` for another length or a version above 2^53. */
+/** Decodes a node id. Throws `IavlError` if the length is wrong or the version is above 2^53. */
 export function decodeNodeId(bytes: Uint8Array): NodeId {
   if (bytes.length !== ID_BYTES) throw broken(`an id of ${bytes.length} bytes`);
   const version = Number(readUint64BigEndian(bytes));
@@ -179,8 +177,8 @@ export function decodeNodeId(bytes: Uint8Array): NodeId {
 }
 
 /**
- * Encodes a node as cosmos/iavl 1.x does (`Node.writeBytes`): height, size and key, then the value of a leaf, or the
- * hash, the mode and both children's ids of an inner node. A leaf's hash is not stored: the decoder computes it.
+ * Encodes a node like cosmos/iavl 1.x (`Node.writeBytes`): height, size and key, then a leaf's value, or an inner node's hash,
+ * mode and children's ids. A leaf's hash is not stored: the decoder computes it.
  */
 export function encodeNode(
   node: IavlNode,
@@ -197,7 +195,7 @@ export function encodeNode(
   return writer.copy();
 }
 
-/** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` does not write. */
+/** Decodes the node with this id. Throws `IavlError` for bytes that `encodeNode` would not write. */
 export function decodeNode(id: NodeId, bytes: Uint8Array): IavlNode {
   const reader = createReader(bytes);
   const height = reader.varint();
@@ -273,20 +271,20 @@ function broken(what: string): IavlError {
 }
 
 /**
- * A byte buffer that is reused for many small encodings. A commit of a tree makes thousands of them, and an allocation
- * for each part would cost more than the hashing.
+ * A byte buffer that is reused for many small encodings. Committing a tree makes thousands of them, and an allocation for each
+ * part would cost more than the hashing.
  */
 interface ByteWriter {
   /** Removes the content. */
   readonly clear: () => ByteWriter;
-  /** Appends a zigzag varint; `value` is from 0 to 2^52. */
+  /** Appends a zigzag varint; `value` is between 0 and 2^52. */
   readonly varint: (value: number) => ByteWriter;
   readonly bytes: (bytes: Uint8Array) => ByteWriter;
-  /** Appends the length of the bytes as an unsigned varint, then the bytes. */
+  /** Appends the bytes, prefixed with their length as an unsigned varint. */
   readonly prefixed: (bytes: Uint8Array) => ByteWriter;
-  /** Returns the content in a new array. */
+  /** Returns the contents in a new array. */
   readonly copy: () => Uint8Array;
-  /** Returns the SHA-256 of the content. */
+  /** Returns the SHA-256 of the contents. */
   readonly sha256: () => Uint8Array;
 }
 

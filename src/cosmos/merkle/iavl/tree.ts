@@ -17,14 +17,14 @@ import {
 } from "./node.ts";
 import { createIavlReader, createIavlView, type IavlReader, type IavlView, rootHashOf } from "./view.ts";
 
-/** A tree with a storage holds the nodes of this many versions in memory, up to the latest one. */
+/** A tree with storage holds the nodes of this many versions in memory, up to the latest one. */
 const RECENT_VERSIONS = 16;
 
-/** Storage of a tree's nodes. */
+/** Storage for a tree's nodes. */
 export interface IavlStorage {
-  /** Returns the bytes of the node with this id, as a `commit` returned them. */
+  /** Returns the bytes of the node with this id, as returned by a `commit`. */
   readonly load: (id: Uint8Array) => Uint8Array | undefined;
-  /** Kept versions, ascending. `rootId` is undefined for an empty tree. The last version is the latest. */
+  /** Stored versions, ascending. `rootId` is undefined for an empty tree. The last version is the latest. */
   readonly versions: readonly { readonly version: bigint; readonly rootId: Uint8Array | undefined }[];
 }
 
@@ -40,9 +40,8 @@ export interface IavlCommit {
 }
 
 /**
- * A versioned IAVL tree. Reads return the working tree, which includes changes that are not committed. An iterator
- * reads the tree of the time of its creation. The tree does not copy keys and values: callers must not
- * change them.
+ * A versioned IAVL tree. Reads return the working tree, which includes uncommitted changes. An iterator reads the tree as it was
+ * when the iterator was created. The tree does not copy keys and values: callers must not change them.
  */
 export interface IavlTree extends IavlReader {
   /** Throws `IavlError` for an empty key. */
@@ -60,18 +59,18 @@ export interface IavlTree extends IavlReader {
   /** Returns a retained version, or undefined. */
   readonly at: (version: bigint) => IavlView | undefined;
   /**
-   * Removes a retained version. Returns the ids of the nodes that no retained version needs, for the caller to delete. Throws
+   * Removes a retained version. Returns the ids of nodes that no retained version needs, for the caller to delete. Throws
    * `IavlError` for the latest version and for a version that is not retained.
    */
   readonly release: (version: bigint) => readonly Uint8Array[];
 }
 
 /**
- * Creates a tree. Without a storage, all nodes stay in memory. With a storage, the tree reads nodes when it needs them.
+ * Creates a tree. Without storage, all nodes stay in memory. With storage, the tree reads nodes on demand.
  *
- * With a storage, only nodes of the working tree and of the latest 16 versions stay in memory. So the caller must store
- * the writes of a commit before the 16th commit after it. The first commit of a new tree is version `firstVersion`.
- * Throws `IavlError` if a node is missing or broken; every read does, too.
+ * With storage, only nodes of the working tree and of the latest 16 versions stay in memory. So the caller must store a commit's
+ * writes before the 16th commit after it. The first commit of a new tree is version `firstVersion`. Throws `IavlError` if a node
+ * is missing or broken, as does every read.
  */
 export function createIavlTree(storage?: IavlStorage, firstVersion = 1n): IavlTree {
   const read = createNodeReader(storage);
@@ -117,8 +116,8 @@ function rootNode({ root }: VersionRoot, read: ReadNode): IavlNode | undefined {
 }
 
 /**
- * Replaces the root of one old version by its id. The garbage collector can then free the nodes that no newer version
- * shares. One call per commit is enough, because each commit makes one more version old.
+ * Replaces one old version's root with its id. The garbage collector can then free the nodes not shared with a newer version. One
+ * call per commit is enough, because each commit makes one more version old.
  */
 function forgetNodes(retained: VersionRoot[]): void {
   const index = retained.length - 1 - RECENT_VERSIONS;
@@ -166,21 +165,19 @@ function requireKey(key: Uint8Array): Uint8Array {
   return key;
 }
 
-/** Versions are numbers inside the tree. The codec writes 2 * version (zigzag), which must stay exact: hence 2^52. */
+/** Versions are numbers inside the tree. The codec writes 2 * version (zigzag), which must stay exact, hence 2^52. */
 function toNumber(version: bigint): number {
   if (version >= 0n && version < 2n ** 52n) return Number(version);
   throw new IavlError({ code: "bad-version", version }, `version ${version} is out of range`);
 }
 
-/** A node as it is stored: the 12 bytes of its id, and its encoding. */
+/** A node as stored: the 12 bytes of its id, and its encoding. */
 interface NodeBytes {
   readonly id: Uint8Array;
   readonly bytes: Uint8Array;
 }
 
-/**
- * Sets the id and the hash of every new node under `root`, and returns these nodes encoded, children before parents.
- */
+/** Sets the id and hash of every new node under `root`, and returns these nodes encoded, children before parents. */
 function saveNewNodes(root: IavlNode, version: number, read: ReadNode): readonly NodeBytes[] {
   const writes: NodeBytes[] = [];
   let nonce = 0;
@@ -214,19 +211,19 @@ function childHash(child: IavlNode | NodeId, read: ReadNode): Uint8Array {
   return savedHash("kind" in child ? child : read(child));
 }
 
-/** A version and its root: a node, the id of a saved node, or undefined for an empty tree. */
+/** A version and its root: a node, a saved node's id, or undefined for an empty tree. */
 interface VersionRoot {
   readonly version: number;
   readonly root: IavlNode | NodeId | undefined;
 }
 
 /**
- * Returns the nodes that `released` has and no retained version has. `retained` names the nearest retained version on each side.
+ * Returns the nodes that are in `released` but in no retained version. `retained` names the nearest retained version on each
+ * side.
  *
- * A node is in every version from the one that created it to the last one that has it, without a gap. So the returned
- * nodes are those that were created after `older` and are not in `newer`. The version of a child is at most that of its
- * parent. So the id of a node decides for its subtree too, and the walk visits only nodes that changed between the
- * three versions.
+ * A node is in every version from the one that created it to the last one that contains it, without gaps. So the returned nodes
+ * are those that were created after `older` and are not in `newer`. A child's version is at most its parent's. So a node's id
+ * decides for its subtree too, and the walk visits only nodes that changed between the three versions.
  */
 function nodesOnlyIn(
   released: VersionRoot,
@@ -250,7 +247,7 @@ function nodesOnlyIn(
   return found;
 }
 
-/** Visits parents before children. Visits the children of a node only if `enter` returns true for it. */
+/** Visits parents before children. Visits a node's children only if `enter` returns true for it. */
 function visitTree(root: VersionRoot["root"], read: ReadNode, enter: (id: NodeId) => boolean): void {
   const pending: (IavlNode | NodeId)[] = root === undefined ? [] : [root];
   for (let next = pending.pop(); next !== undefined; next = pending.pop()) {

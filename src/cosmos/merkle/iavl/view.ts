@@ -28,7 +28,7 @@ export interface IavlReader {
   readonly has: (key: Uint8Array) => boolean;
   /** Returns the number of keys. */
   readonly size: () => number;
-  /** Iterates over entries with start <= key < end. An undefined bound is open. Reads nodes when it reaches them. */
+  /** Iterates over entries with start <= key < end. An undefined bound is open. Reads nodes lazily. */
   readonly iterate: (
     start?: Uint8Array,
     end?: Uint8Array,
@@ -57,7 +57,7 @@ export function createIavlReader(rootNow: () => IavlNode | undefined, read: Read
   };
 }
 
-/** Creates the view of a saved version. */
+/** Creates the view for a saved version. */
 export function createIavlView(version: bigint, root: IavlNode | undefined, read: ReadNode): IavlView {
   return {
     ...createIavlReader(() => root, read),
@@ -77,15 +77,15 @@ function* entriesOf(leaves: Iterable<Leaf>): IterableIterator<IavlEntry> {
 }
 
 const NOTHING = new Uint8Array();
-/** Length of a hash. It precedes each hash in a node's preimage. */
+/** Length of a hash. It prefixes each hash in a node's preimage. */
 const HASH_LENGTH = Uint8Array.of(32);
 
 /**
- * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does
- * not have `key`.
+ * Returns an ICS-23 proof (an encoded `CommitmentProof`) that a saved tree has `key` with its value, or that it does not have
+ * `key`.
  *
- * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. As
- * on a Go node, the function then returns a proof that does not verify.
+ * Three cases cannot be proven with ICS-23: an empty value, an absent key next to an empty value, and an empty tree. In these
+ * cases, the function returns a proof that does not verify, like a Go node.
  */
 function proveKey(root: IavlNode | undefined, key: Uint8Array, read: ReadNode): Uint8Array {
   if (root === undefined) return encodeNonExistence(key, undefined, undefined);
@@ -109,7 +109,7 @@ function pathTo(root: IavlNode, key: Uint8Array, read: ReadNode): ProofPath {
   return { key: node.key, value: node.value, leafPrefix: nodePrefix(node), steps: steps.toReversed() };
 }
 
-/** Splits the preimage of an inner node at the hash of the child that the path comes from. */
+/** Splits an inner node's preimage at the hash of the child from which the path comes. */
 function stepAt(node: Inner, comesFromLeft: boolean, read: ReadNode): ProofStep {
   const prefix = nodePrefix(node);
   if (comesFromLeft) {
@@ -150,7 +150,7 @@ function neighbours(
   return { left, right };
 }
 
-/** Iterates over the leaves of a range by ascending key. Reads nodes when it reaches them. */
+/** Iterates over the leaves in a range by ascending key. Reads nodes lazily. */
 function* walkUp(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
   const { start, end } = range;
   // A stack of functions, so that a subtree is read from the storage only when the iteration reaches it.
@@ -167,7 +167,7 @@ function* walkUp(root: IavlNode | undefined, range: KeyRange, read: ReadNode): I
   }
 }
 
-/** Iterates over the leaves of a range by descending key. Reads nodes when it reaches them. */
+/** Iterates over the leaves in a range by descending key. Reads nodes lazily. */
 function* walkDown(root: IavlNode | undefined, range: KeyRange, read: ReadNode): IterableIterator<Leaf> {
   const { start, end } = range;
   const pending: (() => IavlNode)[] = root === undefined ? [] : [() => root];

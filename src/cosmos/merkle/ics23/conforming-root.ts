@@ -16,12 +16,12 @@ import {
 } from "./proof-types.ts";
 import { type AppliedStep, type CachedPath, createRootCache } from "./root-cache.ts";
 
-/** Computes the root of a proof; see {@link conformingRoot}. */
+/** Computes a proof's root; see {@link conformingRoot}. */
 export type ComputeRoot = (proof: ExistenceProof, spec: ProofSpec) => Result<HashText, string>;
 
 /**
- * Computes the root of an existence proof and checks it against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
- * `Calculate`, in one pass). Key and value must not be empty. The error is Go's text.
+ * Computes the root of an existence proof and checks the proof against the spec (ics23 `ExistenceProof.CheckAgainstSpec` and
+ * `Calculate`, in one pass). The key and value must not be empty. The error has Go's message.
  */
 export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<HashText, string> {
   // The decoder followed the path and checked every step.
@@ -55,14 +55,14 @@ export function conformingRoot(proof: ExistenceProof, spec: ProofSpec): Result<H
  */
 
 /**
- * Lengths of an IAVL inner prefix after its three numbers. Left child: 1 byte, the length of the child's hash. Right
- * child: 34 bytes, the left sibling's hash with its length, and the length of the child's hash.
+ * Lengths of an IAVL inner prefix after its three numbers. Left child: 1 byte, the length of the child's hash. Right child: 34
+ * bytes, the left sibling's length-prefixed hash, then the length of the child's hash.
  */
 const IAVL_TAIL_BYTES: readonly number[] = [1, 34];
 
 const MAX_VARINT_BYTES = 10;
 
-/** Checks a leaf operation. Returns Go's error text, or undefined if the operation conforms to the spec. */
+/** Checks a leaf operation. Returns Go's error message, or undefined if the operation conforms to the spec. */
 function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string | undefined {
   if (spec.name === "iavl") {
     const numbers = readIavlNumbers(proof.bytes, leaf.prefixStart, leaf.prefixEnd);
@@ -78,8 +78,8 @@ function checkLeaf(proof: ExistenceProof, leaf: LeafOp, spec: ProofSpec): string
 }
 
 /**
- * Checks an inner operation. Returns Go's error text, or the height in the IAVL prefix (Infinity for the other spec).
- * `layer` counts from 1 at the parent of the leaf. A node at layer n has a height of at least n.
+ * Checks an inner operation. Returns Go's error message, or the height in the IAVL prefix (Infinity for the other spec). `layer`
+ * counts from 1 at the leaf's parent. A node at layer n has a height of at least n.
  */
 function checkStep(step: InnerOp, layer: number, spec: ProofSpec): number | string {
   if (step.hash !== SHA256) return `unexpected HashOp: ${step.hash}`;
@@ -117,9 +117,9 @@ interface IavlNumbers {
 }
 
 /**
- * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). They are zigzag varints and must
- * not be negative. Returns Go's error text if they are malformed. A height above 2^53 is rounded: it is compared with a
- * layer, which is at most 1024.
+ * Reads height, size and version from the start of a prefix (ics23 `validateIavlOps`). They are zigzag varints and must not be
+ * negative. Returns Go's error message if they are malformed. A height above 2^53 is rounded: it is only compared with a layer,
+ * which is at most 1024.
  */
 function readIavlNumbers(bytes: Uint8Array, start: number, end: number): IavlNumbers | string {
   let at = start;
@@ -152,15 +152,15 @@ function unsigned(bytes: Uint8Array, at: number, length: number): number {
   return value;
 }
 
-/** Buffer for preimages. One is enough: the functions are synchronous and compute the digest before they return. */
+/** Buffer for preimages. One is enough, because the functions are synchronous and compute the digest before they return. */
 const SCRATCH = Buffer.alloc(512);
-/** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third of the time of a hash. */
+/** `VIEWS[n]` is a view of the first n bytes of `SCRATCH`. Creating a view takes a third as long as a hash. */
 const VIEWS: readonly Buffer[] = Array.from({ length: SCRATCH.length + 1 }, (_, length) =>
   SCRATCH.subarray(0, length),
 );
 const HASH_BYTES = 32;
 /**
- * Maximum size of a leaf's prefix and key in `SCRATCH`. The value's hash and two lengths (10 bytes and 1 byte) fit too.
+ * Maximum size of a leaf's prefix and key in `SCRATCH`, leaving space for the value's hash and two lengths (10 bytes and 1 byte).
  */
 const MAX_LEAF_BYTES = SCRATCH.length - HASH_BYTES - 11;
 const NOTHING = Buffer.alloc(0);
@@ -184,7 +184,7 @@ function sha256Range(bytes: Buffer, start: number, end: number): HashText {
   return digest(viewOf(length));
 }
 
-/** Computes the hash of a node from a step and the hash of its child: SHA-256 of prefix, child and suffix. */
+/** Computes a node's hash from a step and the hash of its child: SHA-256 of prefix, child and suffix. */
 function sha256Step(step: InnerOp, child: HashText): HashText {
   const { bytes } = step;
   const childAt = step.prefixEnd - step.prefixStart;
@@ -197,7 +197,7 @@ function sha256Step(step: InnerOp, child: HashText): HashText {
   return digest(viewOf(length));
 }
 
-/** Returns prefix, child and suffix of a step in a new Buffer. */
+/** Returns a step's prefix, child and suffix in a new Buffer. */
 export function joinStep(step: InnerOp, child: HashText): Buffer {
   const { bytes } = step;
   const prefix = bytes.subarray(step.prefixStart, step.prefixEnd);
@@ -205,8 +205,8 @@ export function joinStep(step: InnerOp, child: HashText): Buffer {
 }
 
 /**
- * Computes the hash of a leaf with the operations that both specs require: SHA-256 of the prefix, the key and the
- * SHA-256 of the value. Key and value hash follow their lengths.
+ * Computes a leaf's hash with the operations that both specs require: SHA-256 of the prefix, the key and the SHA-256 of the
+ * value. The key and value hash are length-prefixed.
  */
 function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   const { bytes, keyStart, keyEnd } = proof;
@@ -222,7 +222,7 @@ function sha256Leaf(proof: ExistenceProof, leaf: LeafOp): HashText {
   return digest(viewOf(valueAt + 1 + HASH_BYTES));
 }
 
-/** Returns the preimage of a leaf in a new Buffer. */
+/** Returns a leaf's preimage in a new Buffer. */
 function joinLeaf({ bytes, keyStart, keyEnd }: ExistenceProof, leaf: LeafOp, value: HashText): Buffer {
   return Buffer.concat([
     bytes.subarray(leaf.prefixStart, leaf.prefixEnd),
@@ -284,19 +284,19 @@ function writeUvarint(value: number, target: number): number {
 
 const [IAVL_SPEC] = SDK_SPECS;
 
-/** Follows the path of one proof while the decoder reads it. */
+/** Follows one proof's path while the decoder reads it. */
 export interface PathRun {
   /** Returns the cached path that equals the remaining bytes, from `start` to the end of the proof, or undefined. */
   readonly findCached: (start: number) => CachedPath | undefined;
   /** Checks and hashes a decoded step. Returns false if the step does not conform to the spec. */
   readonly apply: (step: InnerOp) => boolean;
-  /** Returns the root and adds the path to the cache. Returns undefined for a path that is too long. */
+  /** Returns the root and adds the path to the cache. Returns undefined if the path is too long. */
   readonly finish: () => HashText | undefined;
 }
 
 /**
- * Starts to follow the path of an IAVL proof whose leaf was read. The decoder then need not read steps that are cached.
- * Returns undefined if the leaf does not conform to the spec. `conformingRoot` finds the reason later.
+ * Starts to follow an IAVL proof's path once its leaf has been read. The decoder then does not have to read cached steps. Returns
+ * undefined if the leaf does not conform to the spec. `conformingRoot` later finds the reason.
  */
 export type PathFollower = (proof: ExistenceProof) => PathRun | undefined;
 

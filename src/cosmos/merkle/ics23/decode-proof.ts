@@ -15,7 +15,7 @@ import { checkMessage, WireError, WireReader } from "./wire-reader.ts";
 
 /** Maximum size of a proof. CometBFT rejects requests of this size, so no larger proof can reach a real chain. */
 export const MAX_PROOF_BYTES: number = 4 * 1024 * 1024;
-/** Maximum number of steps in a path. The specs allow 128; up to this limit the error text is Go's. */
+/** Maximum number of steps in a path. The specs allow 128; up to this limit, the error message is Go's. */
 export const MAX_STEPS = 1024;
 
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
@@ -27,9 +27,9 @@ interface ExistenceDraft extends Draft<Omit<ExistenceProof, "path">> {
 export type DecodeOperation = (operation: Uint8Array, index: number) => Result<CommitmentProof, string>;
 
 /**
- * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). The type and key
- * of an operation are not needed. An undefined list is an error, as in Go; an empty list is not. The result refers to
- * the bytes, which must not change while it is used.
+ * Decodes the `data` of each proof operation in an `abci_query` response (ibc-go v8 `ConvertProofs`). An operation's type and key
+ * are not needed. An undefined list is an error, as in Go; an empty list is not. The result refers to the bytes, which must not
+ * change while it is in use.
  */
 export function decodeMerkleProof(
   operations: readonly Uint8Array[] | undefined,
@@ -50,9 +50,8 @@ export function decodeMerkleProof(
 }
 
 /**
- * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed while they are read. The
- * error is Go's decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not
- * change while it is used.
+ * Decodes a `CommitmentProof`. With a follower, the paths of existence proofs are followed as they are read. The error is Go's
+ * decoding error, or "<nil>" for bytes without a proof. The result refers to the bytes, which must not change while it is in use.
  */
 export function decodeCommitmentProof(
   encoded: Uint8Array,
@@ -257,8 +256,8 @@ function readInner(reader: WireReader, bytes: Buffer): InnerOp {
 }
 
 /**
- * Splits an encoded `ibc.core.commitment.v1.MerkleProof`, as the messages of IBC carry it, into its encoded
- * `CommitmentProof`s: the store's proof, then the multistore's. Returns undefined for bytes that do not decode.
+ * Splits an encoded `ibc.core.commitment.v1.MerkleProof`, as carried in IBC messages, into its encoded `CommitmentProof`s: the
+ * store's proof, then the multistore's. Returns undefined for bytes that cannot be decoded.
  */
 export function splitMerkleProof(encoded: Uint8Array): readonly Uint8Array[] | undefined {
   const reader = new WireReader(encoded);

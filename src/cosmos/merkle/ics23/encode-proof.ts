@@ -1,6 +1,6 @@
 import { concat, encodeUvarint } from "../../../platform/base/bytes.ts";
 
-/** One step of a path: the parent's hash is SHA-256 of prefix, child's hash and suffix. */
+/** One step in a path: the parent's hash is the SHA-256 of prefix, child's hash and suffix. */
 export interface ProofStep {
   readonly prefix: Uint8Array;
   readonly suffix: Uint8Array;
@@ -21,14 +21,13 @@ const LEAF_OPERATIONS = Uint8Array.of(0x08, 1, 0x18, 1, 0x20, 1);
 /** Field 1 of an `InnerOp`: hash SHA-256. */
 const INNER_OPERATION = Uint8Array.of(0x08, 1);
 
-/** Encodes a `cosmos.ics23.v1.CommitmentProof` of a key with its value. */
+/** Encodes a `cosmos.ics23.v1.CommitmentProof` for a key with its value. */
 export function encodeExistence(path: ProofPath): Uint8Array {
   return message(EXIST, encodePath(path));
 }
 
 /**
- * Encodes a `cosmos.ics23.v1.CommitmentProof` of an absent key, with its neighbours. Undefined: no neighbour on this
- * side.
+ * Encodes a `cosmos.ics23.v1.CommitmentProof` for an absent key, with its neighbours. Undefined means no neighbour on this side.
  */
 export function encodeNonExistence(
   key: Uint8Array,
@@ -59,12 +58,12 @@ function encodeStep(step: ProofStep): Uint8Array {
   return concat(INNER_OPERATION, bytesField(2, step.prefix), bytesField(3, step.suffix));
 }
 
-/** Encodes a field of type bytes. Omits it if it is empty, as proto3 does. */
+/** Encodes a bytes field. Omits it if it is empty, like proto3. */
 function bytesField(field: number, bytes: Uint8Array): Uint8Array {
   return bytes.length === 0 ? NOTHING : message(field, bytes);
 }
 
-/** Encodes a length-delimited field, also if it is empty. */
+/** Encodes a length-delimited field, even if it is empty. */
 function message(field: number, body: Uint8Array): Uint8Array {
   return concat(Uint8Array.of(field * 8 + 2), encodeUvarint(body.length), body);
 }

@@ -6,8 +6,8 @@ import type { Buffer } from "node:buffer";
  */
 
 /**
- * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string in a quarter of the time
- * that it needs for a Buffer, and a string can be the key of a `Map`.
+ * A hash as a string with one character per byte ("latin1"). Node returns a digest as a string in a quarter of the time that a
+ * Buffer takes, and a string can be a `Map` key.
  */
 export type HashText = string;
 
@@ -22,8 +22,8 @@ export interface LeafOp {
 }
 
 /**
- * `cosmos.ics23.v1.InnerOp`. Positions refer to `bytes`, which are the bytes of the proof or the copy of an equal path
- * in a cache. `start` is the position of the field's tag.
+ * `cosmos.ics23.v1.InnerOp`. Positions refer to `bytes`, which are either the proof's bytes or a cached copy of an equal path.
+ * `start` is the position of the field's tag.
  */
 export interface InnerOp {
   readonly bytes: Buffer;
@@ -50,7 +50,7 @@ export interface ExistenceProof {
   readonly iavlRoot: HashText | undefined;
 }
 
-/** `cosmos.ics23.v1.NonExistenceProof`. Its key is dropped: as in Go, verification uses only the key of the query. */
+/** `cosmos.ics23.v1.NonExistenceProof`. Its key is dropped: as in Go, verification uses only the query's key. */
 export interface NonExistenceProof {
   readonly left: ExistenceProof | undefined;
   readonly right: ExistenceProof | undefined;
@@ -62,7 +62,7 @@ export type CommitmentProof =
   | { readonly kind: "nonexist"; readonly nonexist: NonExistenceProof }
   | { readonly kind: "batch" | "compressed" };
 
-/** Proofs of one key, lowest tree first: the store's proof, then the multistore's proof. */
+/** Proofs for one key, lowest tree first: the store's proof, then the multistore's proof. */
 export type MerkleProof = readonly CommitmentProof[];
 
 /** Returns a view of the proof's bytes. */
@@ -70,12 +70,12 @@ export function rangeOf(proof: ExistenceProof, start: number, end: number): Buff
   return proof.bytes.subarray(start, end);
 }
 
-/** Returns a view of the key of an existence proof. */
+/** Returns a view of an existence proof's key. */
 export function keyOf(proof: ExistenceProof): Buffer {
   return rangeOf(proof, proof.keyStart, proof.keyEnd);
 }
 
-/** Form of the proofs of one kind of tree (`ics23.ProofSpec`). Both kinds use SHA-256. Sizes are in bytes. */
+/** Format of proofs for one kind of tree (`ics23.ProofSpec`). Both kinds use SHA-256. Sizes are in bytes. */
 export interface ProofSpec {
   readonly name: "iavl" | "tendermint";
   /** Size of an inner operation's prefix without a left sibling. */
@@ -94,7 +94,7 @@ const TENDERMINT_SPEC: ProofSpec = { name: "tendermint", minPrefix: 1, maxPrefix
 /** The specs of a Cosmos SDK chain: the store's tree, then the multistore's tree (ibc-go `GetSDKSpecs`). */
 export const SDK_SPECS: readonly [ProofSpec, ProofSpec] = [IAVL_SPEC, TENDERMINT_SPEC];
 
-/** Maximum number of steps for a spec without its own limit (ics23/go). */
+/** Maximum number of steps if a spec has no limit of its own (ics23/go). */
 export const MAX_DEPTH = 128;
 
 /** Values of the enums `HashOp` and `LengthOp` that both specs require. */
@@ -103,7 +103,7 @@ export const SHA256 = 1;
 export const VAR_PROTO = 1;
 
 /**
- * The reason for which a proof was rejected.
+ * Why a proof was rejected.
  *
  * - `malformed-proof`, `no-proof`, `no-root`, `wrong-number-of-proofs`: the arguments cannot be verified;
  * - `wrong-kind`: a proof of existence for a claim of absence, a proof of absence for a claim of existence, or a batch;
@@ -111,10 +111,10 @@ export const VAR_PROTO = 1;
  * - `empty-neighbour`: the key is absent, but a neighbour has an empty value;
  * - `empty-tree`: the key is absent and the tree is empty;
  * - `not-member`, `not-absent`: the proof does not prove the claim;
- * - `wrong-root`: the proof is valid for another root.
+ * - `wrong-root`: the proof is valid for a different root.
  *
- * ICS-23 cannot prove the three `empty-` cases: ics23 does not hash a leaf with an empty value, and a tree without
- * leaves has no path. No node can return a valid proof while the chain is in this state.
+ * ICS-23 cannot prove the three `empty-` cases: ics23 does not hash a leaf with an empty value, and a tree without leaves has no
+ * path. No node can return a valid proof while the chain is in such a state.
  */
 export type ProofFailureCode =
   | "malformed-proof"
@@ -130,8 +130,7 @@ export type ProofFailureCode =
   | "wrong-root";
 
 /**
- * `text` is the error text of ibc-go v8, which a chain includes in its errors. `detail` is the text of the cause in
- * ics23.
+ * `text` is ibc-go v8's error message, which a chain includes in its errors. `detail` is the message of the cause in ics23.
  */
 export interface ProofFailure {
   readonly code: ProofFailureCode;
@@ -139,13 +138,13 @@ export interface ProofFailure {
   readonly detail?: string;
 }
 
-/** Creates a failure with a text that is wrapped as ibc-go's `ErrInvalidProof`. */
+/** Creates a failure whose message is wrapped like ibc-go's `ErrInvalidProof`. */
 export function invalidProof(code: ProofFailureCode, text: string, detail?: string): ProofFailure {
   const failure = { code, text: `${text}: invalid proof` };
   return detail === undefined ? failure : { ...failure, detail };
 }
 
-/** Creates a failure with a text that is wrapped as ibc-go's `ErrInvalidMerkleProof`. */
+/** Creates a failure whose message is wrapped like ibc-go's `ErrInvalidMerkleProof`. */
 export function invalidMerkleProof(code: ProofFailureCode, text: string): ProofFailure {
   return { code, text: `${text}: invalid merkle proof` };
 }

@@ -21,9 +21,8 @@ export interface ProofItem {
 }
 
 /**
- * Verifies proofs with a cache. The results are those of `verifyMembership` and `verifyNonMembership` without a cache.
- * Proofs of one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10
- * MB.
+ * Verifies proofs with a cache. The results are the same as from `verifyMembership` and `verifyNonMembership` without a cache.
+ * Proofs under one app hash share most of their steps, so verifying many of them takes less time. Uses at most about 10 MB.
  */
 export interface ProofVerifier {
   readonly decode: (operations: readonly Uint8Array[] | undefined) => Result<MerkleProof, ProofFailure>;
@@ -33,7 +32,7 @@ export interface ProofVerifier {
   readonly verify: (root: Uint8Array, item: ProofItem) => ProofResult;
 }
 
-/** Number of upper proofs that are cached, one per store and app hash. The oldest is evicted. */
+/** Maximum number of cached upper proofs, one per store and app hash. The oldest is evicted. */
 const MAX_CACHED_PROOFS = 32;
 
 /** Larger upper proofs are not cached. A real one has a few hundred bytes. */
@@ -60,8 +59,8 @@ export function createProofVerifier(): ProofVerifier {
 }
 
 /**
- * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder
- * below returns one object for equal upper proofs, so no bytes need comparing here.
+ * Creates a `conformingRoot` that caches the result per proof object. Decoded proofs are immutable, and the decoder below returns
+ * the same object for equal upper proofs, so no bytes need to be compared here.
  */
 function createCachedComputeRoot(): ComputeRoot {
   const results = new WeakMap<ExistenceProof, Result<HashText, string>>();
@@ -76,9 +75,8 @@ function createCachedComputeRoot(): ComputeRoot {
 }
 
 /**
- * Creates a decoder with two caches. Proofs of the store's tree (index 0) share a path follower. For an upper proof
- * with cached bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the
- * received ones.
+ * Creates a decoder with two caches. Proofs in the store's tree (index 0) share a path follower. For an upper proof with cached
+ * bytes, the decoder returns the cached object; its bytes are a copy, since the caller may change the received bytes.
  */
 function createCachingDecoder(): DecodeOperation {
   const recent: { readonly bytes: Uint8Array; readonly proof: Result<CommitmentProof, string> }[] = [];

@@ -1,11 +1,11 @@
 import { Buffer } from "node:buffer";
 import type { HashText, InnerOp } from "./proof-types.ts";
 
-/** Copies of paths are written into blocks of memory. Each block is twice as large as the one before it. */
+/** Copies of paths are written to blocks of memory. Each block is twice as large as the previous one. */
 const MIN_BLOCK_BYTES = 2 * 1024;
 const MAX_BLOCK_BYTES = 64 * 1024;
 
-/** Longer paths are not cached. The specs allow 128 steps, which take less. */
+/** Longer paths are not cached. The specs allow 128 steps, which take up less space. */
 const MAX_PATH_BYTES = 16 * 1024;
 
 /** Encoded steps: `bytes` from `start` to `end`. */
@@ -18,13 +18,11 @@ interface PathRange {
 /** Result of following some steps. */
 interface ComputedRoot {
   readonly root: HashText;
-  /** The steps conform to the spec if the first of them is at this layer or a lower one. */
+  /** The steps conform to the spec if the first one is at this layer or a lower one. */
   readonly highestLayer: number;
 }
 
-/**
- * A cached path: the steps of `path` from `from` on lead from one child hash to `root`. `bytes` belongs to the cache.
- */
+/** A cached path: the steps of `path` starting at `from` lead from one child hash to `root`. `bytes` belongs to the cache. */
 export interface CachedPath extends PathRange, ComputedRoot {
   readonly path: readonly InnerOp[];
   readonly from: number;
@@ -39,8 +37,8 @@ export interface AppliedStep {
 type Draft<T> = { -readonly [Key in keyof T]: T[Key] };
 
 /**
- * A path that was followed to its root. `applied` are its first steps, which were hashed; `above` is the result for the
- * steps after them. The cache changes the first steps: they then refer to its copy of the bytes.
+ * A path that was followed to its root. `applied` has its first steps, which were hashed; `above` is the result for the steps
+ * after them. The cache changes the first steps: they then refer to its copy of the bytes.
  */
 interface FollowedPath {
   readonly path: readonly Draft<InnerOp>[];
@@ -50,13 +48,12 @@ interface FollowedPath {
 }
 
 /**
- * Cache of computed roots, for one spec. An entry maps the hash below a step to the encoded steps from there on and to
- * the root that they led to. Proofs of one tree share their upper steps, so most steps are read and hashed only once.
+ * Cache of computed roots for one spec. An entry maps the hash below a step to the encoded steps from there on and to the
+ * resulting root. Proofs in one tree share their upper steps, so most steps are read and hashed only once.
  *
- * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on
- * the child hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come
- * only from `add`, after the steps were checked and hashed. A forged proof can at most replace an entry, which costs
- * time.
+ * A forged proof cannot change the result of another proof. The root and the result of the spec checks depend only on the child
+ * hash, the bytes of the remaining steps and the layer, and `find` compares all three in full. Entries come only from `add`,
+ * after the steps have been checked and hashed. At most, a forged proof can replace an entry, which costs time.
  */
 export interface RootCache {
   /** Returns the cached path above `child` if its bytes equal `steps` and the first step may be at `layer`. */
@@ -65,8 +62,8 @@ export interface RootCache {
 }
 
 /**
- * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries
- * take more memory than the copies: with these defaults all of it stays near 10 MB.
+ * Creates an empty cache. It is cleared when it would exceed `maxEntries` or `maxBytes` of copied paths. The entries take more
+ * memory than the copies: with these defaults, the total stays near 10 MB.
  */
 export function createRootCache({ maxEntries = 8192, maxBytes = 4 * 1024 * 1024 } = {}): RootCache {
   const entries = new Map<HashText, CachedPath>();
@@ -104,9 +101,8 @@ function sameBytes(entry: PathRange, { bytes, start, end }: PathRange): boolean 
 }
 
 /**
- * Creates a function that copies paths, because the caller may change the received bytes later. Copies share blocks of
- * memory: an allocation per path would cost more than the copying. A full block stays alive while an entry or a decoded
- * proof refers to it.
+ * Creates a function that copies paths, because the caller may later change the received bytes. Copies share blocks of memory: an
+ * allocation per path would cost more than the copying. A full block stays alive while an entry or a decoded proof refers to it.
  */
 function createPathCopier(): (path: PathRange) => PathRange {
   let block = Buffer.alloc(0);
@@ -123,7 +119,7 @@ function createPathCopier(): (path: PathRange) => PathRange {
   };
 }
 
-/** Adds one entry per applied step. All entries share the copy and the list of steps; each starts at another step. */
+/** Adds one entry per applied step. All entries share the copy and the list of steps; each starts at a different step. */
 function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, copy: PathRange): void {
   const { path, applied, above } = followed;
   const { bytes, end } = copy;
@@ -138,7 +134,7 @@ function addEntries(entries: Map<HashText, CachedPath>, followed: FollowedPath, 
   }
 }
 
-/** Makes a step refer to the copy of its bytes. `by` is the distance from its old to its new position. */
+/** Makes a step refer to the copy of its bytes. `by` is the distance from its old position to its new one. */
 function moveStep(step: Draft<InnerOp>, bytes: Buffer, by: number): void {
   step.bytes = bytes;
   step.start += by;

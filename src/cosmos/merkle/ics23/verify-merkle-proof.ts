@@ -29,9 +29,9 @@ import {
   SDK_SPECS,
 } from "./proof-types.ts";
 
-/** A key of a store under an app hash, and the proof for it. */
+/** A store key under an app hash, and the proof for it. */
 export interface Claim {
-  /** App hash of the queried state: the one in the header of the next height. */
+  /** App hash of the queried state, taken from the header of the next height. */
   readonly root: Uint8Array;
   readonly store: string;
   readonly key: Uint8Array;
@@ -42,14 +42,14 @@ export interface Claim {
 /** Result of a verification: ok without a value, or the failure. */
 export type ProofResult = Result<void, ProofFailure>;
 
-/** Functions that compute the roots of the two trees of a proof. */
+/** Functions that compute the roots of a proof's two trees. */
 export type ComputeRoots = readonly [store: ComputeRoot, multistore: ComputeRoot];
 
 const WITHOUT_CACHE: ComputeRoots = [conformingRoot, conformingRoot];
 
 /**
- * Verifies that the store has the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs).
- * Does not throw for any proof.
+ * Verifies that the store has the key with this value (ibc-go v8 `MerkleProof.VerifyMembership` with the SDK's specs). Never
+ * throws because of a proof.
  */
 export function verifyMembership(
   claim: Claim,
@@ -63,8 +63,8 @@ export function verifyMembership(
 }
 
 /**
- * Verifies that the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs).
- * Does not throw for any proof.
+ * Verifies that the store does not have the key (ibc-go v8 `MerkleProof.VerifyNonMembership` with the SDK's specs). Never throws
+ * because of a proof.
  */
 export function verifyNonMembership(claim: Claim, computeRoots: ComputeRoots = WITHOUT_CACHE): ProofResult {
   const error = checkArguments(claim);
@@ -90,9 +90,7 @@ function checkArguments(claim: Claim): ProofFailure | undefined {
   );
 }
 
-/**
- * Verifies the proofs from index `first` on. The root of each is the value of the next; the last root is the app hash.
- */
+/** Verifies the proofs from index `first` on. Each proof's root is the value of the next proof; the last root is the app hash. */
 function verifyChain(
   claim: Claim,
   firstValue: Uint8Array | HashText,
@@ -110,7 +108,7 @@ function verifyChain(
 
 const VERIFIED: ProofResult = good(undefined);
 
-/** Verifies that proof `index` proves the value under its key. Returns the root of the proof. */
+/** Verifies that proof `index` proves the value under its key. Returns the proof's root. */
 function verifyLink(
   claim: Claim,
   value: Uint8Array | HashText,
@@ -141,7 +139,7 @@ function checkContent(
   return isValue(value, bytes, valueStart, valueEnd) ? undefined : "provided value doesn't match proof";
 }
 
-/** Returns whether `bytes` from `start` to `end` is the value. The value of the multistore's proof is a hash. */
+/** Returns whether `bytes` from `start` to `end` is the value. In the multistore's proof, the value is a hash. */
 function isValue(value: Uint8Array | HashText, bytes: Uint8Array, start: number, end: number): boolean {
   return typeof value === "string"
     ? isHashText(value, bytes, start, end)
@@ -153,7 +151,7 @@ function wrongRoot(expected: Uint8Array, value: Uint8Array | HashText): ProofFai
   return invalidProof("wrong-root", text);
 }
 
-/** Creates the failure of a proof of absence. The cases that ICS-23 cannot prove have their own codes. */
+/** Creates the failure for a proof of absence. Cases that ICS-23 cannot prove have their own codes. */
 function absenceFailure(
   proof: CommitmentProof,
   { left, right }: NonExistenceProof,
@@ -186,9 +184,8 @@ function hexText(value: Uint8Array | HashText): string {
 }
 
 /**
- * Computes the root of a proof with the operations that the proof names, without any check against a spec (ics23
- * `Calculate`). Go prints this root when it rejects a proof, so it is used for error texts only. The error is Go's
- * text.
+ * Computes a proof's root with the operations that the proof names, without checking it against a spec (ics23 `Calculate`). Go
+ * prints this root when it rejects a proof, so it is only used for error messages. The error has Go's message.
  */
 export function calculateRoot(proof: CommitmentProof): Result<HashText, string> {
   if (proof.kind === "exist") return calculateExistence(proof.exist);
@@ -228,7 +225,7 @@ function prepare(hashOp: number, lengthOp: number, data: Buffer): Result<Buffer,
   return hashed.ok ? withLength(lengthOp, fromHashText(hashed.value)) : hashed;
 }
 
-/** Node's names of the hash functions in the enum `HashOp`. BITCOIN (5) applies two functions. */
+/** Node's names for the hash functions in the enum `HashOp`. BITCOIN (5) applies two functions. */
 const HASH_NAMES: ReadonlyMap<number, readonly string[]> = new Map([
   [1, ["sha256"]],
   [2, ["sha512"]],
@@ -264,12 +261,12 @@ function fixed(length: number, size: 4 | 8, bigEndian: boolean): Buffer {
 }
 
 /**
- * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the
- * leaves before and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the
- * other must be the first or the last leaf of the tree. The error is Go's text.
+ * Returns the root of a tree that does not have `key` (ics23 `NonExistenceProof.Verify`). The proof consists of the leaves before
+ * and after `key`. Both must have the same root, and no leaf may lie between them. If one is absent, the other must be the first
+ * or last leaf of the tree. The error has Go's message.
  *
- * A leaf with an empty value has no root, because ics23 does not hash it. So absence cannot be proven next to such a
- * leaf. An empty tree has no leaf at all.
+ * A leaf with an empty value has no root, because ics23 does not hash it. So absence cannot be proven next to such a leaf. An
+ * empty tree has no leaves at all.
  */
 function rootWithoutKey(
   proof: NonExistenceProof,
@@ -318,22 +315,22 @@ function checkAdjacent(
   return undefined;
 }
 
-/** Returns whether the path starts at the left-most leaf of the tree (ics23 `IsLeftMost`). */
+/** Returns whether the path starts at the tree's left-most leaf (ics23 `IsLeftMost`). */
 function isLeftMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "left");
 }
 
-/** Returns whether the path starts at the right-most leaf of the tree (ics23 `IsRightMost`). */
+/** Returns whether the path starts at the tree's right-most leaf (ics23 `IsRightMost`). */
 function isRightMost(path: readonly InnerOp[], spec: ProofSpec): boolean {
   return path.every((step) => sideOf(step, spec) === "right");
 }
 
 /**
- * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it they
- * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must
- * start at the right-most leaf of its subtree, and `right` at the left-most leaf of its subtree.
+ * Returns whether no leaf lies between `left` and `right` (ics23 `IsLeftNeighbor`). Both paths meet at some node. Above it, they
+ * must be equal. At it, `left` must come from the left child and `right` from the right child. Below it, `left` must start at its
+ * subtree's right-most leaf, and `right` at its subtree's left-most leaf.
  *
- * Returns false if one path is the end of the other. Go panics then.
+ * Returns false if one path is a suffix of the other. Go panics in that case.
  */
 function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofSpec): boolean {
   let shared = 0;
@@ -353,9 +350,7 @@ function areNeighbours(left: ExistenceProof, right: ExistenceProof, spec: ProofS
   );
 }
 
-/**
- * Returns the side of the child, according to the lengths of prefix and suffix. Returns undefined if they fit no side.
- */
+/** Returns the child's side, according to the lengths of prefix and suffix. Returns undefined if they fit neither side. */
 function sideOf(step: InnerOp, spec: ProofSpec): "left" | "right" | undefined {
   const prefix = step.prefixEnd - step.prefixStart;
   const suffix = step.suffixEnd - step.suffixStart;

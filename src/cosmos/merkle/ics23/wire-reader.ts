@@ -1,19 +1,19 @@
-/** Malformed protobuf. The message is that of Go's generated decoders. */
+/** Malformed protobuf. The message is the same as in Go's generated decoders. */
 export class WireError extends Error {}
 
 const WIRE_VARINT = 0;
 const WIRE_BYTES = 2;
 
 /**
- * Reads protobuf from `at` to `end`. Accepts and rejects the same bytes as Go's generated decoders (gogoproto): a
- * varint may have up to ten bytes and need not be the shortest encoding, a number is cut to the size of its field, and an
- * unknown field is skipped. Throws `WireError`.
+ * Reads protobuf from `at` to `end`. Accepts and rejects the same bytes as Go's generated decoders (gogoproto): a varint may have
+ * up to ten bytes and need not be the shortest encoding, a number is truncated to the size of its field, and an unknown field is
+ * skipped. Throws `WireError`.
  */
 export class WireReader {
   readonly bytes: Uint8Array;
   at: number;
   end: number;
-  /** Wire type of the current field. */
+  /** The current field's wire type. */
   wireType = 0;
   /** Upper half of the last varint, as an int32. Two 32-bit halves are much faster than a bigint. */
   private high = 0;
@@ -25,9 +25,7 @@ export class WireReader {
     this.end = bytes.length;
   }
 
-  /**
-   * Reads the tag of the next field. Returns the field number, or 0 at the end. `message` is the name in error texts.
-   */
+  /** Reads the next field's tag. Returns the field number, or 0 at the end. `message` is the name for error messages. */
   nextField(message: string): number {
     if (this.at >= this.end) return 0;
     this.fieldStart = this.at;
@@ -54,7 +52,7 @@ export class WireReader {
     return this.varint();
   }
 
-  /** Skips the field's bytes. They start at the returned position and end at `at`. */
+  /** Skips the field's bytes, which start at the returned position and end at `at`. */
   startOfBytes(name: string): number {
     if (this.wireType !== WIRE_BYTES) throw wrongWireType(this.wireType, name);
     const length = this.length();
@@ -63,7 +61,7 @@ export class WireReader {
     return this.at - length;
   }
 
-  /** Limits the reader to the message in the field. Returns the previous `end`, which the caller restores. */
+  /** Limits the reader to the message inside the field. Returns the previous `end`, which the caller restores. */
   enter(name: string): number {
     const start = this.startOfBytes(name);
     const outerEnd = this.end;
@@ -95,7 +93,7 @@ export class WireReader {
     } while (depth > 0);
   }
 
-  /** Skips a tag and its value. Returns the change of the group depth: 1 for a start tag, -1 for an end tag, else 0. */
+  /** Skips a tag and its value. Returns the change in group depth: 1 for a start tag, -1 for an end tag, else 0. */
   private skipOne(): number {
     const type = this.varint() & 7;
     if (type === WIRE_VARINT) this.varint();
@@ -149,10 +147,10 @@ function endOfInput(): WireError {
   return new WireError("unexpected EOF");
 }
 
-/** A field: its name, and its type. The type is "bytes", "varint", "varints" (repeated) or the name of a message. */
+/** A field's name and type. The type is "bytes", "varint", "varints" (repeated) or a message name. */
 type Field = readonly [name: string, type: string];
 
-/** Messages of `cosmos.ics23.v1` that a batch proof can contain. Field n of a message is at index n - 1. */
+/** `cosmos.ics23.v1` messages that a batch proof can contain. Field n of a message is at index n - 1. */
 const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly Field[]>([
   ["BatchProof", [["Entries", "BatchEntry"]]],
   [
@@ -231,9 +229,8 @@ const MESSAGES: ReadonlyMap<string, readonly Field[]> = new Map<string, readonly
 ]);
 
 /**
- * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. A batch proof
- * needs no decoding, because verification rejects every batch. But a malformed batch must give Go's decoding error
- * first.
+ * Skips the current field, which contains `message`. Throws `WireError` if Go's decoder would reject it. A batch proof needs no
+ * decoding, because verification rejects every batch. But for a malformed batch, Go's decoding error must come first.
  */
 export function checkMessage(reader: WireReader, field: string, message: string): void {
   const outerEnd = reader.enter(field);

@@ -2,52 +2,52 @@ import type { PanelLink } from "./links.ts";
 import type { Severity } from "../severity.ts";
 import type { Times } from "./times.ts";
 
-/** Component of an alert: its label `component`. */
+/** An alert's component: its label `component`. */
 export type Component = "oracle-watchdog" | "oracle-raw" | "icq-relayer" | "relaywatch";
 
-/** Values of one series in a test. `$` in `series` is replaced by the labels of the component's target. */
+/** Values of one series in a test. `$` in `series` is replaced with the labels of the component's target. */
 export interface SeriesCase {
   /** "app_prices{$,ticker=\"btc/usd\"}". */
   readonly series: string;
-  /** First value, 0 by default. With `clock`, seconds after the present. In the second phase, by default the last value. */
+  /** First value, 0 by default. With `clock`, seconds from now. In the second phase, the last value by default. */
   readonly from?: number;
-  /** Growth per minute, 0 by default. */
+  /** Increase per minute, 0 by default. */
   readonly step?: number;
   /** Added to the value after the first minute. */
   readonly jump?: number;
   /** Minutes after which the series is absent. */
   readonly ends?: number;
-  /** The value is a time that goes on with the clock. */
+  /** The value is a time that advances with the clock. */
   readonly clock?: true;
 }
 
-/** A situation in which the alert fires, and the one after it, in which it is resolved. */
+/** A situation in which the alert fires, and a following one that resolves it. */
 export interface AlertCase {
   readonly fires: readonly SeriesCase[];
-  /** A series of `fires` that is missing here continues unchanged. A series only here is absent before. */
+  /** A series from `fires` that is missing here continues unchanged. A series that is only here is absent before. */
   readonly clears: readonly SeriesCase[];
-  /** Time that the expression needs to become true, besides `for`. Default: 10m. */
+  /** Time until the expression becomes true, in addition to `for`. Default: 10m. */
   readonly trueAfter?: string;
-  /** Time in which the alert is resolved. Default: 15m. */
+  /** Time within which the alert is resolved. Default: 15m. */
   readonly resolves?: string;
-  /** Why a real Prometheus cannot be brought into this situation at any time; promtool can. */
+  /** Why this situation cannot be created in a real Prometheus at any time; promtool can create it. */
   readonly onlyPromtool?: string;
 }
 
-/** One alerting rule. Rules, test cases, inhibitions and the generated sections of its runbook follow from it. */
+/** One alerting rule. The rules, test cases, inhibitions and generated runbook sections are derived from it. */
 export interface AlertSpec {
-  /** Kebab-case. Name of the runbook in `alerts/runbooks`; two alerts share it when they say the same from different metrics. */
+  /** Kebab-case. Name of the runbook in `alerts/runbooks`; two alerts share it if they report the same from different metrics. */
   readonly name: string;
   /** Name in Prometheus and Alertmanager, CamelCase. */
   readonly alert: string;
   readonly component: Component;
   /** "none": no person is notified. */
   readonly severity: Severity | "none";
-  /** One sentence. The same for all alerts of this name. */
+  /** One sentence. The same for all alerts with this name. */
   readonly summary: string;
-  /** Sentences; may have templates of Prometheus. */
+  /** Sentences; may contain Prometheus templates. */
   readonly description: string;
-  /** The cost of the problem, in full sentences. */
+  /** What the problem costs, in full sentences. */
   readonly impact: string;
   readonly expr: (times: Times) => string;
   /** How long the expression must be true: "5m". */
@@ -56,13 +56,13 @@ export interface AlertSpec {
   readonly cause: PanelLink;
   /** Names of the alerts that this one causes. */
   readonly inhibits: readonly string[];
-  /** Labels that an alert and the alerts that it causes have in common. */
+  /** Labels shared by an alert and the alerts that it causes. */
   readonly scope: readonly string[];
-  /** Undefined: it fires always. */
+  /** Undefined if it always fires. */
   readonly example: AlertCase | undefined;
 }
 
-/** An alert about the monitoring itself, without the fields that all of them share. */
+/** An alert about the monitoring itself, without the fields that all such alerts share. */
 export type SelfAlert = Omit<AlertSpec, "alert" | "component" | "inhibits" | "scope"> & {
   readonly inhibits?: readonly string[];
 };
@@ -74,7 +74,7 @@ export interface RecordSpec {
   readonly labels?: Readonly<Record<string, string>>;
 }
 
-/** A group of rules, evaluated one after the other. */
+/** A group of rules, evaluated in order. */
 export interface GroupSpec {
   readonly name: string;
   readonly interval?: string;
@@ -82,7 +82,7 @@ export interface GroupSpec {
   readonly alerts: readonly AlertSpec[];
 }
 
-/** Labels of the target of each component, which `$` in a {@link SeriesCase} is replaced by. `place` tells targets apart. */
+/** Labels for each component's target, which replace `$` in a {@link SeriesCase}. `place` distinguishes targets. */
 export function placeLabels(component: Component, place: string): Readonly<Record<string, string>> {
   if (component === "icq-relayer") return { job: place, instance: place };
   if (component === "relaywatch") return { job: "oracle-watchdog", instance: place };
@@ -90,7 +90,7 @@ export function placeLabels(component: Component, place: string): Readonly<Recor
   return { job, instance: `${place}:26660`, chain_id: place, validator: "default" };
 }
 
-/** Names of an alert outside the watchdog's table: "relayer-dead-letters" is "IcqRelayerDeadLetters". */
+/** Alert name for an alert outside the watchdog's table: "relayer-dead-letters" is "IcqRelayerDeadLetters". */
 export function alertNameOf(name: string): string {
   const words = name.split("-").map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
   return words[0] === "Relayer" ? `Icq${words.join("")}` : words.join("");

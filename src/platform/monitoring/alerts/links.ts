@@ -2,13 +2,13 @@ import { z } from "zod";
 import { HOUR_MS } from "../../base/time.ts";
 import { httpUrlField, issueText } from "../../config/config-fields.ts";
 
-/** Where the runbooks are served. An installation replaces it, as `alerts/README.md` shows. */
+/** Where the runbooks are served. An installation replaces it, as shown in `alerts/README.md`. */
 const RUNBOOKS_URL = "https://runbooks.example/";
 
-/** Root of Grafana. An installation replaces it, as `alerts/README.md` shows. */
+/** Grafana's root URL. An installation replaces it, as shown in `alerts/README.md`. */
 const GRAFANA_URL = "https://grafana.example/";
 
-/** Uids of the dashboards. They are in links, so they do not change. */
+/** Dashboard uids. They appear in links, so they do not change. */
 export const DASHBOARDS = {
   overview: "relaywatch-overview",
   paid: "relaywatch-am-i-paid",
@@ -26,38 +26,38 @@ export function runbookUrl(name: string): string {
   return `${RUNBOOKS_URL}${name}.md`;
 }
 
-/** A panel of a dashboard: its uid, and the panel's title. */
+/** A dashboard panel: the dashboard's uid and the panel's title. */
 export interface PanelLink {
   readonly dashboard: string;
   readonly panel: string;
 }
 
-/** Causes by names of alerts: the first pattern that matches decides. */
+/** Causes by alert name: the first matching pattern wins. */
 export type PanelsByAlert = readonly (readonly [alert: RegExp, link: PanelLink])[];
 
-/** Returns the panel that shows an alert's cause. Throws for an alert without one. */
+/** Returns the panel that shows an alert's cause. Throws if there is none. */
 export function causeOf(alert: string, panels: PanelsByAlert): PanelLink {
   const found = panels.find(([pattern]) => pattern.test(alert))?.[1];
   if (found === undefined) throw new Error(`no panel shows the cause of ${alert}`);
   return found;
 }
 
-/** Returns the id of the panel or row with this title: links stay valid when panels move. */
+/** Returns the id for the panel or row with this title: links stay valid when panels move. */
 export function panelId(title: string): number {
   let id = 0;
   for (const character of title) id = (id * 31 + (character.codePointAt(0) ?? 0)) % 1_000_003;
   return id + 1;
 }
 
-/** Returns the path of one panel below the root of Grafana, with a query to which variables and times can be added. */
+/** Returns a panel's path below Grafana's root, with a query to which variables and times can be added. */
 export function panelPath({ dashboard, panel }: PanelLink): string {
   return `d/${dashboard}?viewPanel=${panelId(panel)}`;
 }
 
-/** Dashboards open from so long before an alert until so long after it. */
+/** Time range of a dashboard around an alert. */
 export const AROUND_ALERT_MS = { before: 2 * HOUR_MS, after: HOUR_MS } as const;
 
-/** Variables of dashboards, by the labels of alerts. */
+/** Dashboard variables by alert label. */
 const VARIABLES = new Map([
   ["job", "job"],
   ["instance", "instance"],
@@ -66,13 +66,16 @@ const VARIABLES = new Map([
   ["connection_id", "connection"],
 ]);
 
-/** Template of Prometheus: the time of the evaluation and `offsetMs`, in milliseconds. */
+/** Prometheus template: the evaluation time plus `offsetMs`, in milliseconds. */
 function timeTemplate(offsetMs: number): string {
   const sign = offsetMs < 0 ? "-" : "+";
   return `{{ query "(time() ${sign} ${Math.abs(offsetMs) / 1000}) * 1000" | first | value | printf "%.0f" }}`;
 }
 
-/** Returns the URL of the panel with an alert's cause as a template of Prometheus: the labels in `scope` and the time of the last evaluation. */
+/**
+ * Returns the URL of the panel with an alert's cause, as a Prometheus template that fills in the labels in `scope` and the time
+ * of the last evaluation.
+ */
 export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
   const variables = scope.flatMap((label) => {
     const name = VARIABLES.get(label);
@@ -82,12 +85,12 @@ export function causeUrl(cause: PanelLink, scope: readonly string[]): string {
   return `${GRAFANA_URL}${panelPath(cause)}${variables.join("")}&from=${timeTemplate(-before)}&to=${timeTemplate(after)}`;
 }
 
-/** Returns the URL of the folder of the runbooks. */
+/** Returns the URL of the runbook folder. */
 export function runbooksUrl(): string {
   return RUNBOOKS_URL;
 }
 
-/** Pages of the daemons, for links of the dashboards. An installation replaces the URLs, as `dashboards/README.md` shows. */
+/** The daemons' pages, for links in dashboards. An installation replaces the URLs, as shown in `dashboards/README.md`. */
 export const DAEMON_PAGES = {
   watchdog: { title: "Oracle watchdog", url: "https://watchdog.example/" },
   relayer: { title: "Relayer", url: "https://relayer.example/" },
@@ -97,7 +100,7 @@ export const DAEMON_PAGES = {
 /** One of {@link DAEMON_PAGES}. */
 export type DaemonPage = keyof typeof DAEMON_PAGES;
 
-/** Public URLs of what belongs together, each with a slash at its end. Absent: not known. */
+/** Public URLs of related services, each with a trailing slash. Absent: not known. */
 export interface PublicLinks {
   readonly watchdog?: string;
   readonly relayer?: string;
@@ -106,7 +109,7 @@ export interface PublicLinks {
   readonly grafana?: string;
 }
 
-/** Section `links` of a daemon's configuration. */
+/** `links` section of a daemon's configuration. */
 export const linksSchema = z
   .strictObject({
     watchdog: linkField("http://127.0.0.1:9998/").describe(
@@ -146,7 +149,7 @@ const TEXTS = [
   ["status_page", "public status page"],
 ] as const satisfies readonly (readonly [keyof PublicLinks, string])[];
 
-/** Returns the daemons and the localnet besides `own` whose URLs are known: those with an overview. */
+/** Returns the daemons and the localnet, except `own`, whose URLs are known: those with an overview. */
 export function neighboursOf(
   links: PublicLinks,
   own: DaemonPage | undefined,
@@ -157,7 +160,7 @@ export function neighboursOf(
   });
 }
 
-/** Returns links to the other pages and to dashboards, for the foot of a page. */
+/** Returns links to the other pages and to dashboards, for a page's footer. */
 export function pageLinks(
   links: PublicLinks,
   own: DaemonPage,

@@ -4,10 +4,10 @@ import { errorReply } from "../../http/http-route.ts";
 import { type ApiRoute, errorOf, getText, serveRoute } from "../../http/route-about.ts";
 import { packageFolder } from "../../process/build-info.ts";
 
-/** Folder of the runbooks in the repository and in the package. */
+/** Runbook folder in the repository and in the package. */
 export const RUNBOOK_FOLDER = "alerts/runbooks";
 
-/** The beginning of a runbook: what its alert says about itself. Links are Markdown. */
+/** The start of a runbook: what its alert says about itself. Links are in Markdown. */
 export interface RunbookHead {
   /** Without a full stop. */
   readonly title: string;
@@ -15,21 +15,21 @@ export interface RunbookHead {
   readonly impact: string;
 }
 
-/** Formats the beginning of a runbook as Markdown. */
+/** Formats the start of a runbook as Markdown. */
 export function runbookHead({ title, meaning, impact }: RunbookHead): string {
   return [`# ${title}`, "## Meaning", meaning, "## Impact", impact].join("\n\n");
 }
 
-/** A runbook file: what people write is between two sections that `npm run generate` writes. */
+/** A runbook file: handwritten text between two sections written by `npm run generate`. */
 const SECTIONS =
   /^<!-- begin generated: alert -->\n[\s\S]*?^<!-- end generated: alert -->\n(?<written>[\s\S]*?)^<!-- begin generated: rule -->\n[\s\S]*?^<!-- end generated: rule -->$/m;
 
-/** Returns what people wrote in a runbook file. Undefined when a marker of its generated sections is missing. */
+/** Returns the handwritten part of a runbook file. Undefined if a marker of its generated sections is missing. */
 export function writtenPart(file: string): string | undefined {
   return SECTIONS.exec(file)?.groups?.["written"]?.trim();
 }
 
-/** Replaces the templates of Prometheus in a description by words. */
+/** Replaces the Prometheus templates in a description with words. */
 export function withoutTemplates(description: string): string {
   return description
     .replaceAll(/\{\{ \$labels\.(\w+) \}\}/g, "`$1`")
@@ -41,9 +41,9 @@ export function runbookPath(name: string): string {
   return `runbooks/${name}.md`;
 }
 
-/** What a daemon says about an alert around the written part of its runbook. */
+/** What a daemon adds about its alert around the handwritten part of the runbook. */
 export interface ServedRunbook extends RunbookHead {
-  /** When the alert fires. Absent: the daemon does not evaluate it itself. */
+  /** When the alert fires. Absent if the daemon does not evaluate it itself. */
   readonly rule?: string;
 }
 
@@ -56,8 +56,8 @@ export const RUNBOOK_DEFINITION = getText(
 );
 
 /**
- * Creates `GET /runbooks/NAME.md`: runbooks as text, so that links to them work without another server. Those that are not in `runbooks` are
- * those of the package, so that one address has all.
+ * Creates `GET /runbooks/NAME.md`: runbooks as text, so links to them work without another server. Runbooks that are not in
+ * `runbooks` come from the package, so one address has them all.
  */
 export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiRoute {
   return serveRoute(RUNBOOK_DEFINITION, async ({ params }) => {
@@ -73,7 +73,7 @@ export function runbookRoute(runbooks: ReadonlyMap<string, ServedRunbook>): ApiR
   });
 }
 
-/** Returns the runbook `name` of the package, with what the daemon says about its own alert. */
+/** Returns the package's runbook `name`, with what the daemon says about its own alert. */
 async function runbookText(name: string, own: ServedRunbook | undefined): Promise<string> {
   const path = join(packageFolder(), RUNBOOK_FOLDER, `${name}.md`);
   const file = await readFile(path, "utf8");

@@ -1,13 +1,13 @@
 import { MINUTE_MS } from "../../base/time.ts";
 import { durationText, parseDurationMs } from "../../config/setting-texts.ts";
 
-/** Converts a rule's duration, "5m", to the duration in the rule file. */
+/** Converts a duration in a rule, "5m", to the duration in the rule file. */
 export type Times = (duration: string) => string;
 
 /** Real times. */
 export const REAL_TIMES: Times = (duration) => duration;
 
-/** Times for a test with real programs: a sixtieth, within bounds that a scrape every second allows. */
+/** Times for a test with real programs: one sixtieth, within bounds that allow a scrape every second. */
 export const SHORT_TIMES: Times = (duration) => {
   if (duration === "0s") return duration;
   // Look-back window for a series that ended.
@@ -15,7 +15,7 @@ export const SHORT_TIMES: Times = (duration) => {
   return durationText(Math.min(12_000, Math.max(6000, Math.round(toMs(duration) / 60))));
 };
 
-/** Returns a duration in minutes. */
+/** Converts a duration to minutes. */
 export function toMinutes(duration: string): number {
   return toMs(duration) / MINUTE_MS;
 }

@@ -22,7 +22,7 @@ import type {
 
 const TAG = "relaywatch";
 
-/** Returns the JSON of a dashboard: sorted keys, nothing that depends on when or where it is made. */
+/** Returns a dashboard's JSON: keys are sorted, and nothing depends on when or where it is generated. */
 export function dashboardJson(spec: DashboardSpec): string {
   const builder = new dashboards.DashboardBuilder(spec.title)
     .uid(spec.uid)
@@ -59,10 +59,10 @@ export function dashboardJson(spec: DashboardSpec): string {
   return `${JSON.stringify(sorted({ ...builder.build(), panels: layout(spec.rows) }), null, 2)}\n`;
 }
 
-/** Rows that are open when the dashboard opens. */
+/** Number of rows that are expanded when the dashboard opens. */
 const OPEN_ROWS = 2;
 
-/** Places the rows below each other, and each row's panels in lines of 24 columns. A closed row contains its panels. */
+/** Stacks the rows and places each row's panels in lines of 24 columns. A collapsed row contains its panels. */
 function layout(rows: readonly RowSpec[]): readonly object[] {
   let y = 0;
   return rows.flatMap(({ title, panels, closed }, index): readonly object[] => {
@@ -117,7 +117,7 @@ function annotation(name: string, expr: string, color: string): dashboards.Annot
     .target(new PrometheusQuery().expr(expr).refId("Anno"));
 }
 
-/** Sorts the keys of objects. Leaves out what is undefined, and `placement`: with it, some versions of Grafana show no link. */
+/** Sorts object keys. Leaves out undefined values and `placement`: with it, some versions of Grafana show no link. */
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
   if (typeof value !== "object" || value === null) return value;
@@ -147,7 +147,7 @@ function unitOf(unit: PanelSpec["unit"]): string {
   return UNITS[unit] ?? unit;
 }
 
-/** Returns the builder of a panel. */
+/** Returns a panel's builder. */
 function panelBuilder(spec: PanelSpec): AnyPanel {
   const panel = ofKind(spec)
     .title(spec.title)
@@ -211,7 +211,10 @@ const STAT_TEXT = {
   value: common.BigValueTextMode.Auto,
 };
 
-/** Columns in their order; queries aggregate to their labels. With Grafana's own 150 pixels each, the last of nine is cut off on a screen of 1280. */
+/**
+ * Columns in the given order; queries aggregate to their labels. At Grafana's default of 150 pixels each, the last of nine is cut
+ * off on a 1280-pixel screen.
+ */
 function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   const names = columns.map(({ label, title }) => [label, title] as const);
   const builder = new TableBuilder()
@@ -233,7 +236,7 @@ function table({ columns = [], queries, isList }: PanelSpec): TableBuilder {
   return builder;
 }
 
-/** A cell without a value would show the text of an empty table. */
+/** Without "–", an empty cell would show the text for an empty table. */
 function columnProperties(column: ColumnSpec): ValueProperty[] {
   const { label, colors, states, steps, decimals, leadsTo, width } = column;
   const { unit = label.startsWith("Value") ? undefined : "string" } = column;
@@ -293,7 +296,7 @@ interface ValueProperty {
   readonly value: unknown;
 }
 
-/** A property of a panel's plugin in an override. The compiler checks its name and value by the types of the SDK. */
+/** A property of a panel plugin in an override. The compiler checks its name and value against the SDK's types. */
 function property<Options, Name extends string & keyof Options>(
   name: Name,
   value: NonNullable<Options[Name]>,
@@ -334,7 +337,7 @@ function lines({ limits, logAxis, unit, range }: PanelSpec): GraphBuilder {
   ]);
 }
 
-/** Words of states, grey for what is not known, and a word for what is more than enough. */
+/** Words for states, with grey for unknown, and a word for values that are more than enough. */
 function mappings({ kind, states = [], enough, emptyText }: PanelSpec): dashboards.ValueMapping[] {
   const words: dashboards.ValueMapping[] =
     states.length === 0

@@ -2,8 +2,8 @@ import type { DaemonPage } from "../alerts/links.ts";
 import { SEVERITIES, type Severity } from "../severity.ts";
 
 /**
- * Units of Grafana (a label is a `string`: with the panel's unit, query 1 would be "1 blocks"), and our own: `NTRN` for a million base units of
- * the fee denom, `blocks`, `days`, `results/s`, `gas` and `gas/s`.
+ * Grafana's units (a label is a `string`: with the panel's unit, query 1 would be "1 blocks"), and our own: `NTRN` for a million
+ * base units of the fee denom, `blocks`, `days`, `results/s`, `gas` and `gas/s`.
  */
 type Unit =
   | "percentunit"
@@ -27,85 +27,85 @@ export interface QuerySpec {
   readonly expr: string;
   /** Legend, with `{{label}}`. */
   readonly legend: string;
-  /** Unit of its values, where it differs from the panel's. */
+  /** Unit of the query's values, if it differs from the panel's. */
   readonly unit?: Unit;
 }
 
-/** A value of a state: the number, its word and its colour. */
+/** A state value: its number, word and colour. */
 export type StateSpec = readonly [value: number, text: string, color: string];
 
-/** A table's column: the label that it shows. `Value` is the query's value. */
+/** A table column for a label. `Value` is the query's value. */
 export interface ColumnSpec {
   readonly label: string;
   readonly title: string;
-  /** Colours of its texts. */
+  /** Colours for its texts. */
   readonly colors?: Readonly<Record<string, string>>;
-  /** Words and colours of its numbers. */
+  /** Words and colours for its numbers. */
   readonly states?: readonly StateSpec[];
-  /** Colours of its numbers. */
+  /** Colours for its numbers. */
   readonly steps?: ColorSteps;
-  /** Where a click on a cell leads: the alert's runbook, or a dashboard with this variable set to the cell. */
+  /** Where a click on a cell leads: to the alert's runbook, or to a dashboard with this variable set to the cell. */
   readonly leadsTo?: "runbook" | { readonly dashboard: string; readonly variable: string };
   readonly unit?: Unit;
   readonly decimals?: number;
-  /** Pixels. The columns without a width share what is left. */
+  /** Width in pixels. Columns without a width share the rest. */
   readonly width?: number;
 }
 
-/** Colour of a value and what it is above: [["red", undefined], ["green", 1]]. */
+/** Colours, each with the value above which it applies: [["red", undefined], ["green", 1]]. */
 export type ColorSteps = readonly (readonly [string, number | undefined])[];
 
-/** The contents of a panel, independent of Grafana's JSON. */
+/** A panel's contents, independent of Grafana's JSON. */
 export interface PanelSpec {
   readonly kind: "stat" | "graph" | "table" | "timeline";
   readonly title: string;
-  /** Its meaning, and what to do when the value is bad. */
+  /** What the panel means, and what to do if the value is bad. */
   readonly description: string;
   readonly unit: Unit;
   /** Of 24 columns. */
   readonly width: number;
   readonly queries: readonly QuerySpec[];
   readonly decimals?: number;
-  /** Lower and upper end of the axis. */
+  /** Lower and upper ends of the axis. */
   readonly range?: readonly [number, number];
-  /** Logarithmic axis, for values of several magnitudes. */
+  /** Logarithmic axis, for values that span several orders of magnitude. */
   readonly logAxis?: true;
   readonly colors?: ColorSteps;
-  /** Words and colours of values. A timeline needs them: its default colours are those of a heat map. */
+  /** Words and colours for values. A timeline needs them because its default colours are a heat map's. */
   readonly states?: readonly StateSpec[];
-  /** Values from here on are shown as this text: an estimate of centuries says nothing. */
+  /** Values from this one up are shown as this text: an estimate in centuries says nothing. */
   readonly enough?: readonly [from: number, text: string];
-  /** Series with limits, drawn as dashed lines. */
+  /** Series that are limits, drawn as dashed lines. */
   readonly limits?: RegExp;
-  /** A stat shows the name of its series too. */
+  /** A stat shows its series name too. */
   readonly show?: "name and value";
-  /** The panel shows this range before now, whatever the dashboard's range is. */
+  /** The panel always shows this much time before now, whatever the dashboard's range. */
   readonly last?: "6h" | "1h";
-  /** Uid of the dashboard to which a click on a number leads. */
+  /** Uid of the dashboard that opens on a click on a number. */
   readonly leadsTo?: string;
-  /** The panel has no data while all is well, or where a part is not in use; Grafana shows this text. */
+  /** Text that Grafana shows if the panel has no data, because all is well or a component is not in use. */
   readonly emptyText?: string;
   /** A table's columns, in this order: the labels to which its queries aggregate, and the value. */
   readonly columns?: readonly ColumnSpec[];
-  /** A table without heads of columns and without a box: what is empty in normal operation is one line. */
+  /** A table without column headings and without a box, for data that is normally empty and then takes one line. */
   readonly isList?: true;
-  /** Rows of 38 pixels. By default 4 for a stat, 5 for a table, 8 otherwise. */
+  /** Height in rows of 38 pixels. Default: 4 for a stat, 5 for a table, 8 otherwise. */
   readonly height?: number;
 }
 
-/** Panels under one heading. From the third row on they are closed when the dashboard opens. */
+/** Panels under one heading. The third and later rows are collapsed when the dashboard opens. */
 export interface RowSpec {
   readonly title: string;
   readonly panels: readonly PanelSpec[];
-  /** It is closed also as the second row: its panels need a part that not everybody has. */
+  /** Collapsed even as the second row: its panels need a component that not everybody has. */
   readonly closed?: true;
 }
 
-/** A variable whose values are a metric's label. */
+/** A variable whose values come from a metric's label. */
 export interface VariableSpec {
   readonly name: string;
   readonly label: string;
-  /** Metric and label whose values it has. */
+  /** Metric and label that provide the values. */
   readonly metric: string;
   readonly from: string;
   /** One value only. */
@@ -121,13 +121,13 @@ export interface DashboardSpec {
   readonly title: string;
   readonly description: string;
   readonly variables: readonly VariableSpec[];
-  /** Default range: this month, or hours. */
+  /** Default range: this month, or the last hours. */
   readonly range: "month" | "hours";
-  /** Expression whose values are the times of restarts in milliseconds, and expression of firing alerts. */
+  /** Expression whose values are restart times in milliseconds, and expression for firing alerts. */
   readonly restarts: string;
   readonly alerts: string;
   readonly rows: readonly RowSpec[];
-  /** Pages of the daemons that it links to. */
+  /** Daemon pages that it links to. */
   readonly pages: readonly DaemonPage[];
 }
 
@@ -144,10 +144,10 @@ export function upOrDown(up: string, down: string): readonly StateSpec[] {
   ];
 }
 
-/** Selects the processes of {@link processVariables}. */
+/** Selects the processes chosen with {@link processVariables}. */
 export const PROCESSES = 'job=~"$job",instance=~"$instance"';
 
-/** The variables of processes, from a metric that each of them has. */
+/** The variables for processes, taken from a metric that every process has. */
 export function processVariables(metric: string): readonly VariableSpec[] {
   return [
     { name: "job", label: "Job", metric, from: "job" },
@@ -156,8 +156,8 @@ export function processVariables(metric: string): readonly VariableSpec[] {
 }
 
 /**
- * Returns an expression for a metric that has the label `state` and is 1 for the present one: the state's number in `states`, one row for each
- * value of the labels in `by`.
+ * Returns an expression for a metric that has the label `state` and is 1 for the current state: the state's number in `states`,
+ * with one row for each value of the labels in `by`.
  */
 export function stateCode({
   metric,
@@ -176,22 +176,22 @@ export function stateCode({
   return `max by (${by}) (${states.map(one).join(" or ")})`;
 }
 
-/** Red from 1 on. */
+/** Red from 1 up. */
 export const BAD_ABOVE_ZERO: ColorSteps = [
   ["green", undefined],
   ["red", 1],
 ];
 
 /**
- * Returns the annotation of restarts of these jobs: the time is the metric's value, so a restart is marked however long it took, up to a day. A
- * start is computed from the kernel's clock, and varies by a second without a restart.
+ * Returns the restart annotation for these jobs: the time is the metric's value, so a restart is marked however long it took, up
+ * to a day. The start time is computed from the kernel's clock, so it varies by a second without a restart.
  */
 export function restartsOf(selector: string): string {
   const start = `process_start_time_seconds{${selector}}`;
   return `(${start} > min_over_time(${start}[1d]) + 2) * 1000`;
 }
 
-/** Returns a panel with one number. */
+/** Returns a panel that shows one number. */
 export function stat(
   title: string,
   queries: readonly QuerySpec[],
@@ -200,7 +200,7 @@ export function stat(
   return { kind: "stat", title, queries, width: 4, ...more };
 }
 
-/** Returns a table of the whole width. */
+/** Returns a full-width table. */
 export function table(
   title: string,
   expressions: readonly string[],
@@ -209,7 +209,7 @@ export function table(
   return { kind: "table", title, queries: expressions.map((expr) => query(expr, "")), width: 24, ...more };
 }
 
-/** Returns a panel whose rows are states over time. */
+/** Returns a panel whose rows show states over time. */
 export function timeline(
   title: string,
   queries: readonly QuerySpec[],
@@ -230,16 +230,17 @@ export function graph(
   return { kind: "graph", title, queries, width: 12, ...more };
 }
 
-/** Widths of the columns of alerts: "critical", and "a few seconds ago". */
+/** Column widths for alerts: "critical", and "a few seconds ago". */
 export const STATE_WIDTH = 80;
 export const SINCE_WIDTH = 145;
 
-/** Colours of severities in tables. */
+/** Severity colours in tables. */
 export const SEVERITY_COLORS = { critical: "red", warning: "orange", info: "blue" } as const;
 
 /**
- * Returns a list of alerts: by state, then by severity, then the oldest first, which is often the cause. `times` selects the seconds since when
- * alerts of one state and severity have been in it. While there is none, it is one line.
+ * Returns a list of alerts, sorted by state, then by severity, then oldest first, which is often the cause. `times` selects, for
+ * one state and severity, the time in seconds since which each alert has been in that state. The list takes one line if it is
+ * empty.
  */
 export function alertList(
   states: readonly string[],
@@ -262,7 +263,7 @@ export function alertList(
   };
 }
 
-/** Returns the list of Prometheus' own alerts. `selector` chooses them, and `except` may be "unless …". */
+/** Returns a list of Prometheus' own alerts. `selector` selects them, and `except` may be "unless …". */
 export function ruleAlerts(selector: string, place: readonly ColumnSpec[], except = ""): PanelSpec {
   const labels = ["alertstate", "severity", "runbook", ...place.map(({ label }) => label)];
   // Two components can report the same: the first one to see it counts.

@@ -15,10 +15,10 @@ import {
 
 const W = "oracle_watchdog";
 const NO_CHANNEL = "No channel is configured";
-/** Prefixes of the daemons whose configuration can be loaded again. */
+/** Prefixes of the daemons that can reload their configuration. */
 const CONFIG = `__name__=~"(relaywatch_relayer|${W})_config_last_reload`;
 
-/** Rows of one timeline: configuration, state and clock have their own numbers. */
+/** Rows in one timeline: configuration, state and clock have their own numbers. */
 const STORED: readonly StateSpec[] = [
   [0, "reload failed, the settings before it hold", "red"],
   [1, "loaded", "green"],
@@ -28,7 +28,7 @@ const STORED: readonly StateSpec[] = [
   [5, "believed", "green"],
 ];
 
-/** Process. */
+/** The process dashboard. */
 export const PROCESS: DashboardSpec = {
   uid: DASHBOARDS.process,
   pages: ["watchdog", "relayer", "localnet"],

@@ -15,7 +15,7 @@ export function renderReport(report: Report, format: ReportFormat): string {
   }
 }
 
-/** File name endings by format. */
+/** File extensions by format. */
 export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
   text: "txt",
   markdown: "md",
@@ -23,10 +23,10 @@ export const FILE_ENDINGS: Readonly<Record<ReportFormat, string>> = {
   csv: "csv",
 };
 
-/** Maximum length of a line of text. */
+/** Maximum length of a text line. */
 const WIDTH = 100;
 
-/** Formats a report for a terminal: lines of at most 100 characters, tables as wide as they are. */
+/** Formats a report for a terminal: lines of at most 100 characters, except that tables may be wider. */
 function renderText({ title, blocks }: Report): string {
   const parts = [`${printable(title)}\n${"=".repeat(title.length)}`, ...blocks.map(textBlock)];
   return `${parts.join("\n\n")}\n`;
@@ -69,7 +69,7 @@ function textTable(columns: readonly ReportColumn[], rows: readonly (readonly st
   return [format(head), widths.map((width) => "-".repeat(width)).join("  "), ...body.map(format)].join("\n");
 }
 
-/** Breaks a text at blanks. Later lines begin with `indent`. A longer word gets its own line. */
+/** Wraps a text at spaces. Later lines start with `indent`. A longer word gets its own line. */
 function wrap(text: string, width: number, indent = ""): string {
   const lines: string[] = [];
   let line = "";
@@ -84,12 +84,12 @@ function wrap(text: string, width: number, indent = ""): string {
   return [...lines, line].join("\n");
 }
 
-/** Replaces control characters: texts of other programs must not control the terminal. */
+/** Replaces control characters: texts from other programs must not control the terminal. */
 function printable(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, "?");
 }
 
-/** Formats the main table as CSV (RFC 4180, with a line of titles). */
+/** Formats the main table as CSV (RFC 4180, with a header line). */
 function renderCsv({ csv }: Report): string {
   return [csv.columns, ...csv.rows].map((row) => `${row.map(cell).join(",")}\r\n`).join("");
 }
@@ -134,7 +134,7 @@ function markdownRow(cells: readonly string[]): string {
   return `| ${cells.join(" | ")} |`;
 }
 
-/** Escapes the characters that have a meaning in markdown or HTML. */
+/** Escapes characters that have a meaning in markdown or HTML. */
 function escapeMarkdown(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, " ").replaceAll(/[\\`*_[\]<>|#]/g, (character) => `\\${character}`);
 }
