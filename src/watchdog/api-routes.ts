@@ -31,14 +31,14 @@ import { DEAD_LETTER_CHOICE, WATCHDOG_API } from "./watchdog-api.ts";
 
 export interface RoutesDeps {
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Whether the poll loop still runs. */
+  /** Returns true while the poll loop is running. */
   readonly isAlive: () => boolean;
-  /** JSON of each validator's status at its last poll. */
+  /** Each validator's status as JSON, as of its last poll. */
   readonly statusTexts: () => readonly string[];
   readonly registry: Registry;
   /** The text of `/metrics`. */
   readonly metricsPage: () => Promise<string>;
-  /** undefined when the configuration cannot be loaded again. */
+  /** Undefined if the configuration cannot be reloaded. */
   readonly reloadStatus: () => ReloadStatus | undefined;
 }
 
@@ -80,7 +80,7 @@ export function createWatchdogRoutes({
   ];
 }
 
-/** The state for the service manager: the start is complete after the first poll of every validator. */
+/** The state for the service manager: startup is complete after every validator's first poll. */
 export function serviceStateOf(statuses: readonly WatchdogStatus[], isAlive: () => boolean): ServiceState {
   const firing = statuses.flatMap(({ validator, alerts }) =>
     alerts.flatMap(({ state, rule }) =>
@@ -102,7 +102,10 @@ interface AlertRoutesDeps {
   readonly clock: Clock;
   readonly logger: Logger;
   readonly alerting: () => AlertingState;
-  /** Stores a changed state. Returns why it is not stored, and then not changed; otherwise undefined. */
+  /**
+   * Stores a changed state. If it cannot be stored, returns the reason and leaves the state unchanged; otherwise returns
+   * undefined.
+   */
   readonly change: (alerting: AlertingState) => string | undefined;
   readonly rules: readonly AlertRule[];
   /** Names of all validators. */
@@ -113,7 +116,7 @@ interface AlertRoutesDeps {
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/** Creates the routes of alerts and silences. */
+/** Creates the routes for alerts and silences. */
 export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
   const alertsText = createAlertsText(deps);
   const { acknowledge, withdraw, silences, silence, endSilence } = WATCHDOG_API;
@@ -139,8 +142,8 @@ export function createAlertRoutes(deps: AlertRoutesDeps): readonly ApiRoute[] {
 }
 
 /**
- * Creates the JSON of `GET /api/alerts`. Inactive alerts differ in the name of the validator only, and an alert whose state is as before is not
- * encoded again: 200 validators have 9,000 alerts.
+ * Creates the JSON for `GET /api/alerts`. Inactive alerts differ only in the validator's name, and an alert whose state has not
+ * changed is not encoded again: 200 validators have 9,000 alerts.
  */
 function createAlertsText(deps: AlertRoutesDeps): () => string {
   const { alerting, rules, validators, escalation } = deps;
@@ -165,7 +168,7 @@ function createAlertsText(deps: AlertRoutesDeps): () => string {
   };
 }
 
-/** Stands for the name of a validator. No name has a space. */
+/** Placeholder for a validator's name. No name contains a space. */
 const NAME = "name of a validator";
 
 function otherJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
@@ -181,7 +184,7 @@ function otherJson(deps: AlertRoutesDeps): Readonly<Record<string, unknown>> {
   };
 }
 
-/** A reply with a text that is JSON already. */
+/** Creates a reply from text that is already JSON. */
 function jsonTextReply(text: string): HttpReply {
   return { ...jsonReply(200, null), body: `${text}\n` };
 }
@@ -237,7 +240,7 @@ function createSilence({ body }: RouteRequest, deps: AlertRoutesDeps): HttpReply
   return jsonReply(201, silenceJson(silence));
 }
 
-/** Stores alerts that were acknowledged, or whose acknowledgement was withdrawn. */
+/** Stores alerts after an acknowledgement or its withdrawal. */
 function changeAcknowledged(
   result: AcknowledgeResult,
   { alerting, change, logger }: AlertRoutesDeps,
@@ -270,18 +273,18 @@ function deleteSilence(id: string, { alerting, change, logger }: AlertRoutesDeps
   return jsonReply(200, { deleted: id });
 }
 
-/** What is answered lasts over a restart, or is refused. */
+/** A change that is confirmed survives a restart; any other is refused. */
 function notStored(what: string, problem: string): HttpReply {
   const text = `${what}: a restart would undo it, since ${problem}; repair the disk of state_dir, and try again`;
   return errorReply(503, "not-stored", text);
 }
 
-/** 502 when a channel did not accept the test. */
+/** Status 502 if any channel did not accept the test. */
 function testReply(results: readonly ChannelTest[]): HttpReply {
   return jsonReply(results.every(({ error }) => error === null) ? 200 : 502, { channels: results });
 }
 
-/** Returns undefined for a body that is not JSON; the schema refuses it. */
+/** Returns undefined if the body is not JSON; the schema then refuses it. */
 function parseBody(body: Uint8Array): unknown {
   try {
     return JSON.parse(new TextDecoder().decode(body));

@@ -53,7 +53,7 @@ export interface WatchdogDeps {
   readonly registry: Registry;
   /** Uniform in [0, 1). */
   readonly random: () => number;
-  /** Option that moves the port of the HTTP server. Default: the key `http.listen` of the configuration. */
+  /** Option that changes the HTTP server's port. Default: the configuration key `http.listen`. */
   readonly portOption?: string;
   /** Default: HTTP. */
   readonly reader?: HttpPageReader;
@@ -69,13 +69,13 @@ export interface WatchdogDeps {
   readonly openState?: (folder: string) => StateStore;
   /** Default: this program's. */
   readonly build?: BuildInfo;
-  /** Counts for the page, older ones too. May throw. Default: what is in memory. */
+  /** Counts for the page, including older ones. May throw. Default: the counts in memory. */
   readonly storedLedger?: (validator: string) => LedgerView | undefined;
-  /** More routes of the HTTP server. */
+  /** Additional routes for the HTTP server. */
   readonly routes?: readonly ApiRoute[];
-  /** Default: a server of its own. */
+  /** Default: its own server. */
   readonly serve?: LastingServer["serve"];
-  /** The state without a folder. Default: an empty one. */
+  /** The state used without a folder. Default: an empty one. */
   readonly memory?: StateStore;
   readonly reloader?: Reloader | undefined;
   /** Default: new counters. */
@@ -84,27 +84,27 @@ export interface WatchdogDeps {
 }
 
 export interface Watchdog extends Service {
-  /** The bound address of the HTTP server; rejects when the server cannot listen. */
+  /** The HTTP server's bound address; rejects if the server cannot listen. */
   readonly ready: Promise<ListenAddress>;
-  /** The bound address of the public status page; undefined without one. Rejects when it cannot listen. */
+  /** The public status page's bound address; undefined if there is no page. Rejects if it cannot listen. */
   readonly publicReady: Promise<ListenAddress | undefined>;
-  /** Resolves after the first poll of every validator. */
+  /** Resolves after every validator's first poll. */
   readonly polled: Promise<void>;
-  /** One for each validator, in the order of the configuration. */
+  /** One per validator, in configuration order. */
   readonly statuses: () => readonly WatchdogStatus[];
   /** Status of the first validator. */
   readonly status: () => WatchdogStatus;
-  /** Counts of a validator that are in memory; undefined before its first reading. */
+  /** A validator's counts in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   /** The state for the service manager. */
   readonly serviceState: () => ServiceState;
-  /** Alerts that fired, of all validators, oldest first. */
+  /** Alerts that have fired, for all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
 
 /**
- * Creates the watchdog. While it runs it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run`
- * throws `WatchdogError`, or the listening error when the server cannot listen.
+ * Creates the watchdog. While running, it polls the sources, counts blocks, raises alerts and serves its HTTP API. `run` throws
+ * `WatchdogError`, or the listening error if the server cannot listen.
  */
 export function createWatchdog(config: WatchdogConfig, given: WatchdogDeps): Watchdog {
   const deps = { ...given, clock: createBelievedClock(given.clock) };
@@ -228,7 +228,7 @@ interface Parts {
   readonly isAlive: () => boolean;
   readonly statuses: () => readonly WatchdogStatus[];
   readonly page: readonly ApiRoute[];
-  /** Of the status page; undefined without one. */
+  /** The status page's server; undefined if there is no page. */
   readonly publicServer: HttpService | undefined;
   readonly metrics: WatchdogMetrics;
 }
@@ -282,7 +282,7 @@ function versionOf({ build }: Pick<WatchdogDeps, "build">): string {
   return (build ?? readBuildInfo()).version;
 }
 
-/** The server of the public status page, which has no other route. */
+/** The public status page's server, which has no other routes. */
 function createPublicServer(
   { listen, hosts }: StatusPageConfig,
   deps: Pick<WatchdogDeps, "logger">,
@@ -305,9 +305,9 @@ function createPublicServer(
 
 /** What the watchdog reads from Prometheus. */
 interface PrometheusReaders {
-  /** Undefined when all validators are scraped. */
+  /** Undefined if all validators are scraped. */
   readonly stored: StoredPages | undefined;
-  /** Undefined when gaps are not filled. */
+  /** Undefined if gaps are not filled. */
   readonly backfillerOf: (validator: ValidatorConfig) => Backfiller | undefined;
   /** Ends all queries. */
   readonly close: () => void;
@@ -321,7 +321,7 @@ interface ReaderDeps {
   readonly readSamples?: ReadSamples;
 }
 
-/** Creates the readers that the configuration asks for. */
+/** Creates the readers required by the configuration. */
 function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): PrometheusReaders {
   const { prometheus, backfill, intervalMs } = config;
   if (prometheus === undefined) return { stored: undefined, backfillerOf: () => undefined, close: () => {} };
@@ -344,7 +344,7 @@ function createPrometheusReaders(config: WatchdogConfig, deps: ReaderDeps): Prom
   };
 }
 
-/** Makes each query wait for the end of the one before it, for a limited time. */
+/** Makes each query wait for the previous one to end, for a limited time. */
 function oneAtATime(read: ReadSamples, deadlineMs: number): ReadSamples {
   let last: Promise<unknown> = Promise.resolve();
   return (selector, range, signal) =>

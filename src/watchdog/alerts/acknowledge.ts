@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { AlertState } from "./alert-state.ts";
 
-/** Field for a text of people that is shown in one line. */
+/** Field for one line of text that a person writes. */
 export const oneLine = (limit: number) =>
   z
     .string()
@@ -19,18 +19,18 @@ export const acknowledgeRequest = z.strictObject({ ...selection, author: oneLine
 /** The body of `POST /api/alerts/unack`. */
 export const withdrawRequest = z.strictObject(selection);
 
-/** Firing alerts that a request selects: those with these names, and of these validators; empty: all. */
+/** Selects firing alerts by name and by validator. An empty list selects all. */
 interface AlertSelection {
   readonly alerts: readonly string[];
   readonly validators: readonly string[];
 }
 
-/** A changed list of alerts, and those of it that changed; or why the request is refused, for people. */
+/** The new list of alerts and the alerts that changed; or, in plain words, why the request is refused. */
 export type AcknowledgeResult =
   | { readonly alerts: readonly AlertState[]; readonly changed: readonly AlertState[] }
   | { readonly refused: string };
 
-/** Acknowledges the firing alerts that the JSON of a request selects. One that was acknowledged before gets the new note. */
+/** Acknowledges the firing alerts that a JSON request selects. An alert that is already acknowledged gets the new note. */
 export function acknowledgeAlerts(
   alerts: readonly AlertState[],
   body: unknown,
@@ -45,7 +45,7 @@ export function acknowledgeAlerts(
   }));
 }
 
-/** Withdraws the acknowledgements of the firing alerts that the JSON of a request selects: reminders and escalation go on. */
+/** Withdraws the acknowledgements of the firing alerts that a JSON request selects: reminders and escalation resume. */
 export function withdrawAcknowledgements(alerts: readonly AlertState[], body: unknown): AcknowledgeResult {
   const parsed = withdrawRequest.safeParse(body);
   if (!parsed.success) return refusal(parsed.error, '{"alerts": […]}');

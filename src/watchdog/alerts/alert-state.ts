@@ -3,19 +3,19 @@ import type { Severity } from "../../platform/monitoring/severity.ts";
 import type { AlertRule, ConditionResult } from "../conditions/condition.ts";
 import type { AlertEvent, CurrentAlert } from "./alert-event.ts";
 
-/** Notifications of an alert so far. */
+/** Notifications sent for an alert so far. */
 export interface NotifiedState {
   /** Number of reminders so far. */
   readonly reminders: number;
-  /** Time of the first notification. Older programs did not store it. */
+  /** Time of the first notification. Absent in state from older versions. */
   readonly firstAtMs?: number;
   /** Badness at the last notification. */
   readonly badness?: number;
-  /** The last notification that was queued. */
+  /** The most recently queued notification. */
   readonly event: AlertEvent;
 }
 
-/** State of one alert of one validator that is not inactive. Times are wall clock, ms. */
+/** State of one of a validator's alerts, unless it is inactive. Times are wall-clock ms. */
 export interface AlertState {
   readonly validator: string;
   /** Name of the condition. */
@@ -25,26 +25,31 @@ export interface AlertState {
   readonly sinceMs: number;
   /** Last evaluation that found the condition active. */
   readonly lastActiveMs: number;
-  /** First of the clear evaluations since then. Absent while the condition is active or unknown. */
+  /** First clear evaluation since then. Absent while the condition is active or unknown. */
   readonly clearSinceMs?: number;
-  /** Only of a resolved alert. */
+  /** Present only on a resolved alert. */
   readonly resolvedAtMs?: number;
-  /** The last evaluation's result with its values, as the last part of a sentence; of a resolved alert, the result that ended it. */
+  /**
+   * Result of the last evaluation with its values, phrased as the end of a sentence; for a resolved alert, the result that ended
+   * it.
+   */
   readonly reason: string;
   readonly badness?: number;
-  /** End of the grace after a cause, until which the alert stays pending. Absent: none. */
+  /** End of the grace period after a cause; the alert stays pending until then. Absent if there is none. */
   readonly heldUntilMs?: number;
-  /** Why the alert does not notify now: "muted by sidecar-down", "silenced by …", "held back until …". Absent when it may notify. */
+  /**
+   * Why the alert does not notify now: "muted by sidecar-down", "silenced by …", "held back until …". Absent if it may notify.
+   */
   readonly quietReason?: string;
-  /** Absent: nobody was notified. */
+  /** Absent if nobody has been notified. */
   readonly notified?: NotifiedState;
-  /** Who works on it. Absent: nobody said so. */
+  /** Who is working on it. Absent if nobody has acknowledged it. */
   readonly acknowledged?: Acknowledgement;
-  /** Steps of the escalation that were taken. Absent: none. */
+  /** Escalation steps taken so far. Absent if none. */
   readonly escalation?: { readonly steps: number; readonly atMs: number };
 }
 
-/** Somebody works on an alert. It holds until the alert ends. */
+/** Records that somebody is working on an alert. Valid until the alert ends. */
 export interface Acknowledgement {
   readonly author: string;
   readonly note: string;
@@ -56,19 +61,19 @@ export interface AlertTiming {
   readonly nowMs: number;
   readonly forMs: number;
   readonly resolveForMs: number;
-  /** Up to this time between two evaluations, or `forMs` if longer, the condition is treated as active in between. */
+  /** If two evaluations are at most this far apart (or `forMs`, if longer), the condition is treated as active in between. */
   readonly gapMs: number;
 }
 
 /** The part of an alert's state that one evaluation creates. */
 export type NewAlert = Pick<AlertState, "validator" | "alert">;
 
-/** How long a resolved alert stays in the state: Alertmanager must receive its end, and people see it on the page. */
+/** How long a resolved alert stays in the state, so that Alertmanager receives its end and people see it on the page. */
 const RESOLVED_RETENTION_MS = 900_000;
 
 /**
- * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined for an alert
- * that is inactive afterwards. A change of the phase is visible in the result: to "firing" or to "resolved".
+ * Advances one alert by one evaluation, as Prometheus does with `for` and `keep_firing_for`. Returns undefined if the alert is
+ * inactive afterwards. The result shows a phase change to "firing" or "resolved".
  */
 export function advanceAlert(
   state: AlertState | undefined,
@@ -126,7 +131,9 @@ function advanceClear(
   return { ...firing, clearSinceMs, phase: "resolved", resolvedAtMs: nowMs, reason };
 }
 
-/** A pending alert lasts until its last active evaluation is too old. A firing alert stays: only a clear result ends it. */
+/**
+ * A pending alert lasts until its last active evaluation is too old. A firing alert keeps firing: only a clear result ends it.
+ */
 function advanceUnknown(
   current: AlertState | undefined,
   { reason }: ConditionResult,
@@ -150,7 +157,7 @@ function recentlyResolved(state: AlertState | undefined, { nowMs }: AlertTiming)
     : undefined;
 }
 
-/** Returns the alerts of which people were notified, with their present reasons. A quiet alert is not among them. */
+/** Returns the alerts that people were notified of, with their current reasons. Excludes quiet alerts. */
 export function currentAlerts(alerts: readonly AlertState[]): readonly CurrentAlert[] {
   return alerts.flatMap(({ notified, phase, quietReason, reason, resolvedAtMs, acknowledged }) => {
     if (notified === undefined || phase === "pending" || (phase === "firing" && quietReason !== undefined))
@@ -178,20 +185,23 @@ export interface PastAlert {
   /** First evaluation that found the condition active. */
   readonly sinceMs: number;
   readonly firedAtMs: number;
-  /** Absent while it fires. */
+  /** Absent while the alert fires. */
   readonly resolvedAtMs?: number;
   /** When it fired. */
   readonly reason: string;
-  /** Why nobody was notified when it fired: "silenced by …". Absent when it could notify. */
+  /** Why nobody was notified when it fired: "silenced by …". Absent if it could notify. */
   readonly quietReason?: string;
-  /** The last acknowledgement. Absent: none. */
+  /** The last acknowledgement. Absent if there was none. */
   readonly acknowledged?: Acknowledgement;
 }
 
-/** Stored alerts of all validators at most: years of a healthy validator, a year of one that flaps daily. */
+/**
+ * Maximum number of stored alerts, for all validators together: years for a healthy validator, one year for a validator that
+ * flaps daily.
+ */
 const MAX_ALERTS = 5000;
 
-/** Adds the alerts of one validator that began to fire, and the ends of those that do not fire any more. Oldest first. */
+/** Adds one validator's newly firing alerts, and the end time of alerts that have stopped firing. Oldest first. */
 export function recordAlerts(
   history: readonly PastAlert[],
   alerts: readonly AlertState[],
@@ -220,7 +230,10 @@ export function recordAlerts(
   return [...closed, ...begun.flatMap((alert) => toPast(alert, nowMs, rules))].slice(-MAX_ALERTS);
 }
 
-/** True if an alert was acknowledged since it was recorded. One that is withdrawn stays in the history: it was true then. */
+/**
+ * True if the alert has been acknowledged since it was recorded. A withdrawn acknowledgement stays in the history: it was true
+ * then.
+ */
 function isNewer(
   now: AlertState,
   past: PastAlert,
@@ -228,7 +241,7 @@ function isNewer(
   return now.acknowledged !== undefined && now.acknowledged.atMs !== past.acknowledged?.atMs;
 }
 
-/** Identifies one alert of a validator: the same condition can be active again later. */
+/** Identifies one of a validator's alerts: the same condition can become active again later. */
 function keyOf({ alert, sinceMs }: Pick<AlertState, "alert" | "sinceMs">): string {
   return `${alert} ${sinceMs}`;
 }

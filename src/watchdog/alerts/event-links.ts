@@ -11,16 +11,16 @@ import { runbookPath } from "../../platform/monitoring/alerts/runbook-route.ts";
 import { runbookFile } from "../conditions/condition.ts";
 import type { AlertEvent } from "./alert-event.ts";
 
-/** Where people find the pages that notifications lead to. */
+/** Where to find the pages that notifications link to. */
 export interface LinkRoots extends PublicLinks {
-  /** URL of the folder of the runbooks, with a slash at its end; empty: not known. */
+  /** URL of the runbook folder, with a trailing slash; empty if not known. */
   readonly runbooks: string;
 }
 
 const paid = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.paid, panel });
 const onChain = (panel: string): PanelLink => ({ dashboard: DASHBOARDS.validator, panel });
 
-/** Where the cause of each alert is seen. */
+/** Where to see the cause of each alert. */
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^sidecar-(?:too-)?slow$|^not-signing$|^node-not-voting$/, paid("Burn rate")],
   [/-reward-/, paid("Headroom")],
@@ -46,14 +46,14 @@ export function panelOf(alert: string): PanelLink {
   return causeOf(alert, CAUSES);
 }
 
-/** Id of an alert's element on the page. */
+/** Id of an alert's element on the watchdog's page. */
 export function conditionId(validator: string, alert: string): string {
   return `condition-${validator}-${alert}`;
 }
 
 /**
- * Returns the links of a notification. The runbook is a URL when the folder of the runbooks or the watchdog's own page is known, and
- * otherwise the name of its file.
+ * Returns a notification's links. The runbook is a URL if the runbook folder or the watchdog's own page is known, and otherwise a
+ * file name.
  */
 export function eventLinks(
   { runbooks, watchdog, grafana }: LinkRoots,

@@ -17,12 +17,12 @@ import {
   SCATTERED,
 } from "./miss-causes.ts";
 
-/** Unexplained blocks this close to an incident are a part of it: its first ones, or the last ones at its end. */
+/** Unexplained blocks this close to an incident belong to it, as its first or last blocks. */
 const BESIDE_MS = MINUTE_MS;
 
 /**
- * Returns the incidents of [fromMs, toMs), oldest first, and last the scattered blocks of each month. Their blocks add up to the bad ones
- * of the hours. An incident lies in one month. It goes on while it was not followed by the good minutes that end it.
+ * Returns the incidents in [fromMs, toMs), oldest first, followed by each month's scattered blocks. Their blocks add up to the
+ * bad blocks of the hours. An incident lies within one month. It is ongoing until enough good minutes have followed it.
  */
 export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number): readonly Incident[] {
   const { ledger, policy } = source;
@@ -48,7 +48,7 @@ export function incidentsOf(source: IncidentSource, fromMs: number, toMs: number
   return [...incidents, ...scatteredOf(scattered)];
 }
 
-/** Adds each piece to the incident that it is beside, in `incidents`. Returns the others. */
+/** Adds each piece to the adjacent incident in `incidents`. Returns the other pieces. */
 function claim(
   pieces: readonly Incident[],
   incidents: Incident[],
@@ -62,7 +62,10 @@ function claim(
   });
 }
 
-/** Joins the incidents before and after a time: one that ranges over it is one, and so are the scattered blocks of a month. */
+/**
+ * Joins the incidents before and after a given time: an incident that spans it becomes one, and so do the scattered blocks of a
+ * month.
+ */
 export function joinIncidents(
   past: readonly Incident[],
   recent: readonly Incident[],
@@ -81,7 +84,7 @@ export function joinIncidents(
   ];
 }
 
-/** Adds what ended each incident, unless it is known. */
+/** Adds what ended each incident, unless already known. */
 function withEnds(
   incidents: readonly Incident[],
   events: readonly LedgerEvent[],
@@ -93,13 +96,13 @@ function withEnds(
   });
 }
 
-/** How far the blocks are seen, and the time without a bad one that ends an incident. */
+/** How far the blocks have been seen, and how long without a bad block ends an incident. */
 interface SeenTime {
   readonly quietMs: number;
   readonly toMs: number;
 }
 
-/** Joins each part with the one before it when both have the same cause, and too few minutes lie between. */
+/** Joins each part with the previous one if both have the same cause and too few minutes lie between them. */
 function sequence(parts: readonly Incident[], quietMs: number): Incident[] {
   const all: Incident[] = [];
   for (const part of parts) {
@@ -141,7 +144,7 @@ function joined(a: Incident, b: Incident): Incident {
   };
 }
 
-/** The blocks of each month as one incident, which has no end. */
+/** Each month's blocks as one incident, which has no end. */
 function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   return sequence(
     parts.map(({ fromMs, toMs, month, bad, cause }): Incident => ({ fromMs, toMs, month, bad, cause })),
@@ -149,7 +152,7 @@ function scatteredOf(parts: readonly Incident[]): readonly Incident[] {
   );
 }
 
-/** A restart ends an incident if it is not further than this from its last bad block. */
+/** A restart ends an incident if it is within this time of the last bad block. */
 const RESTART_MS = 2 * MINUTE_MS;
 
 const RESTARTS: Readonly<Partial<Record<LedgerEvent["kind"], string>>> = {
@@ -174,7 +177,7 @@ function endOf(
   return (restart && RESTARTS[restart.kind]) ?? "good blocks";
 }
 
-/** What the incidents of an alert cost its month. Undefined for an alert that is not about missed votes. */
+/** What an alert's incidents have cost the current month. Undefined if the alert is not about missed votes. */
 export function alertCost(
   source: IncidentSource,
   month: CostedMonth,
@@ -192,29 +195,29 @@ export function alertCost(
   return { ...costOf(month, bad), ...(own[0] === undefined ? {} : { sinceMs: own[0].fromMs }) };
 }
 
-/** Begin of the data of a shift: an incident that began before it is shown from its begin. */
+/** Start of the data for a shift: an incident that started before the shift is shown from its start. */
 export function shiftDataFromMs(fromMs: number): number {
   return Math.floor((fromMs - DAY_MS) / HOUR_MS) * HOUR_MS;
 }
 
-/** An incident, and what it costs its month. */
+/** An incident and its cost to its month. */
 export type CostedIncident = Incident & { readonly cost: Cost };
 
-/** What the costs of incidents are computed from. */
+/** Input for computing the costs of incidents. */
 export interface CostSource extends IncidentSource {
   readonly policy: Policy;
-  /** The current month. Absent: nothing is said of its end. */
+  /** The current month. If absent, no statement is made about how it will end. */
   readonly assessment?: Assessment | undefined;
 }
 
-/** Returns what the cost of a month's blocks is computed from. */
+/** Returns the input for computing what a month's blocks cost. */
 export function costedMonth({ ledger, policy, assessment }: CostSource, month: Month): CostedMonth {
   if (assessment?.month === month) return assessment;
   const record = ledger.months().find((one) => one.month === month);
   return closedMonth(policy, record?.counts ?? NO_BLOCKS);
 }
 
-/** Adds to each incident what it costs its month. */
+/** Adds to each incident its cost to its month. */
 export function withCosts(source: CostSource, incidents: readonly Incident[]): readonly CostedIncident[] {
   const monthsOf = new Map<Month, CostedMonth>();
   return incidents.map((incident) => {

@@ -6,26 +6,26 @@ import { type MissRange, missesWithin } from "../ledger/miss-ranges.ts";
 import { type Assessment, type Policy, policyOf } from "../policy/assessment.ts";
 import type { PastAlert } from "./alert-state.ts";
 
-/** Missed blocks with one cause, from the first one to the last one before enough good minutes, or before another cause. */
+/** Missed blocks with one cause, from the first until enough good minutes follow or another cause takes over. */
 export interface Incident {
-  /** Times of the first and of the last missed block, as exact as they are known. */
+  /** Times of the first and last missed block, as exactly as they are known. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last block with a bad one among them; absent when only times are known. */
+  /** First and last block of the ranges with bad blocks; absent if only times are known. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly bad: bigint;
-  /** The month that counts its blocks. */
+  /** The month in which its blocks are counted. */
   readonly month: Month;
   /** Name of a condition, kind of a ledger event, {@link NO_CAUSE} or {@link SCATTERED}. */
   readonly cause: string;
-  /** What ended it. Absent while it goes on. */
+  /** What ended it. Absent while it is ongoing. */
   readonly end?: string;
 }
 
 /** Cause of bad blocks that nothing explains. */
 export const NO_CAUSE = "no known cause";
 
-/** Cause of all single blocks of a month that nothing explains, such as those of a busy machine: they are one incident. */
+/** Cause of all unexplained single blocks in a month, e.g. on a busy machine: together they are one incident. */
 export const SCATTERED = "scattered";
 
 /** The part of an alert that explains bad blocks. */
@@ -34,20 +34,20 @@ export interface ExplainingAlert {
   readonly alert: string;
   /** First evaluation that found the condition active. */
   readonly sinceMs: number;
-  /** Absent while it fires. */
+  /** Absent while the alert fires. */
   readonly resolvedAtMs?: number | undefined;
   /** Names of the alerts that it causes. */
   readonly inhibits: readonly string[];
 }
 
-/** The part of a validator's status that says which of its alerts cause which, and how it is paid. */
+/** The part of a validator's status that says which of its alerts cause which, and how the validator is paid. */
 interface AlertedValidator {
   readonly validator: string;
   readonly alerts: readonly { readonly rule: Pick<AlertRule, "condition"> }[];
   readonly assessment: Pick<Assessment, "policy"> | undefined;
 }
 
-/** Returns what a validator's incidents are read from. `history` has the alerts that fired, of all validators. */
+/** Returns the source for a validator's incidents. `history` contains the past alerts of all validators. */
 export function incidentSourceOf(
   { validator, alerts, assessment }: AlertedValidator,
   ledger: LedgerView,
@@ -65,7 +65,7 @@ export function incidentSourceOf(
   return { ledger, policy: policyOf(assessment), alerts: explaining };
 }
 
-/** What incidents are read from. */
+/** The data that incidents are derived from. */
 export interface IncidentSource {
   readonly ledger: LedgerView;
   /** Oldest first. */
@@ -73,15 +73,16 @@ export interface IncidentSource {
   readonly policy: Pick<Policy, "quietMs">;
 }
 
-/** Compares two incidents by their begin. */
+/** Compares two incidents by start time. */
 export function byBegin(a: Incident, b: Incident): number {
   return a.fromMs - b.fromMs;
 }
 
 /**
- * Assigns the bad blocks of [fromMs, toMs) to causes, range of blocks by range of blocks; by minute where these are not known, and by hour
- * where those are not either. A cause gets no more of the bad blocks than the blocks that came while it lasted, in the order of
- * {@link rangesOf}; what is left has no known cause, or is scattered. Oldest first. `stored` are the minutes from the hour of `fromMs` on.
+ * Assigns the bad blocks in [fromMs, toMs) to causes, by block range; by minute where ranges are not known, and by hour where
+ * minutes are not known either. A cause is assigned at most as many bad blocks as there were blocks while it lasted, in the order
+ * of {@link rangesOf}; the remaining blocks have no known cause or are scattered. Oldest first. `stored` contains the minutes
+ * from the hour of `fromMs` on.
  */
 export function piecesOf(
   { ledger, alerts }: IncidentSource,
@@ -102,7 +103,7 @@ export function piecesOf(
     .toSorted(byBegin);
 }
 
-/** Returns a function that finds the elements of an hour. */
+/** Returns a function that finds the elements in an hour. */
 function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: number) => readonly T[] {
   const hours = new Map<number, T[]>();
   for (const one of all) {
@@ -114,7 +115,7 @@ function byHour<T>(all: readonly T[], timeOf: (one: T) => number): (startMs: num
   return (startMs) => hours.get(startMs / HOUR_MS) ?? [];
 }
 
-/** The most exact parts that add up to the bad blocks of a time. */
+/** The most precise parts that add up to the bad blocks of a period. */
 function partsOf(
   rollup: Rollup,
   spanMs: number,
@@ -131,7 +132,7 @@ function partsOf(
   return [{ fromMs: startMs, toMs: startMs + spanMs, month: monthOf(startMs), good, bad }];
 }
 
-/** Blocks of a time, some of them bad. */
+/** Blocks of a period, some of them bad. */
 type Blocks = MissRange & Pick<Incident, "month">;
 
 function badOf(parts: readonly Pick<Blocks, "bad">[]): bigint {
@@ -161,10 +162,10 @@ function assign(part: Blocks, causes: readonly CauseRange[]): readonly Incident[
   return [...found, { fromMs: beginMs, toMs: endMs, ...where, bad: left, cause }];
 }
 
-/** Blocks in a row that no busy machine misses. */
+/** A machine that is only busy misses at most this many blocks in a row. */
 const SINGLE_BLOCKS = 2n;
 
-/** Of an hour of which no more is known, the share of bad blocks that is more than single ones: 2 %. */
+/** If nothing finer is known than the hour, bad blocks from this share on are more than single ones: 2 %. */
 const HOUR_PERCENT = 2n;
 
 function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
@@ -172,25 +173,31 @@ function isDenseLoss(bad: bigint, good: bigint, spanMs: number): boolean {
   return bad > SINGLE_BLOCKS && bad >= good;
 }
 
-/** A time in which a cause explains bad blocks. */
+/** A period in which a cause explains bad blocks. */
 interface CauseRange {
   readonly cause: string;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** A poll sees a failure up to this time after its begin. Failing calls are seen when most of those of five minutes failed. */
+/**
+ * A poll sees a failure at most this long after it starts. Failing calls are seen once most calls of the last five minutes have
+ * failed.
+ */
 const SEEN_LATE_MS = 30_000;
 const CALLS_SEEN_LATE_MS = 5 * MINUTE_MS;
-/** Calls fail before a sidecar that stops is gone, and after it or the node is back (measured on a real node). */
+/**
+ * Calls start to fail before a stopping sidecar is gone, and still fail for a while after the sidecar or the node is back
+ * (measured on a real node).
+ */
 const DRAIN_MS = 8000;
 const RECONNECT_MS = 11_000;
 
 /**
- * Times of causes, the most exact first: what failed by the alerts about it, those that no other one explains before those that one does,
- * then restarts, halts and gaps, and last calls that fail for another reason. An alert about the count (rate, burn, risk), or about what
- * the watchdog cannot see, follows from something else and is no cause. While a node restarts its blocks are unknown, not bad: it
- * explains those after its start.
+ * When causes apply, most precise first: failures reported by alerts (alerts that no other alert explains come before those that
+ * one does), then restarts, halts and gaps, and finally calls that fail for another reason. An alert about the count (rate, burn,
+ * risk), or about what the watchdog cannot see, is a consequence, not a cause. Blocks during a node restart are unknown, not bad:
+ * the restart explains bad blocks after the node has started.
  */
 function rangesOf({
   alerts,
@@ -242,8 +249,8 @@ const SYMPTOM =
   /^(any|full)-reward-|^rotation-risk$|^cannot-see-|^jail-|^prices-differ-|^upgrade-|^payment-|-closed$|^watchdog-|^clock-|^notifications-|^test$/;
 
 /**
- * True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades, payments and closed ports, which
- * lose no block.
+ * True for alerts about the count, about the watchdog and what it cannot see, and about prices, upgrades, payments and closed
+ * ports. None of these loses blocks.
  */
 export function isSymptom(alert: string): boolean {
   return SYMPTOM.test(alert);

@@ -11,7 +11,7 @@ import type { AlertState, NotifiedState, PastAlert } from "./alert-state.ts";
 export interface Escalation {
   /** Less severe alerts are not escalated. */
   readonly minSeverity: Severity;
-  /** By time since the first notification, shortest first. */
+  /** Ordered by time since the first notification, shortest first. */
   readonly steps: readonly EscalationStep[];
 }
 
@@ -28,20 +28,20 @@ interface Notification {
 }
 
 /**
- * Times between the reminders of a firing alert, ms, by severity: the longer an alert lasts, the less often it is repeated. The
- * last time applies to all later reminders; without a time there is no reminder.
+ * Times between a firing alert's reminders, ms, by severity: the longer an alert lasts, the less often it is repeated. The last
+ * time applies to all later reminders; an empty list means no reminders.
  */
 export type ReminderTimes = Readonly<Record<Severity, readonly number[]>>;
 
-/** Configuration of the notifications. */
+/** Configuration for notifications. */
 export interface NotificationOptions {
   readonly channels: readonly ChannelSettings[];
   readonly reminders: ReminderTimes;
-  /** Prefix of runbook file names; empty: the file name alone. */
+  /** Prefix for runbook file names; if empty, only the file name is used. */
   readonly runbooks: string;
-  /** Pages that notifications lead to. Absent: none is known. */
+  /** Pages that notifications link to. Absent if none is known. */
   readonly links?: PublicLinks;
-  /** Who is notified when nobody acknowledges an alert. Absent: nobody. */
+  /** Who is notified when nobody acknowledges an alert. Absent for nobody. */
   readonly escalation?: Escalation;
 }
 
@@ -50,7 +50,7 @@ export interface NotifiedPoll {
   readonly validator: string;
   readonly chainId: string;
   readonly nowMs: number;
-  /** What an alert cost so far, by all alerts that fired; undefined for one that is not about missed votes. */
+  /** What an alert has cost so far, given all alerts that fired; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState, history: readonly PastAlert[]) => Cost | undefined;
 }
 
@@ -62,14 +62,14 @@ interface Planned {
 interface PlanContext {
   readonly rule: AlertRule;
   readonly poll: NotifiedPoll;
-  /** Alerts that fired, including this poll's. */
+  /** Alerts that have fired, including in this poll. */
   readonly history: readonly PastAlert[];
   readonly options: NotificationOptions;
 }
 
 /**
- * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert has no reminders and is not
- * escalated. The channels of an escalation get the end of an alert that was escalated to them.
+ * Decides which notifications are due for one alert, and records them in its state. An acknowledged alert gets no reminders and
+ * is not escalated. When an escalated alert ends, the channels it was escalated to are notified too.
  */
 export function planNotifications(alert: AlertState, context: PlanContext): Planned {
   const { rule, poll, options } = context;
@@ -93,7 +93,7 @@ export function planNotifications(alert: AlertState, context: PlanContext): Plan
   return { alert: escalated, notifications: [...ordinary, notification] };
 }
 
-/** Time at which the next step of an alert's escalation is due; undefined when there is none. */
+/** When the next escalation step of an alert is due; undefined if there is none. */
 export function nextEscalationMs(
   { phase, notified, acknowledged, escalation: taken }: AlertState,
   severity: Severity,
@@ -114,13 +114,13 @@ function isEscalationDue(alert: AlertState, { rule, poll, options }: PlanContext
   return dueMs !== undefined && poll.nowMs >= dueMs;
 }
 
-/** Growth of the badness since the last notification that brings the next reminder forward. */
+/** If the badness grows by this factor after the last notification, the next reminder is sent earlier. */
 const WORSE_FACTOR = 1.5;
 
-/** Share of the time between reminders after which a worse alert is repeated. */
+/** Fraction of the reminder interval after which a worsening alert is repeated. */
 const WORSE_SHARE = 0.25;
 
-/** Returns the notification that is due for an alert now; undefined when none is. */
+/** Returns the notification that is due for an alert now, or undefined if none is. */
 function dueNotification(
   alert: AlertState,
   nowMs: number,
@@ -150,7 +150,7 @@ function isReminderDue(
   return nowMs - last.event.atMs >= (isWorse ? waitMs * WORSE_SHARE : waitMs);
 }
 
-/** Records a notification in the state of its alert. */
+/** Records a notification in its alert's state. */
 function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   const { badness, notified } = alert;
   const reminders = (notified?.reminders ?? 0) + (event.kind === "reminder" ? 1 : 0);
@@ -161,7 +161,7 @@ function withNotification(alert: AlertState, event: AlertEvent): AlertState {
   };
 }
 
-/** Creates the event of an alert. The same alert and kind give the same id, also after a restart. */
+/** Creates an alert's event. The same alert and kind give the same id, even after a restart. */
 function toEvent(
   alert: AlertState,
   kind: EventKind,

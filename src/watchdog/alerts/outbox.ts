@@ -1,19 +1,19 @@
 import type { AlertEvent } from "./alert-event.ts";
 import { isAtLeast, type Severity } from "../../platform/monitoring/severity.ts";
 
-/** Settings that all channels have in common. */
+/** Settings that all channels share. */
 export interface ChannelSettings {
-  /** Unique. Identifies the channel in the state, the log and the metrics. */
+  /** Unique. Identifies the channel in state, log and metrics. */
   readonly name: string;
   /** Less severe alerts are not sent. */
   readonly minSeverity: Severity;
   readonly sendReminders: boolean;
   readonly sendResolved: boolean;
-  /** Limit for one delivery. */
+  /** Time limit for one delivery. */
   readonly deadlineMs: number;
 }
 
-/** A receiver that has another id than the configuration says. */
+/** A receiver whose id has changed from the configured one. */
 export interface ChannelMove {
   readonly from: string;
   readonly to: string;
@@ -23,7 +23,7 @@ export interface ChannelMove {
 export interface Delivery {
   readonly channel: string;
   readonly event: AlertEvent;
-  /** Present: it is not sent any more. */
+  /** If present, the event is no longer sent. */
   readonly dead?: DeadLetter;
 }
 
@@ -31,7 +31,7 @@ export interface Delivery {
 export interface DeadLetter {
   /** Time of the last attempt. */
   readonly atMs: number;
-  /** Error of the last attempt, without a secret. */
+  /** Error of the last attempt, without secrets. */
   readonly reason: string;
 }
 
@@ -43,13 +43,13 @@ export function deadLetters(outbox: readonly Delivery[]): readonly LostDelivery[
   return outbox.flatMap((one) => (one.dead === undefined ? [] : [{ ...one, dead: one.dead }]));
 }
 
-/** Dead letters that are chosen by id of their event and by channel; absent: all. */
+/** Selects dead letters by event id and by channel; absent for all. */
 export interface DeadLetterChoice {
   readonly ids?: readonly string[] | undefined;
   readonly channels?: readonly string[] | undefined;
 }
 
-/** Sends dead letters again, or drops them. Returns the outbox, and how many there were. */
+/** Sends dead letters again or drops them. Returns the outbox and how many were selected. */
 export function reviveDeadLetters(
   outbox: readonly Delivery[],
   { ids, channels }: DeadLetterChoice,
@@ -63,10 +63,10 @@ export function reviveDeadLetters(
   return { outbox: what === "resend" ? [...again, ...rest] : rest, count: chosen.length };
 }
 
-/** Deliveries of one channel; at most this many wait. */
+/** Maximum number of pending deliveries per channel. */
 const MAX_DELIVERIES = 200;
 
-/** Dead letters of one channel; the oldest are dropped. */
+/** Maximum number of dead letters per channel; the oldest are dropped. */
 const MAX_DEAD_LETTERS = 20;
 
 /** Returns true if a channel receives an event. */
@@ -77,8 +77,8 @@ function wants(channel: ChannelSettings, { severity, kind }: AlertEvent): boolea
 }
 
 /**
- * Adds the events to the outbox for every channel that wants them. An event that is in the outbox already is not added
- * again. Of a full channel, reminders are dropped first, then the oldest events.
+ * Adds the events to the outbox for every channel that wants them. An event that is already in the outbox is not added again. If
+ * a channel is full, its reminders are dropped first, then its oldest events.
  */
 export function enqueue(
   outbox: readonly Delivery[],
@@ -97,12 +97,12 @@ export function enqueue(
   return channels.reduce<readonly Delivery[]>((rest, { name }) => bounded(rest, name), all);
 }
 
-/** Returns the deliveries of a channel that wait, oldest first. */
+/** Returns a channel's pending deliveries, oldest first. */
 export function pendingDeliveries(outbox: readonly Delivery[], channel: string): readonly Delivery[] {
   return outbox.filter((delivery) => delivery.channel === channel && delivery.dead === undefined);
 }
 
-/** Returns the oldest delivery of each alert of a channel that has none among `failing`, those of other validators first. */
+/** Returns a channel's oldest delivery for each alert that has none in `failing`, other validators' alerts first. */
 export function otherDeliveries(
   outbox: readonly Delivery[],
   channel: string,
@@ -115,7 +115,7 @@ export function otherDeliveries(
     .toSorted((a, b) => Number(own.has(a.event.validator)) - Number(own.has(b.event.validator)));
 }
 
-/** Makes deliveries dead letters. */
+/** Turns deliveries into dead letters. */
 export function buryDeliveries(
   outbox: readonly Delivery[],
   failed: readonly Delivery[],
@@ -131,7 +131,7 @@ export function buryDeliveries(
   return withoutDeliveries([...withoutDeliveries(outbox, failed), ...buried], dropped);
 }
 
-/** Returns the oldest deliveries of a channel that belong to one validator, at most `limit`. */
+/** Returns a channel's oldest deliveries, all for one validator, at most `limit`. */
 export function nextDeliveries(
   outbox: readonly Delivery[],
   channel: string,

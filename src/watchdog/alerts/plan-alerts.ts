@@ -21,14 +21,14 @@ import type { Observation } from "../sources/observation.ts";
 import { advanceAlert, type AlertState, recordAlerts, type PastAlert } from "./alert-state.ts";
 import { type NotificationOptions, type NotifiedPoll, planNotifications } from "./notifications.ts";
 
-/** State of alerting that survives a restart. */
+/** Alerting state that survives a restart. */
 export interface AlertingState {
-  /** Alerts that are not inactive, and those that were resolved recently, in no order. */
+  /** Alerts that are active or were recently resolved, in no particular order. */
   readonly alerts: readonly AlertState[];
   readonly silences: readonly Silence[];
   /** Events that channels have not accepted yet, oldest first. */
   readonly outbox: readonly Delivery[];
-  /** Alerts that fired, oldest first; only the newest are stored. */
+  /** Alerts that have fired, oldest first; only the newest are stored. */
   readonly history: readonly PastAlert[];
 }
 
@@ -38,7 +38,7 @@ export const EMPTY_ALERTING: AlertingState = { alerts: [], silences: [], outbox:
 /** Configuration of alerting. */
 export interface AlertingOptions extends NotificationOptions {
   readonly rules: readonly AlertRule[];
-  /** Time after the end of a cause in which its consequences do not begin. */
+  /** For this long after a cause ends, its consequences cannot start to fire. */
   readonly graceMs: number;
   readonly maintenance: readonly MaintenanceWindow[];
 }
@@ -46,13 +46,13 @@ export interface AlertingOptions extends NotificationOptions {
 /** Result of {@link planAlerts}. */
 interface AlertsPlan {
   readonly state: AlertingState;
-  /** Events to notify. Without a channel they only go to the log. */
+  /** Events to notify people of. If there is no channel, they only go to the log. */
   readonly events: readonly AlertEvent[];
 }
 
 /**
- * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. Alerts of other validators
- * stay as they are; an alert without a rule is dropped.
+ * Advances all alerts of one validator by one poll, and decides who is notified of what. Pure. Other validators' alerts are left
+ * unchanged; an alert without a rule is dropped.
  */
 export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: AlertingOptions): AlertsPlan {
   const own = new Map(
@@ -109,7 +109,7 @@ export function planAlerts(state: AlertingState, poll: EvaluatedPoll, options: A
   };
 }
 
-/** Returns `before` when both lists have the same elements: a state that did not change is not written again. */
+/** Returns `before` if both lists have the same elements, so that unchanged state is not written again. */
 function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
   const isSame = before.length === after.length && before.every((element, index) => element === after[index]);
   return isSame ? before : after;
@@ -118,7 +118,7 @@ function sameOr<T>(before: readonly T[], after: readonly T[]): readonly T[] {
 interface RuledAlert {
   readonly rule: AlertRule;
   readonly alert: AlertState;
-  /** The cause after whose end it is deferred. Absent: it is not. */
+  /** The alert is deferred because this cause has just ended. Absent if it is not deferred. */
   readonly cause?: string;
 }
 
@@ -132,9 +132,9 @@ interface Advanced {
 type Causes = ReturnType<typeof causesByAlert>;
 
 /**
- * Ends the alerts whose cause is over, and defers those that can be an echo of it until the end of the grace. One that is measured
- * now goes on. A cause is over as soon as it is clear, before it is resolved: so no receiver sees a consequence that outlasts its cause.
- * While another cause still fires, the alert goes on, muted.
+ * Ends alerts whose cause is over, and defers alerts that may be an echo of it until the grace period ends. An alert that is
+ * measured now continues. A cause is over as soon as it is clear, before it is resolved, so no receiver sees a consequence
+ * outlast its cause. While another cause still fires, the alert continues, muted.
  */
 function endWithCauses(
   all: readonly Advanced[],
@@ -183,9 +183,9 @@ function withHold(alert: AlertState, heldUntilMs?: number): AlertState {
 }
 
 /**
- * Lets a cause fire before its time when an alert that it explains is about to notify: who is notified gets the cause, which mutes
- * that alert. Of several causes, the one that explains the others. A loss of hours is about the month, not about the present minute, so it
- * hastens no cause.
+ * Lets a cause fire early if an alert that it explains is about to notify: people then receive the cause, which mutes that alert.
+ * If there are several causes, picks the cause that explains the others. A loss over hours is about the month, not the current
+ * minute, so it does not bring any cause forward.
  */
 function withDueCauses(alerts: readonly RuledAlert[], causes: Causes, nowMs: number): readonly RuledAlert[] {
   const inPhase = (phase: AlertState["phase"]): ReadonlySet<AlertRule> =>
@@ -245,7 +245,7 @@ function advanceOne(
   return advanceAlert(before, result, timing, created);
 }
 
-/** Returns a function that says why an alert does not notify: a silence, maintenance, or a cause that fires. */
+/** Returns a function that says why an alert does not notify: a silence, maintenance, or a firing cause. */
 function createQuietReasons(
   alerts: readonly RuledAlert[],
   causes: Causes,
@@ -253,7 +253,7 @@ function createQuietReasons(
   quiet: {
     readonly silences: readonly Silence[];
     readonly maintenance: readonly MaintenanceWindow[];
-    /** Firing alerts of other validators. */
+    /** Other validators' firing alerts. */
     readonly others: readonly AlertState[];
   },
 ): (alert: AlertState) => string | undefined {
@@ -271,7 +271,10 @@ function createQuietReasons(
   };
 }
 
-/** An alert about the watchdog is one for all validators: who was notified of the first one needs no other. */
+/**
+ * An alert about the watchdog is the same alert for all validators: after a notification for the first validator, no other is
+ * needed.
+ */
 function sameOf({ alert }: AlertState, others: readonly AlertState[]): string | undefined {
   const first = others.find((other) => other.alert === alert && other.notified !== undefined);
   return first && `the same as of ${first.validator}`;
@@ -290,26 +293,26 @@ function withQuiet(alert: AlertState, quietReason: string | undefined): AlertSta
   return rest;
 }
 
-/** One poll of one validator, after its blocks were counted. */
+/** One poll of one validator, after its blocks have been counted. */
 interface CountedPoll {
   readonly observation: Observation;
   readonly ledger: LedgerView;
-  /** Undefined while it is not known. */
+  /** Undefined until known. */
   readonly assessment: Assessment | undefined;
-  /** How much later than planned the poll began, ms. Absent: not measured. */
+  /** How much later than planned the poll started, ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
-  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
-  /** Undefined while it is not known. */
+  /** Undefined until known. */
   readonly blockTime?: BlockTime | undefined;
-  /** Payments of closed months. Absent: none was searched. */
+  /** Payments for closed months. Absent if payments were not searched. */
   readonly payments?: readonly Payment[] | undefined;
 }
 
-/** Configuration of alerting, and of the conditions. */
+/** Configuration of alerting and conditions. */
 export interface AlertOptions extends AlertingOptions {
   readonly majorPairs: readonly string[];
-  /** Own limit of the deviation of a pair's price, percent. Absent: none. */
+  /** Price deviation limits for individual pairs, percent. Absent if there are none. */
   readonly pairDeviations?: ReadonlyMap<string, number>;
   /** Time between two polls. */
   readonly intervalMs: number;
@@ -317,17 +320,17 @@ export interface AlertOptions extends AlertingOptions {
 
 /** Result of {@link alertOnPoll}. */
 interface PollAlerts extends AlertsPlan {
-  /** Input of the next poll of this validator. */
+  /** Input for this validator's next poll. */
   readonly pollHistory: PollHistory;
 }
 
 const FIVE_MINUTES = 300_000;
 const HALF_HOUR = 1_800_000;
 
-/** A gap between two polls is at least this long: a short `for` survives slow polls. */
+/** The allowed gap between two polls is at least this long, so that a short `for` survives slow polls. */
 const MIN_GAP_MS = 60_000;
 
-/** Polls that can be missed before a gap is too long. */
+/** The allowed gap, in poll intervals. */
 const GAP_POLLS = 3;
 
 /** Evaluates all conditions on one poll of one validator, and advances its alerts. Pure. */
@@ -380,8 +383,8 @@ export function alertOnPoll(
 
 /** One poll of one validator, evaluated. */
 interface EvaluatedPoll extends NotifiedPoll {
-  /** Up to this time between two polls, a condition is treated as active in between. */
+  /** If two polls are at most this far apart, a condition is treated as active in between. */
   readonly gapMs: number;
-  /** By name of the condition. */
+  /** Keyed by condition name. */
   readonly results: ReadonlyMap<string, ConditionResult>;
 }

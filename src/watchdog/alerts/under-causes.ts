@@ -1,16 +1,19 @@
-/** Returns the name of the alert that mutes another one, by the reason why that one is quiet. Undefined for any other reason. */
+/**
+ * Returns the name of the alert that mutes another alert, taken from the reason why that alert is quiet. Undefined for any other
+ * reason.
+ */
 export function mutedBy(quietReason: string | null | undefined): string | undefined {
   return /^muted by (\S+)$/.exec(quietReason ?? "")?.[1];
 }
 
-/** What {@link underCauses} reads of an alert. */
+/** The fields of an alert that {@link underCauses} reads. */
 interface CausedAlert {
   readonly validator: string;
   readonly name: string;
   readonly quiet: string | null | undefined;
 }
 
-/** An alert, and the muted ones that it causes, also through others. */
+/** An alert and the muted alerts that it causes, directly or through others. */
 export interface CauseGroup<T> {
   readonly alert: T;
   readonly consequences: readonly T[];
@@ -20,7 +23,10 @@ function keyOf(validator: string, name: string): string {
   return `${name} ${validator}`;
 }
 
-/** Sorts muted alerts under the alert that causes them. One whose cause is not in the list is a separate group. Keeps the order. */
+/**
+ * Groups muted alerts under the alert that causes them. An alert whose cause is not in the list forms its own group. Preserves
+ * the order.
+ */
 export function underCauses<T>(
   alerts: readonly T[],
   read: (alert: T) => CausedAlert,
@@ -50,7 +56,7 @@ export function underCauses<T>(
   return [...groups].map(([alert, consequences]) => ({ alert, consequences }));
 }
 
-/** "also: sidecar slow, prices missing (muted); grpc closed (pending)"; empty without a consequence. */
+/** "also: sidecar slow, prices missing (muted); grpc closed (pending)"; empty if there are no consequences. */
 export function consequencesText(
   consequences: readonly { readonly title: string; readonly state: string }[],
 ): string {

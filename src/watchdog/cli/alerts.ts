@@ -166,7 +166,7 @@ const changedLetters = z.object({ resent: z.number().optional(), discarded: z.nu
 
 type ListedAlert = z.output<typeof listReply>["alerts"][number];
 
-/** An alert, and below it those that it mutes. */
+/** An alert and, below it, the alerts that it mutes. */
 function alertLines({ alert, consequences }: CauseGroup<ListedAlert>): readonly string[] {
   const names = consequences.map(({ name, state }) => ({ title: name, state }));
   return [alertLine(alert), ...(names.length === 0 ? [] : [`  ${consequencesText(names)}`])];
@@ -180,7 +180,7 @@ function alertLine(alert: ListedAlert): string {
   return `${validator}  ${name}  ${severity}  ${state}${time}${cause}${quiet === null ? "" : ` (${quiet})`}${careText(alert)}`;
 }
 
-/** Who works on an alert, or who is notified next since nobody does. */
+/** Who is working on an alert, or, if nobody is, who is notified next. */
 function careText({
   acknowledged: by,
   escalated_at: escalatedAt,
@@ -274,7 +274,7 @@ function unackCommand(context: CliContext): Command {
     });
 }
 
-/** Throws for a name that no watchdog knows, before a request is sent. */
+/** Throws if no alert has one of the names, before any request is sent. */
 async function checkAlertNames(names: readonly string[]): Promise<void> {
   if (names.length === 0) return;
   const { CONDITIONS } = await import("../conditions/conditions.ts");
@@ -356,7 +356,7 @@ function backtestCommand(context: CliContext): Command {
   });
 }
 
-/** A configuration's rules, grace and interval; without one, the defaults. */
+/** The rules, grace period and interval from a configuration, or the defaults without one. */
 async function backtestOptions({ config }: BacktestCommand): Promise<BacktestOptions> {
   const { loadDaemonConfig } = await import("../../platform/config/daemon-config.ts");
   const { watchdogConfigKind, watchdogConfigSchema } = await import("../config/config.ts");

@@ -3,19 +3,19 @@ import { controlToken, controlTokenFile } from "../../platform/cli/state-home.ts
 import { type ParsedConfig, readConfig } from "../../platform/config/config.ts";
 import { type WatchdogDaemonConfig, watchdogConfigSchema } from "../config/config.ts";
 
-/** The local chain of a localnet, as its watchdog needs it. */
+/** A localnet's local chain, as its watchdog needs it. */
 interface LocalnetOfWatchdog {
   readonly chainId: string;
   readonly ports: Ports;
-  /** First part of the paths of the chain's own modules. */
+  /** First part of the paths for the chain's own modules. */
   readonly chainName: string;
-  /** Addresses of the validator with the sidecar, bech32. */
+  /** Bech32 addresses of the validator with the sidecar. */
   readonly validator: Readonly<Record<"consensus" | "operator", string>>;
 }
 
 /**
- * Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes; without an offset,
- * there is none.
+ * Watchdog configuration for a localnet at this port offset. The control API's token grants access to guarded routes; without an
+ * offset, there is no token.
  */
 export function localnetWatchdogConfig(
   portOffset: number | undefined,

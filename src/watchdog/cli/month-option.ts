@@ -2,7 +2,7 @@ import { InvalidArgumentError, Option } from "commander";
 import { systemClock } from "../../platform/base/clock.ts";
 import { monthOf, monthsBefore } from "../../platform/base/month.ts";
 
-/** `--month MONTH`. The value is undefined without the option; see {@link lastMonth}. */
+/** `--month MONTH`. The value is undefined if the option is not given; see {@link lastMonth}. */
 export function monthOption(): Option {
   return new Option("--month <month>", "the month, such as 2026-10; default: the last closed one").argParser(
     (text) => {

@@ -17,7 +17,7 @@ import { tokenFileIn } from "../../platform/process/private-file.ts";
 /** Options for every command that queries a watchdog. */
 export interface OracleOptions {
   readonly config?: string;
-  /** Base URL of its API, instead of a configuration. */
+  /** Base URL of its API, used instead of a configuration. */
   readonly url?: string;
   readonly portOffset: number;
   /** Only this validator. */
@@ -77,7 +77,7 @@ function tokenHintOf(file: string, token: Secret | undefined, stateDir: string |
   return `${file} has neither http.token nor state_dir`;
 }
 
-/** Wildcard addresses: a server listens on all of the machine's addresses. */
+/** Wildcard addresses: the server listens on all of the machine's addresses. */
 const UNSPECIFIED: ReadonlySet<string> = new Set(["0.0.0.0", "[::]"]);
 
 /** A request to the watchdog. */
@@ -89,7 +89,7 @@ export interface WatchdogCall {
   readonly deadlineMs?: number;
 }
 
-/** Asks the watchdog. Sends the token with a method that changes something. Throws `CliError`. */
+/** Sends a request to the watchdog, with the token if the method changes something. Throws `CliError`. */
 export async function askWatchdog(
   call: WatchdogCall,
   options: OracleOptions,
@@ -110,12 +110,12 @@ export async function askWatchdog(
   );
 }
 
-/** The watchdog's data. Times are from its clock. */
+/** The watchdog's data. Times are in its own clock. */
 export interface OracleState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
-  /** When and why storing its state began to fail; undefined while it works. */
+  /** When and why the watchdog began to fail to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly range: DataRange;
   readonly validators: readonly ValidatorData[];
@@ -132,8 +132,8 @@ const dataReply = z.object({
 });
 
 /**
- * Reads the watchdog's data for a range, by default the current month. Throws `CliError` with exit code 3 when it
- * cannot be asked, or knows no validator yet, and 2 for an unknown validator.
+ * Reads the watchdog's data for a range, by default the current month. Throws `CliError` with exit code 3 if the watchdog cannot
+ * be reached or does not know any validator yet, and with exit code 2 for an unknown validator.
  */
 export async function readOracle(
   options: OracleOptions,
@@ -169,7 +169,7 @@ function selected(all: readonly ValidatorData[], wanted: string | undefined): re
   throw new CliError(EXIT.usage, `the oracle watchdog has no validator ${wanted}; it has ${names}`);
 }
 
-/** Reads the month so far, and the alerts. */
+/** Reads the current month so far and the alerts. */
 export async function readNow(options: OracleOptions, context: CliContext): Promise<OracleNow> {
   const alerts = parseActiveAlerts(await askWatchdog({ path: "/api/alerts" }, options, context));
   const state = await readOracle(options, context, undefined);

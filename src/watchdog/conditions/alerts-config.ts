@@ -6,14 +6,14 @@ import type { AlertRule, Condition, Threshold } from "./condition.ts";
 import { CONDITIONS } from "./conditions.ts";
 import { GRACE_MS } from "./consequences.ts";
 
-/** What the configuration says of all alerts. */
+/** Configuration for all alerts. */
 export interface AlertsConfig {
-  /** Enabled alerts, in the order of the table. */
+  /** Enabled alerts, in table order. */
   readonly rules: readonly AlertRule[];
   readonly majorPairs: readonly string[];
-  /** Own limit of the deviation of a pair's price, percent. */
+  /** Price deviation limits for individual pairs, percent. */
   readonly pairDeviations: ReadonlyMap<string, number>;
-  /** Time after the end of a cause in which its consequences do not begin. */
+  /** For this long after a cause ends, its consequences cannot start to fire. */
   readonly graceMs: number;
 }
 
@@ -37,7 +37,7 @@ const pairDeviations = z
   )
   .meta({ example: { "USDT/USD": 0.5 }, commentedOut: true });
 
-/** The section of one alert, from its entry in the table. */
+/** Configuration section for one alert, built from its entry in the table. */
 function section(condition: Condition) {
   return z
     .strictObject({
@@ -73,7 +73,7 @@ const sections = z.strictObject({
   ...Object.fromEntries(CONDITIONS.map((condition) => [sectionKey(condition.name), section(condition)])),
 });
 
-/** Schema of the section `alerts`: one section for each condition of the table. */
+/** Schema of the `alerts` section: one section for each condition in the table. */
 export const alertsSchema = sections
   .prefault({})
   .describe("the alerts, each with a section of its own")
@@ -97,7 +97,7 @@ function toRule(condition: Condition, value: unknown): readonly AlertRule[] {
   return enabled ? [{ condition, severity, forMs, resolveForMs, limits }] : [];
 }
 
-/** Configuration key of a condition. */
+/** A condition's configuration key. */
 export function sectionKey(name: string): string {
   return name.replaceAll("-", "_");
 }

@@ -1,20 +1,20 @@
 import type { Severity } from "../../platform/monitoring/severity.ts";
 import { type Boundary, ENOUGH_BLOCKS } from "../policy/reward-tier.ts";
 
-/** One boundary in texts. */
+/** Texts for one boundary. */
 export interface BoundaryTexts {
   readonly boundary: Boundary;
-  /** Beginning of the condition names. */
+  /** Prefix of the condition names. */
   readonly prefix: "full-reward" | "any-reward";
   /** "the full reward". */
   readonly reward: string;
   readonly severity: Severity;
   readonly impact: string;
-  /** Least success rate, for the rules on raw metrics. */
+  /** Minimum success rate, for the rules on raw metrics. */
   readonly least: number;
-  /** Misses of a month at one call per second that put the boundary at risk. */
+  /** Misses per month that put the boundary at risk, at one call per second. */
   readonly misses: number;
-  /** Names of conditions that mean less than this boundary's. */
+  /** Names of conditions that are less serious than this boundary's. */
   readonly lesser: readonly string[];
 }
 

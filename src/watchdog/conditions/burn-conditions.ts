@@ -4,13 +4,13 @@ import { type Condition, condition } from "./condition.ts";
 import { evaluateBurn, evaluateSlowBurn } from "./evaluate-reward.ts";
 import { ALLOWED, type BadShareWindow, badShare, failing, succeeding } from "./raw-metrics.ts";
 
-/** Burn rates of the usual alerts: 2 % of a month's allowance in an hour, 5 % in six hours, 10 % in three days. */
+/** Burn rates of the usual alerts: 2 % of a month's allowance in one hour, 5 % in six hours, 10 % in three days. */
 const FAST_1H = 14.4;
 const FAST_6H = 6;
 
 const burnt = (resolves: string): AlertCase => ({ fires: failing, clears: succeeding, resolves });
 
-/** Conditions of the month's allowance and how fast it is used: two for each boundary. */
+/** Conditions on the month's allowance and how fast it is used: two per boundary. */
 export const BURN_CONDITIONS: readonly Condition[] = [ANY, FULL].flatMap(burnConditions);
 
 function burnConditions(texts: BoundaryTexts): readonly Condition[] {

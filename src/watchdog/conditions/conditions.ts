@@ -33,7 +33,7 @@ export const CONDITIONS: readonly Condition[] = [
   ...WATCHDOG_CONDITIONS,
 ];
 
-/** Evaluates all rules on one poll. Returns the results by name of the condition. */
+/** Evaluates all rules on one poll. Returns the results by condition name. */
 export function evaluateConditions(
   rules: readonly AlertRule[],
   input: ConditionInput,
@@ -53,7 +53,7 @@ export function evaluateConditions(
   );
 }
 
-/** Adds to the reason of an active result whether the validator is alone with its misses. */
+/** Adds to an active result's reason whether the validator is the only one that misses. */
 function withOthers(
   result: ConditionResult,
   { observation }: ConditionInput,

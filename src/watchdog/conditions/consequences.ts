@@ -1,7 +1,7 @@
 import { isAtLeast } from "../../platform/monitoring/severity.ts";
 import type { AlertRule } from "./condition.ts";
 
-/** Alerts about the month that follow when blocks are lost. */
+/** Alerts about the month that follow from lost blocks. */
 export const LOSS_ALERTS = [
   "any-reward-fast-burn",
   "any-reward-at-risk",
@@ -19,16 +19,16 @@ export const LOSS_ALERTS = [
 export const VOTE_ALERTS = ["oracle-calls-failing", "jail-near", "jail-risk", ...LOSS_ALERTS] as const;
 
 /**
- * Time after the end of a cause in which its consequences do not begin, unless `alerts.grace` says otherwise: what the cause did
- * disappears a little later than the cause. The rules on raw metrics always use this one.
+ * For this long after a cause ends, its consequences cannot start to fire, unless `alerts.grace` says otherwise: the effects of a
+ * cause disappear a little later than the cause. The rules on raw metrics always use this value.
  */
 export const GRACE_MS = 300_000;
 
 const byRules = new WeakMap<readonly AlertRule[], ReadonlyMap<string, readonly AlertRule[]>>();
 
 /**
- * Returns the rules that cause each alert, by name of its condition. A cause mutes nothing graver than itself: a ticket must not keep a
- * page from going out. Rules are the same at each poll, so the result is stored with them.
+ * Returns the rules that cause each alert, keyed by condition name. A cause never mutes an alert more severe than itself: a
+ * ticket must not suppress a page. Rules are the same in every poll, so the result is cached per rule list.
  */
 export function causesByAlert(rules: readonly AlertRule[]): ReadonlyMap<string, readonly AlertRule[]> {
   const stored = byRules.get(rules);

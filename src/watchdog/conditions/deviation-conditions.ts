@@ -37,7 +37,7 @@ const thresholds = {
   },
 } as const;
 
-/** Conditions of prices that differ from what others say. */
+/** Conditions on prices that differ from other sources. */
 export const DEVIATION_CONDITIONS: readonly Condition[] = [
   condition({
     name: "prices-differ-from-chain",
@@ -91,7 +91,7 @@ function comparisonInput({ observation, history, peers = [], majorPairs }: Condi
   return { observation, history, peers, pairs: majorPairs };
 }
 
-/** Pairs that a reason names. */
+/** Maximum number of pairs named in a reason. */
 const MAX_NAMED = 5;
 
 function evaluateDeviation(
@@ -120,7 +120,7 @@ function evaluateDeviation(
   );
 }
 
-/** Names a pair, both values and how far they are apart. */
+/** Names a pair, both values and the difference between them. */
 function comparisonText(one: PriceComparison, withNode: boolean): string {
   const { node, pair, reference, own, other, decimals, sidecars } = one;
   const place =

@@ -6,7 +6,7 @@ import type { Assessment, BurnWindow, Headroom } from "../policy/assessment.ts";
 import { formatPercent, timeToLossMs } from "../policy/reward-tier.ts";
 import { active, cannotSee, clear, type ConditionResult, type ConditionInput } from "./condition.ts";
 
-/** A boundary of the tiers. */
+/** A boundary between reward tiers. */
 export type Boundary = Headroom["boundary"];
 
 const ONE = 10n ** 18n;
@@ -21,10 +21,10 @@ function evaluateHeadroom(
   return evaluate(headroom) ?? clear(headroomText(headroom));
 }
 
-/** Error of the number of blocks that the chain is expected to make until the end of the month. */
+/** Relative error of the number of blocks expected until the end of the month. */
 const BLOCKS_ERROR = 0.01;
 
-/** Evaluates whether a month is lost. Certain only when the loss is greater than the error of the expected number of blocks. */
+/** Evaluates whether a month is lost. Certain only if the loss exceeds the error of the expected number of blocks. */
 export function evaluateLost(assessment: Assessment | undefined, boundary: Boundary): ConditionResult {
   return evaluateHeadroom(assessment, boundary, (headroom) => {
     if (headroom.state !== "lost") return undefined;
@@ -55,7 +55,7 @@ function headroomText({ state, misses, outageMs }: Headroom): string {
   return `${formatCount(misses)} more missed blocks are allowed${time}`;
 }
 
-/** Evaluates the rate of the month so far. */
+/** Evaluates the month's rate so far. */
 export function evaluateRate(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -73,8 +73,9 @@ export function evaluateRate(
 type RiskLimit = "lost_within" | "min_headroom" | "min_blocks";
 
 /**
- * Evaluates whether the loss that goes on now crosses the boundary soon: the loss of six hours and of three days within `lost_within`,
- * or that of the last hour and of five minutes within `min_headroom`. What is over, and what nobody can change any more, is no risk.
+ * Evaluates whether the ongoing loss will soon cross the boundary: the loss over six hours and three days within `lost_within`,
+ * or the loss over the last hour and five minutes within `min_headroom`. A loss that is over, or that nobody can change any more,
+ * is not a risk.
  */
 export function evaluateRisk(
   { assessment, recent }: ConditionInput,
@@ -102,7 +103,7 @@ export function evaluateRisk(
   });
 }
 
-/** Part of the share of the last hours that the last minutes must have: what is less is not that loss. */
+/** The bad share of the last minutes must be at least this fraction of the last hours' share. Anything less is not that loss. */
 const GOES_ON_SHARE = 0.25;
 
 function riskText(lossMs: number, headroom: Headroom): string {
@@ -113,7 +114,7 @@ function hoursText(timeMs: number): string {
   return `${(timeMs / HOUR_MS).toFixed(1)} h`;
 }
 
-/** Evaluates whether little is left: a total outage of `min_headroom` would cross the boundary. */
+/** Evaluates whether little headroom is left: a total outage of `min_headroom` would cross the boundary. */
 export function evaluateLittleLeft(
   assessment: Assessment | undefined,
   boundary: Boundary,
@@ -132,8 +133,8 @@ export function evaluateLittleLeft(
 }
 
 /**
- * Share of the month whose blocks are counted or still to come. Watching that began late in a month knows a part of its misses
- * and a part of its allowance, so a smaller headroom is normal.
+ * Share of the month whose blocks are counted or still to come. If watching began late in a month, only part of its misses and
+ * part of its allowance are known, so a smaller headroom is normal.
  */
 function knownShare(assessment: Assessment | undefined): number {
   const { month, rate, remainingBlocks, blockTimeMs } = assessment ?? {};
@@ -146,7 +147,7 @@ function knownShare(assessment: Assessment | undefined): number {
 
 const WINDOW_WORDS: Readonly<Record<BurnWindow, string>> = { "1h": "hour", "6h": "6 hours", "3d": "3 days" };
 
-/** Evaluates the burn rates of the last hours. `factors` has the threshold of each window. */
+/** Evaluates the burn rates of the last hours. `factors` contains each window's threshold. */
 export function evaluateBurn(
   { assessment, recent }: ConditionInput,
   boundary: Boundary,
@@ -170,7 +171,7 @@ export function evaluateBurn(
   });
 }
 
-/** Share of the threshold below which a slow burn is over. */
+/** A slow burn is over below this fraction of the threshold. */
 const CLEAR_SHARE = 0.9;
 
 /** Evaluates the burn rate of the last three days. */

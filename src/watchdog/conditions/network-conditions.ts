@@ -17,7 +17,7 @@ const CANNOT_SEE =
 
 const PROBES_NOT_STORED = { notStored: "results of probes" };
 
-/** Conditions of connections, clocks and the watchdog's own view. */
+/** Conditions on connections, clocks and the watchdog's own view. */
 export const NETWORK_CONDITIONS: readonly Condition[] = [
   condition({
     name: "grpc-closed",
@@ -132,7 +132,7 @@ export const NETWORK_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The part of a "cannot see" condition that differs by source. */
+/** The texts of a "cannot see" condition that differ by source. */
 interface SourceTexts {
   readonly source: string;
   readonly page: string;
@@ -183,7 +183,7 @@ function evaluateEgress({ egress }: NodeObservation): ConditionResult {
   );
 }
 
-/** The header has whole seconds, rounded down, and the response took time. */
+/** The header contains whole seconds, rounded down, and the response took time. */
 function evaluateClock(metrics: NodeObservation["metrics"], maxSkewMs: number): ConditionResult {
   const { clockMs, clockReadAtMs: atMs } = metrics.state === "up" ? metrics.value : {};
   if (metrics.state !== "up" || clockMs === undefined || atMs === undefined)
@@ -207,7 +207,7 @@ function evaluateBlind({ nodes, chain }: Observation): ConditionResult {
   return active(texts.length === 0 ? reason : `${reason}, ${texts.join("; ")}`);
 }
 
-/** Evaluates one source of all nodes: active when it fails at any node, since the node's votes depend on its own sidecar. */
+/** Evaluates one source across all nodes: active if it fails on any node, since the node's votes depend on its own sidecar. */
 function evaluateSources(
   nodes: readonly NodeObservation[],
   sourceOf: (node: NodeObservation) => Seen<unknown>,

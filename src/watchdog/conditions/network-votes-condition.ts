@@ -3,10 +3,10 @@ import type { SharedMisses } from "../sources/standing-views.ts";
 import { active, cannotSee, clear, type Condition, condition, type ConditionResult } from "./condition.ts";
 import { LOSS_ALERTS } from "./consequences.ts";
 
-/** With one other validator, half of them is one machine. */
+/** With only one other validator, half of the others is a single machine. */
 const MIN_OTHERS = 2;
 
-/** The condition of an oracle that fails for many validators together: the validator's own sidecar is then not the cause. */
+/** The condition that the oracle fails for many validators together: the validator's own sidecar is then not the cause. */
 export const NETWORK_VOTES_CONDITIONS: readonly Condition[] = [
   condition({
     name: "network-votes-missing",

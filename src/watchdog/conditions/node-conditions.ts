@@ -22,7 +22,7 @@ import { BLOCK_HEIGHT, HEIGHT, SECOND_HEIGHT, VALIDATOR, continued } from "./raw
 
 const NODES_NOT_STORED = { notStored: "heights of single nodes" };
 
-/** Conditions of the validator's nodes and of its chain. */
+/** Conditions on the validator's nodes and its chain. */
 export const NODE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "chain-halted",
@@ -151,7 +151,7 @@ function evaluateHalt(
     : cannotSee(`${reason}; no other source shows a later block`);
 }
 
-/** A node without a new block for so long has halted or will be seen to have, which is another condition. */
+/** A node that has not shown a new block for this long has halted or will be seen to have, which is another condition. */
 const STILL_MS = 30_000;
 
 function evaluateBehind(

@@ -12,7 +12,7 @@ import {
   type ConditionResult,
 } from "./condition.ts";
 
-/** Conditions of the payments of closed months. */
+/** Conditions on payments for closed months. */
 export const PAYMENT_CONDITIONS: readonly Condition[] = [
   condition({
     name: "payment-missing",
@@ -63,7 +63,7 @@ export const PAYMENT_CONDITIONS: readonly Condition[] = [
   }),
 ];
 
-/** The payment of the month before a poll, or why it is not known. */
+/** The payment for the month before a poll, or why it is not known. */
 function lastPayment({ observation, payments }: ConditionInput): Payment | ConditionResult {
   const { atMs, chain } = observation;
   const [before = ""] = monthsBefore(monthOf(atMs), 1);
@@ -108,7 +108,7 @@ function evaluatePayment(input: ConditionInput, afterMs: number): ConditionResul
     : cannotSee(`the payment of ${before} is not found yet`);
 }
 
-/** A reason is the last part of a sentence. */
+/** A reason is the end of a sentence. */
 function asReason(text: string): string {
   return text.replace(/^The/, "the").replace(/\.$/, "");
 }

@@ -11,28 +11,31 @@ import type {
 } from "../sources/observation.ts";
 
 /**
- * What earlier polls showed: times at which something last changed, wall clock, ms. It is part of the state, so a restart of
- * the watchdog delays no alert. Without a state file the conditions that need it are unknown until the second poll.
+ * What earlier polls showed: when values last changed, in wall-clock ms. Part of the state, so that a watchdog restart does not
+ * delay any alert. Without a state file, the conditions that need it are unknown until the second poll.
  */
 export interface PollHistory {
-  /** By name of the node. */
+  /** Keyed by node name. */
   readonly nodes: ReadonlyMap<string, NodeHistory>;
   readonly chain: Progress;
-  /** The planned upgrade that was last seen. Absent: none, or it was cancelled, or is long done. */
+  /** The planned upgrade that was last seen. Absent if there was none, it was cancelled, or it was done long ago. */
   readonly upgrade?: SeenUpgrade;
-  /** Time of the last poll while the clock is not believed: after a restart, nobody knows how long ago that was. Absent: it is believed. */
+  /**
+   * Time of the last poll while the clock is not believed: after a restart, nobody knows how long ago that was. Absent if the
+   * clock is believed.
+   */
   readonly unsureAtMs?: number;
-  /** Modules of the chain that were read. Absent: none. */
+  /** Chain modules that have been read. Absent if none. */
   readonly modules?: readonly ModuleName[];
 }
 
-/** Modules that a chain can lack, by their names in an observation. */
+/** Modules that a chain may lack, by their names in an observation. */
 export const MODULE_NAMES = ["prices", "revenue", "upgrade", "slashing"] as const;
 
 /** One of {@link MODULE_NAMES}. */
 type ModuleName = (typeof MODULE_NAMES)[number];
 
-/** A height and the time at which it last grew. `advancedAtMs` is undefined until it grew once. */
+/** A height and when it last increased. `advancedAtMs` is undefined until its first increase. */
 export interface Progress {
   readonly height?: bigint;
   /** First poll that showed a height. */
@@ -40,32 +43,32 @@ export interface Progress {
   readonly advancedAtMs?: number;
 }
 
-/** What earlier polls showed of one node and its sidecar. */
+/** What earlier polls showed about one node and its sidecar. */
 export interface NodeHistory {
   readonly progress: Progress;
-  /** First of the polls of the node's page that succeeded without a long gap between them. */
+  /** First successful poll of the node's page since the last long gap. */
   readonly seenSinceMs?: number;
-  /** Last poll of the node's page that succeeded. */
+  /** Last successful poll of the node's page. */
   readonly seenMs?: number;
   readonly success?: bigint;
   readonly failure?: bigint;
-  /** Times at which the node's calls last succeeded and last failed. */
+  /** When the node's calls last succeeded and last failed. */
   readonly lastGoodMs?: number;
   readonly lastBadMs?: number;
   readonly latency?: LatencyHistory;
-  /** Last value of the sidecar's timestamp; 0: the sidecar has not ticked. */
+  /** Last value of the sidecar's timestamp; 0 if the sidecar has not ticked. */
   readonly tick?: Tick;
   readonly webSockets: ReadonlyMap<string, WebSocketHistory>;
-  /** Prices of the last minute, of the pairs whose price on the chain is read; oldest first. */
+  /** Prices from the last minute for pairs whose on-chain price is read; oldest first. */
   readonly recentPrices?: readonly RecentPrices[];
 }
 
-/** A timestamp of the sidecar. */
+/** A sidecar timestamp. */
 interface Tick {
   readonly value: number;
   /** First poll that showed this value. */
   readonly sinceMs: number;
-  /** Whether the polls showed a change to this value, not only the value. */
+  /** True if polls saw the value change to this one, rather than only seeing the value. */
   readonly hasChanged: boolean;
 }
 
@@ -80,12 +83,12 @@ export interface WebSocketHistory {
 /** The history before the first poll. */
 export const EMPTY_HISTORY: PollHistory = { nodes: new Map(), chain: {} };
 
-/** The history of a node that was not polled yet. */
+/** The history of a node that has not been polled yet. */
 export const UNSEEN: NodeHistory = { progress: {}, webSockets: new Map() };
 
 /**
- * Adds one poll. Nodes that the poll does not have are dropped. `gapMs` is the longest time between two polls that still says
- * when the change between them happened.
+ * Adds one poll. Nodes missing from the poll are dropped. `gapMs` is the longest time between two polls for which it is still
+ * known when a change between them happened.
  */
 export function advanceHistory(
   { nodes, chain: chainBefore, upgrade: upgradeBefore, modules: modulesBefore = [] }: PollHistory,
@@ -116,7 +119,7 @@ export function advanceHistory(
   };
 }
 
-/** A module that was there cannot be seen any more, and is not absent, unless an upgrade of the last day removed it. */
+/** If a module was there before, "absent" means that it cannot be seen any more, unless an upgrade in the last day removed it. */
 export function withLostModules(
   observation: Observation,
   { modules = [], upgrade }: PollHistory,
@@ -143,7 +146,7 @@ const LOST = {
 interface PollTime {
   readonly atMs: number;
   readonly gapMs: number;
-  /** Pairs whose price on the chain was read. */
+  /** Pairs whose on-chain price was read. */
   readonly pairs: readonly string[];
 }
 
@@ -186,7 +189,7 @@ function advanceCalls(
   };
 }
 
-/** A counter that fell began again at zero. */
+/** A counter that has fallen was reset to zero. */
 function hasGrown(before: bigint | undefined, now: bigint): boolean {
   if (before === undefined) return false;
   return now > before || (now < before && now > 0n);
@@ -225,7 +228,7 @@ function advanceWebSockets(
   );
 }
 
-/** Adds the prices of one poll to those of the last minute, of the pairs that the chain was asked for. */
+/** Adds the prices from one poll to those from the last minute, for the pairs read from the chain. */
 function advanceRecentPrices(
   before: NodeHistory["recentPrices"],
   { prices }: NodeObservation,
@@ -241,26 +244,28 @@ function advanceRecentPrices(
   return all.length === 0 ? undefined : all.slice(-MAX_RECENT);
 }
 
-/** Prices are remembered for the age of a comparable price and the time before its block. */
+/** Prices are remembered for the maximum age of a comparable price plus the time before its block. */
 const RECENT_MS = 60_000;
 
-/** Polls can be every 100 ms. */
+/** Polls may run every 100 ms. */
 const MAX_RECENT = 30;
 
-/** Calls of a node to its sidecar, by how long they took. */
+/** A node's calls to its sidecar, by duration. */
 interface CallTimes {
   readonly calls: bigint;
-  /** Calls that took at most so many ms. */
+  /** Number of calls that took at most this many ms. */
   readonly within: ReadonlyMap<number, bigint>;
 }
 
 /** What earlier polls showed of the node's own histogram of its calls. */
 export interface LatencyHistory extends CallTimes {
-  /** The calls between the last two polls with a new call, and the time of the second one. */
+  /** The calls between the last two polls that showed new calls, and the time of the second poll. */
   readonly recent?: CallTimes & { readonly atMs: number };
 }
 
-/** Adds the histogram of one poll. `isRecent`: the poll before shows when the calls between the two were made. */
+/**
+ * Adds the histogram from one poll. `isRecent`: the previous poll is close enough to tell when the calls in between were made.
+ */
 function advanceLatency(
   before: LatencyHistory | undefined,
   histogram: Histogram | undefined,
@@ -276,7 +281,7 @@ function advanceLatency(
   return { calls, within, recent: { atMs, calls: calls - from.calls, within: new Map(grown) } };
 }
 
-/** A node that restarted began again at zero. It can have made more calls since than before. */
+/** A node that restarted counts from zero again. It may have made more calls since then than before. */
 function hasRestarted(before: CallTimes, { calls, within }: CallTimes): boolean {
   const fell = ([bound, count]: readonly [number, bigint]): boolean =>
     count < (before.within.get(bound) ?? 0n);

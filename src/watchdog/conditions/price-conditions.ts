@@ -10,18 +10,18 @@ const RESTART =
 const NO_PRICES_IMPACT =
   "The chain counts a vote without any price as missed, although the node counts a success. Each of these blocks lowers the month's rate.";
 
-/** Pair through which most markets are converted. */
+/** Pair used to convert most markets. */
 const CONVERSION_PAIR = "USDT/USD";
 
 const PRICES_NOT_STORED = { notStored: "prices" };
 
-/** A sidecar that runs without a price, and a node that counts successes. */
+/** The sidecar runs without any price, and the node counts successes. */
 const empty: AlertCase = {
   fires: [{ series: TICKS, step: 240 }, { series: UPDATES("btc/usd"), from: 7 }, call("Success", 60)],
   clears: [continued(UPDATES("btc/usd"), 240)],
 };
 
-/** Conditions of the prices that the sidecar serves (chain-extension-modules.md, "Limits"). */
+/** Conditions on the prices that the sidecar serves (chain-extension-modules.md, "Limits"). */
 export const PRICE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "all-prices-missing",

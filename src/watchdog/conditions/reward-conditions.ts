@@ -20,14 +20,14 @@ import {
 } from "./raw-metrics.ts";
 import type { AlertCase } from "../../platform/monitoring/alerts/alert-spec.ts";
 
-/** The end of a month whose calls ended: what it lost remains. */
+/** The end of a month whose calls have stopped: the loss remains. */
 const lost: AlertCase = {
   fires: [call("Success", 0), { ...call("Failure", 0), jump: 1_000_000 }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
   trueAfter: "7h",
 };
 
-/** Calls that go on failing for long enough, and no more fail. */
+/** Calls that keep failing for long enough, then stop failing. */
 const atRisk = (trueAfter: string): AlertCase => ({
   fires: failing,
   clears: succeeding,
@@ -36,7 +36,7 @@ const atRisk = (trueAfter: string): AlertCase => ({
   onlyPromtool: "what remains depends on the day of the month",
 });
 
-/** A month at one call per second, `misses` of which were bad on the first day. */
+/** A month at one call per second, with `misses` bad calls on the first day. */
 const littleLeft = (misses: number): AlertCase => ({
   fires: [call("Success", 60), { ...call("Failure", 0), jump: misses }],
   clears: [{ series: SUCCESSES, from: 1_000_000_000 }],
@@ -49,7 +49,7 @@ const low: AlertCase = { fires: failing, clears: [{ series: SUCCESSES, from: 1_0
 const WEEK_SECONDS = 7 * 86_400;
 const HOURS_SECONDS = 4 * 3600;
 
-/** PromQL: the boundary is crossed within a time, and in this month, at the bad shares of both windows. */
+/** PromQL: at the bad shares of both windows, the boundary is crossed within the given time and within this month. */
 function crossedWithin(
   left: string,
   windows: readonly [BadShareWindow, BadShareWindow],
@@ -66,7 +66,7 @@ function crossedWithin(
     .join(" and ");
 }
 
-/** Conditions of the month's rate and pay: four for each boundary, and rotation. */
+/** Conditions on the month's rate and pay: four per boundary, and rotation. */
 export const REWARD_CONDITIONS: readonly Condition[] = [
   ...[ANY, FULL].flatMap(boundaryConditions),
   condition({

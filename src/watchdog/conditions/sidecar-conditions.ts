@@ -31,7 +31,7 @@ const FAILING_CALLS_IMPACT =
 const WEB_SOCKETS = "web_socket_connection_status";
 const SIDECAR_NOT_STORED = { notStored: "readings of the sidecar" };
 
-/** Conditions of the sidecar and of the node's calls to it. */
+/** Conditions on the sidecar and the node's calls to it. */
 export const SIDECAR_CONDITIONS: readonly Condition[] = [
   condition({
     name: "sidecar-down",
@@ -216,10 +216,13 @@ function evaluateSidecarDown(input: NodeInput): ConditionResult {
   );
 }
 
-/** The shortest time that a node waits. */
+/** The shortest timeout that a node uses. */
 const QUICK_MS = 1_000;
 
-/** Failed calls below which a time without a good one says little: after a halt of the chain, one is enough for a long time. */
+/**
+ * With fewer failed calls, a period without a good call says little: after a chain halt, a single call is enough for a long
+ * period.
+ */
 const LEAST_FAILED = 10n;
 
 function evaluateCalls(
@@ -247,7 +250,7 @@ function evaluateCalls(
     : active(`${bad} of the node's ${total} calls in 5 minutes failed${slowText(nodes)}`, percent);
 }
 
-/** Time of a price response that can explain failures, although it is shorter than `client_timeout`. */
+/** A price response that takes this long can explain failures, although it is shorter than `client_timeout`. */
 const SLOW_MS = 500;
 
 function slowText(nodes: readonly NodeObservation[]): string {
@@ -287,12 +290,12 @@ function durationReason(durationMs: number): string {
   return `the price sidecar responds in ${text}`;
 }
 
-/** Age up to which the node's calls show how the sidecar responds. */
+/** Maximum age at which the node's calls still show how the sidecar responds. */
 const RECENT_MS = 30_000;
 
 /**
- * Evaluates the node's own times of its calls: active when at least half of the latest ones took longer than `slowAfterMs`. A
- * histogram counts calls up to its bounds, so the least bound that is not shorter decides.
+ * Evaluates the call times that the node itself measures: active if at least half of the latest calls took longer than
+ * `slowAfterMs`. A histogram counts calls up to its bounds, so the smallest bound that is not below `slowAfterMs` decides.
  */
 function evaluateLatency(
   history: LatencyHistory | undefined,
@@ -311,7 +314,7 @@ function evaluateLatency(
   return 2n * slow >= recent.calls ? active(reason) : clear(reason);
 }
 
-/** Time without a message after which a provider fails. */
+/** A provider fails after this long without a message. */
 const SILENT_MS = 60_000;
 
 function evaluateWebSockets(

@@ -26,7 +26,7 @@ import {
 const NODES_NOT_STORED = { notStored: "heights of single nodes" };
 const SET_NOT_STORED = { notStored: "signatures and validator sets" };
 
-/** Conditions of the validator's part in consensus: its place in the set, its signatures, its oracle calls. */
+/** Conditions on the validator's part in consensus: its place in the set, its signatures, its oracle calls. */
 export const SIGNING_CONDITIONS: readonly Condition[] = [
   condition({
     name: "not-in-validator-set",
@@ -161,7 +161,7 @@ function evaluateSigning({ nodes, chain }: Observation, maxBlocks: number): Cond
   return clear("the validator signs");
 }
 
-/** Says when the validator is jailed for it. */
+/** Adds when the validator will be jailed for it. */
 function withJail(result: ConditionResult, input: ConditionInput): ConditionResult {
   if (result.kind !== "active") return result;
   const { window } = standingOf(input.observation, input.assessment?.blockTimeMs);

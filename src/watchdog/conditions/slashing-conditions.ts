@@ -16,10 +16,10 @@ const TOMBSTONED = "the chain has tombstoned the validator's key, which can neve
 
 const WINDOWS_NOT_STORED = { notStored: "signing windows" };
 
-/** Alerts of a validator that takes no part, since it is jailed. */
+/** Alerts for a validator that does not take part because it is jailed. */
 const OUT_ALERTS = ["not-in-validator-set", "node-not-voting", "not-signing", ...VOTE_ALERTS] as const;
 
-/** Conditions of the validator's jail, and of the signing window that leads to it. */
+/** Conditions on jailing, and on the signing window that leads to it. */
 export const SLASHING_CONDITIONS: readonly Condition[] = [
   condition({
     name: "validator-tombstoned",
@@ -154,7 +154,7 @@ interface WindowLimits {
   readonly withinMs: number;
   /** Percent. */
   readonly minUsed: number;
-  /** A window that does not fill any more is no reason. */
+  /** If true, a window that is no longer filling up is not a reason. */
   readonly needsMisses: boolean;
 }
 
@@ -185,7 +185,7 @@ function evaluateWindow(
   return clear(windowText(window));
 }
 
-/** Share of the allowed misses that is used, percent, at most 100. */
+/** Share of the allowed misses that has been used, percent, at most 100. */
 function usedPercent({ missed, allowed }: WindowStanding): number {
   if (missed >= allowed) return missed === 0n ? 0 : 100;
   return Number((missed * 10_000n) / allowed) / 100;

@@ -16,7 +16,7 @@ const PLANS_NOT_STORED = { notStored: "planned upgrades" };
 const IMPACT =
   "None until the height. A node without the new version stops there, and misses every block from the first one that the others make.";
 
-/** Conditions of the chain's planned upgrades. */
+/** Conditions on the chain's planned upgrades. */
 export const UPGRADE_CONDITIONS: readonly Condition[] = [
   condition({
     name: "upgrade-planned",
@@ -69,7 +69,7 @@ function evaluatePlan({ observation, upgrade }: ConditionInput, leadMs: number):
   return upgrade.atMs.middle - observation.atMs <= leadMs ? active(text) : clear(text);
 }
 
-/** A node whose last block is that of a planned upgrade ended there: the program of the old version does. */
+/** If a node's last block is the block of a planned upgrade, it stopped there, as the old version does. */
 export function withUpgrade(
   result: ConditionResult,
   nodes: readonly NodeObservation[],

@@ -2,10 +2,12 @@ import { counted } from "../../platform/base/text.ts";
 import { active, cannotSee, clear, type Condition, condition } from "./condition.ts";
 import { secondsText } from "./evaluate-nodes.ts";
 
-/** Name of the alert about notifications. A notification of it that is lost is not counted again. */
+/** Name of the alert about lost notifications. If its own notification is lost, that is not counted again. */
 export const NOTIFICATIONS_LOST = "notifications-lost";
 
-/** Conditions of the watchdog itself. They hold for all of its validators: the first one for which they fire notifies. */
+/**
+ * Conditions on the watchdog itself. They apply to all of its validators: only the first validator for which they fire notifies.
+ */
 export const WATCHDOG_CONDITIONS: readonly Condition[] = [
   condition({
     name: "watchdog-slow",

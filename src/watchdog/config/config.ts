@@ -45,28 +45,28 @@ import { identity, refuseTwoForms, source, sources, toValidators, validators } f
 /** Configuration of the watchdog. */
 export interface WatchdogConfig {
   readonly listen: ListenAddress;
-  /** Names that clients may use besides the loopback names. Absent: none on a loopback address, else every name. */
+  /** Names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise every name. */
   readonly hosts?: readonly string[];
-  /** Folder of the state file. Absent: a restart begins a new count. */
+  /** Folder for the state file. If absent, a restart starts a new count. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
   readonly limits: SourceLimits;
-  /** How sources and receivers are reached. Absent: through the environment's proxies, with the public certificates. */
+  /** How sources and receivers are reached. If absent: through the environment's proxies, with the public certificates. */
   readonly network?: NetworkOptions;
   /** At least one. */
   readonly validators: readonly ValidatorConfig[];
-  /** Opens the routes that change something. Absent: they are closed. */
+  /** Grants access to the routes that change something. If absent, they are closed. */
   readonly token?: Secret;
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly reports: ReportsConfig;
-  /** Absent: there is no public page. */
+  /** If absent, there is no public page. */
   readonly statusPage?: StatusPageConfig;
-  /** Absent: the watchdog scrapes everything. */
+  /** If absent, the watchdog scrapes everything itself. */
   readonly prometheus?: PrometheusConfig;
-  /** Absent: gaps are not filled. Needs `prometheus`. */
+  /** If absent, gaps are not filled. Requires `prometheus`. */
   readonly backfill?: BackfillOptions;
 }
 
@@ -161,14 +161,14 @@ export const watchdogConfigSchema = fileSchema
   .superRefine(refuseStatusPage)
   .transform(toWatchdogConfig);
 
-/** The watchdog's configuration with its environment variables. */
+/** The watchdog's configuration and its environment variables. */
 export const watchdogConfigKind: ConfigKind<WatchdogDaemonConfig> = {
   name: "oracle-watchdog",
   prefix: "RELAYWATCH_WATCHDOG_",
   schema: watchdogConfigSchema,
 };
 
-/** What a reload would lose: all channels, or all validators. Undefined: neither. */
+/** What a reload would lose: all channels or all validators. Undefined if neither. */
 export function lossOf(before: WatchdogDaemonConfig, after: WatchdogDaemonConfig): string | undefined {
   const count = before.notify.channels.length;
   if (count > 0 && after.notify.channels.length === 0)

@@ -14,7 +14,7 @@ const PRICES_URL = "http://127.0.0.1:8080/";
 const ORACLE_METRICS_URL = "http://127.0.0.1:8001/metrics";
 const SIDECAR_METRICS_URL = "http://127.0.0.1:8002/metrics";
 
-/** Keys that say which validator it is. */
+/** Keys that identify the validator. */
 export const identity = {
   chain_id: z
     .string()
@@ -89,10 +89,10 @@ const nodeUrls = {
     .meta({ example: { instance: "127.0.0.1:8002" }, commentedOut: true }),
 };
 
-/** Key `source`, of the file and of a validator. */
+/** The `source` key, for the file and for a validator. */
 export const source = z.enum(METRIC_SOURCES);
 
-/** Section `sources`: the one node, and the limits of all scrapes. */
+/** The `sources` section: the single node, and the limits for all scrapes. */
 export const sources = z.strictObject({
   ...nodeUrls,
   egress: z
@@ -151,7 +151,7 @@ export const validators = z
     ],
   });
 
-/** The parts of the file that say which validators there are. */
+/** The parts of the file that define the validators. */
 interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly source: z.output<typeof source>;
   readonly prometheus?: unknown;
@@ -162,7 +162,7 @@ interface ValidatorKeys extends z.output<z.ZodObject<typeof identity>> {
   readonly validators?: z.output<typeof validators> | undefined;
 }
 
-/** Refuses the keys for one validator beside `validators`, and names that are not unique. */
+/** Refuses the single-validator keys next to `validators`, and names that are not unique. */
 export function refuseTwoForms(file: ValidatorKeys, context: z.RefinementCtx): void {
   if (file.validators === undefined) return;
   const single = {
@@ -206,7 +206,7 @@ function refuseDuplicates(
   }
 }
 
-/** Returns the validators of the file: those of `validators`, or the one that the other keys describe. */
+/** Returns the validators in the file: the entries of `validators`, or the one validator that the other keys describe. */
 export function toValidators(file: ValidatorKeys): readonly ValidatorConfig[] {
   const { egress } = file.sources;
   if (file.validators !== undefined)
@@ -256,7 +256,7 @@ function toChain({ rest, rpc, fallbacks = [], ...given }: z.output<typeof chain>
   };
 }
 
-/** Endpoints with headers, and those of the chain with a path or a query, which may be keys. */
+/** Endpoints with headers, and chain endpoints with a path or query, which may contain keys. */
 function withKeys(
   nodes: readonly NodeKeys[],
   { chain: given }: Identity,
@@ -334,7 +334,7 @@ function targetField() {
   });
 }
 
-/** Field for the name of a validator or a node. */
+/** Field for a validator or node name. */
 function nameField() {
   return z.string().refine((text) => /^[A-Za-z0-9][A-Za-z0-9_.-]{0,62}$/.test(text), {
     error: issueText("is not a name", 'letters, digits, "-", "_" and ".", at most 63'),

@@ -1,20 +1,20 @@
-/** Numbers of blocks by the result of their oracle call. */
+/** Numbers of blocks, by the result of their oracle call. */
 export interface BlockCounts {
   readonly good: bigint;
   readonly bad: bigint;
-  /** Blocks between the last reading and a restart of the node; the restart erased their counts. */
+  /** Blocks between the last reading and a node restart, which erased their counts. */
   readonly unknown: bigint;
 }
 
 /** Zero blocks. */
 export const NO_BLOCKS: BlockCounts = { good: 0n, bad: 0n, unknown: 0n };
 
-/** Adds two counts, field by field. */
+/** Adds two counts field by field. */
 export function addCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good + b.good, bad: a.bad + b.bad, unknown: a.unknown + b.unknown };
 }
 
-/** Adds the counts of all tallies. */
+/** Sums the counts of all tallies. */
 export function sumCounts(tallies: Iterable<{ readonly counts: BlockCounts }>): BlockCounts {
   let [good, bad, unknown] = [0n, 0n, 0n];
   for (const { counts } of tallies) {
@@ -30,18 +30,18 @@ export function isNoBlocks(counts: BlockCounts): boolean {
   return counts.good === 0n && counts.bad === 0n && counts.unknown === 0n;
 }
 
-/** Subtracts, field by field. */
+/** Subtracts two counts field by field. */
 export function subtractCounts(a: BlockCounts, b: BlockCounts): BlockCounts {
   return { good: a.good - b.good, bad: a.bad - b.bad, unknown: a.unknown - b.unknown };
 }
 
-/** Returns the part `numerator / denominator` of each field, rounded down. */
+/** Returns each field multiplied by `numerator / denominator`, rounded down. */
 export function partOfCounts(counts: BlockCounts, numerator: bigint, denominator: bigint): BlockCounts {
   const part = (count: bigint): bigint => (count * numerator) / denominator;
   return { good: part(counts.good), bad: part(counts.bad), unknown: part(counts.unknown) };
 }
 
-/** Share of bad blocks; undefined without a block. */
+/** Share of bad blocks; undefined if there are no blocks. */
 export function badShare({ good, bad }: BlockCounts): number | undefined {
   return good + bad === 0n ? undefined : Number(bad) / Number(good + bad);
 }

@@ -1,6 +1,6 @@
 import { type BlockCounts, NO_BLOCKS } from "./block-counts.ts";
 
-/** A pair of counters that begin at zero when their process starts. */
+/** A pair of counters that start at zero with their process. */
 export interface CounterReading {
   readonly chainId: string;
   readonly success: bigint;
@@ -8,11 +8,11 @@ export interface CounterReading {
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** The clock of the node's machine, which `processStartMs` is of. Absent: not known. */
+  /** Clock of the node's machine, on which `processStartMs` is based. Absent if not known. */
   readonly clockMs?: number;
 }
 
-/** The last counted reading and its time, wall clock. The next reading is compared with it. */
+/** The last counted reading and its wall-clock time. The next reading is compared with it. */
 export interface Baseline extends CounterReading {
   readonly atMs: number;
 }
@@ -22,56 +22,56 @@ export interface LedgerStep {
   readonly counts: BlockCounts;
   /** Start of the interval in which the blocks were made; it ends at the reading. */
   readonly fromMs: number;
-  /** The node restarted since the baseline, so its counters began again at zero. */
+  /** The node has restarted since the baseline, so its counters began again at zero. */
   readonly restarted: boolean;
-  /** Present: another node that was running already has replaced the first one at this URL. */
+  /** If present, another node that was already running has replaced the first node at this URL. */
   readonly isReplaced?: true;
-  /** The reading had no baseline: its blocks were made before it, and only their number is known. */
+  /** The reading had no baseline: its blocks were made earlier, and only their number is known. */
   readonly isFirst: boolean;
   readonly baseline: Baseline;
 }
 
-/** The last readings of one node. */
+/** A node's latest readings. */
 export interface CounterState {
   readonly baseline: Baseline;
-  /** Present while the readings may be of several nodes. Nothing is counted then. */
+  /** Present while the readings may come from several nodes. Nothing is counted then. */
   readonly conflict?: Conflict;
-  /** Time at which another node took the place of the first one at this URL. Absent: never. */
+  /** When another node replaced the first node at this URL. Absent if never. */
   readonly replacedAtMs?: number;
 }
 
-/** Readings of another process at the same URL. */
+/** Readings from another process at the same URL. */
 interface Conflict {
-  /** The first reading after the last change of the process, and the last one. */
+  /** The first and last readings since the process last changed. */
   readonly first: Baseline;
   readonly last: Baseline;
-  /** The first process responded again. One change alone can be a node that has replaced the first one. */
+  /** The first process has responded again. A single change may mean that one node has replaced the other. */
   readonly alternates: boolean;
 }
 
-/** Result of one reading of one node. */
+/** Result of one reading from one node. */
 interface CounterStep {
   readonly state: CounterState;
-  /** Undefined while the readings may be of several nodes: none of them is counted. */
+  /** Undefined while the readings may come from several nodes: none of them is counted. */
   readonly step: LedgerStep | undefined;
 }
 
 /**
- * The process start time is computed from the kernel's boot time, which can move by a second when the clock is adjusted.
- * Two readings of one process can therefore differ by that much.
+ * The process start time is computed from the kernel's boot time, which may move by a second when the clock is adjusted. Two
+ * readings from one process can therefore differ by this much.
  */
 export const START_TOLERANCE_MS = 2000;
 
 /**
- * A restarted process starts after the last reading of the old one. The two times come from different clocks, which may
- * differ by this much.
+ * A restarted process starts after the old process's last reading. The two times come from different clocks, which may differ by
+ * this much.
  */
 export const CLOCK_TOLERANCE_MS = 10_000;
 
-/** A conflict has ended when only one node responded for this long. */
+/** A conflict is over once only one node has responded for this long. */
 const CONFLICT_END_MS = 300_000;
 
-/** Adds a reading to the counter state of its node; `state` is undefined before the node's first reading. */
+/** Adds a reading to its node's counter state; `state` is undefined before the node's first reading. */
 export function advanceCounter(
   state: CounterState | undefined,
   reading: CounterReading,
@@ -95,7 +95,7 @@ export function advanceCounter(
   };
 }
 
-/** Returns the conflict after a reading; undefined without one, and when one node alone responds now. */
+/** Returns the conflict after a reading; undefined if there is none, or if only one node responds now. */
 function nextConflict(
   { baseline, conflict, replacedAtMs }: CounterState,
   reading: CounterReading,
@@ -115,7 +115,7 @@ function nextConflict(
   return isOver ? undefined : { ...conflict, last };
 }
 
-/** Counts the blocks after a change to another node: those between the two nodes' readings are unknown. */
+/** Counts the blocks after a switch to another node: blocks between the two nodes' readings are unknown. */
 function replacement(baseline: Baseline, first: Baseline, reading: CounterReading, atMs: number): LedgerStep {
   const step = advance(first, reading, atMs);
   const unknown = step.counts.unknown + uncounted(baseline, first, 0n);
@@ -129,12 +129,12 @@ function replacement(baseline: Baseline, first: Baseline, reading: CounterReadin
 }
 
 /**
- * Counts the blocks between the baseline and a new reading of the same chain.
+ * Counts the blocks between the baseline and a new reading from the same chain.
  *
- * Within one run of the node the counters only grow, so the difference is counted. After a restart of the node its new
- * values are counted in full, and blocks that neither run counted are unknown. From another process nothing is counted:
- * its counters cover blocks that the first one counted already. Without a baseline, see `firstStep`.
- * A restart of the sidecar or of the watchdog needs no handling here, since the node continues to count.
+ * Within one run of the node, the counters only grow, so the difference is counted. After a node restart, its new values are
+ * counted in full, and blocks that neither run counted are unknown. Nothing is counted from another process: its counters cover
+ * blocks that the first process already counted. Without a baseline, see `firstStep`. A restart of the sidecar or the watchdog
+ * needs no handling here, since the node continues to count.
  */
 export function advance(baseline: Baseline | undefined, reading: CounterReading, atMs: number): LedgerStep {
   const next = { ...reading, atMs };
@@ -172,15 +172,15 @@ function firstStep(reading: CounterReading, baseline: Baseline): LedgerStep {
 }
 
 /**
- * Relation of a reading to the baseline. "other": another process, which ran at the same time as the process of the
- * baseline. Two nodes then respond at one URL, or a node that was running already has replaced the first one.
+ * How a reading relates to the baseline. "other": another process, which ran at the same time as the baseline's process. Either
+ * two nodes respond at one URL, or a node that was already running has replaced the first one.
  */
 type Relation = "same" | "restarted" | "other";
 
 /**
- * Compares a reading with the baseline. Counters and heights are the evidence: a process makes one call for each block, so
- * neither the growth of its counters nor the counters of a new process can be much greater than the growth of the height.
- * The start time is a hint. It moves by the whole step when the clock of the node's machine is set.
+ * Compares a reading with the baseline. Counters and heights are the evidence: a process makes one call per block, so neither the
+ * growth of its counters nor the counters of a new process can greatly exceed the growth in height. The start time is only a
+ * hint: setting the clock of the node's machine moves it by the whole step.
  */
 function relationOf(baseline: Baseline, reading: Baseline): Relation {
   const hasFallen = reading.success < baseline.success || reading.failure < baseline.failure;
@@ -205,18 +205,18 @@ function relationOf(baseline: Baseline, reading: Baseline): Relation {
   return isNew && isShort ? "restarted" : "same";
 }
 
-/** A height that is proposed several times has as many calls, and a page can be older than its height. */
+/** A height that is proposed several times has as many calls, and a page may be older than its height. */
 const EXTRA_CALLS = 20n;
 
-/** Blocks between two readings; undefined when a height is not known or fell. */
+/** Blocks between two readings; undefined if a height is not known or has fallen. */
 function growthOf(baseline: Baseline, { height }: CounterReading): bigint | undefined {
   if (baseline.height === undefined || height === undefined || height < baseline.height) return undefined;
   return height - baseline.height;
 }
 
 /**
- * Whether the process started after the baseline, by its age; undefined when a start is not known. With the clock of the node's machine, the
- * age is right whatever that clock shows.
+ * True if the process is young enough to have started after the baseline; undefined if a start time is not known. If the clock of
+ * the node's machine is known, the age is right whatever that clock shows.
  */
 function startedLater(
   baseline: Baseline,
@@ -227,13 +227,13 @@ function startedLater(
   return (clockMs ?? atMs) - start <= atMs - baseline.atMs + CLOCK_TOLERANCE_MS;
 }
 
-/** Returns true if two readings are known to be of one process. */
+/** Returns true if two readings are known to come from one process. */
 export function isSameStart(a: CounterReading, b: CounterReading): boolean {
   if (a.processStartMs === undefined || b.processStartMs === undefined) return false;
   return Math.abs(a.processStartMs - b.processStartMs) <= START_TOLERANCE_MS;
 }
 
-/** Blocks between the two heights that the new run of the node did not count; 0 when a height is not known. */
+/** Blocks between the two heights that the node's new run did not count; 0 if a height is not known. */
 function uncounted(baseline: Baseline, reading: CounterReading, counted: bigint): bigint {
   const missing = (growthOf(baseline, reading) ?? 0n) - counted;
   return missing > 0n ? missing : 0n;

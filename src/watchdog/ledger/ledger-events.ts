@@ -8,12 +8,12 @@ import { type Baseline, CLOCK_TOLERANCE_MS, type LedgerStep, START_TOLERANCE_MS 
 import type { LedgerEvent } from "./ledger-view.ts";
 import type { SourceCounting, SourceLedger } from "./source-ledger.ts";
 
-/** An event with its number; numbers grow by one. */
+/** An event with its number; numbers increase by one. */
 export interface StoredEvent extends LedgerEvent {
   readonly id: number;
 }
 
-/** Recent events of a ledger, oldest first. */
+/** A ledger's recent events, oldest first. */
 export interface EventList {
   readonly recent: readonly StoredEvent[];
   readonly nextId: number;
@@ -22,7 +22,7 @@ export interface EventList {
 /** No event. */
 export const NO_EVENTS: EventList = { recent: [], nextId: 1 };
 
-/** Events that stay in memory. The state file has all. */
+/** Number of events kept in memory. The state file contains all events. */
 export const MAX_RECENT_EVENTS = 200;
 
 /** Adds events. */
@@ -35,7 +35,7 @@ export function addEvents(list: EventList, events: readonly LedgerEvent[]): Even
   };
 }
 
-/** Replaces the end and the text of an event that goes on. */
+/** Replaces the end and text of an ongoing event. */
 export function extendEvent(list: EventList, id: number, toMs: number, text: string): EventList {
   const recent = list.recent.map((event) => (event.id === id ? { ...event, toMs, text } : event));
   return { ...list, recent };
@@ -45,7 +45,7 @@ export function extendEvent(list: EventList, id: number, toMs: number, text: str
 export interface EventLedger {
   readonly events: EventList;
   readonly progress?: Progress;
-  /** Processes as the pages last showed them, by node name. */
+  /** Processes as last shown on the pages, by node name. */
   readonly processes: ReadonlyMap<string, Processes>;
   /** The chain's reward parameters, as text. */
   readonly params?: string;
@@ -57,15 +57,15 @@ export interface CountedPoll {
   /** The source "calls" before the poll. */
   readonly before: SourceLedger;
   readonly calls: SourceCounting;
-  /** Months that the poll closed, and those that a wrong clock had closed. */
+  /** Months that the poll closed, and months reopened because a wrong clock had closed them. */
   readonly closed: readonly Month[];
   readonly reopened: readonly Month[];
   readonly intervalMs: number;
-  /** Time between two readings above which it is a gap. Default: three intervals, at least a minute. */
+  /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
 }
 
-/** Adds the events of a poll: what its counts, processes, parameters and height say, and the months that it closed. */
+/** Adds a poll's events, from its counts, processes, parameters and height, and for the months that it closed. */
 export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger {
   const { observation, closed, reopened } = poll;
   const { atMs, clock } = observation;
@@ -96,7 +96,7 @@ export function followPoll(ledger: EventLedger, poll: CountedPoll): EventLedger 
   };
 }
 
-/** Adds the event that the watchdog started. */
+/** Records that the watchdog has started. */
 export function recordStart<L extends EventLedger>(ledger: L, atMs: number): L {
   const start = eventAt("watchdog-start", atMs, "the watchdog began to run");
   return { ...ledger, events: addEvents(ledger.events, [start]) };
@@ -116,7 +116,7 @@ function heightOf({ nodes }: Observation): bigint | undefined {
   );
 }
 
-/** Events of the counters: the first reading, gaps, restarts of nodes, and two nodes at one URL. */
+/** Counter events: the first reading, gaps, node restarts, and two nodes at one URL. */
 function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   const { observation, before, calls } = poll;
   const { atMs } = observation;
@@ -132,7 +132,7 @@ function countingEvents(poll: CountedPoll): readonly LedgerEvent[] {
   return [...readingEvents(poll), ...restarts, ...conflicts];
 }
 
-/** Compares the reading that counts with the one before it. */
+/** Compares the reading that counts with the previous one. */
 function readingEvents({
   observation: { atMs },
   before: { checkpoint: last },
@@ -164,7 +164,7 @@ function followParams(
   };
 }
 
-/** Creates the event of the first reading. The blocks before it are dated from `fromMs` on. */
+/** Creates the event for the first reading. Earlier blocks are dated from `fromMs` on. */
 function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, node: string): LedgerEvent {
   const before = Number(good + bad);
   const text =
@@ -174,7 +174,7 @@ function firstReading(fromMs: number, { good, bad }: BlockCounts, atMs: number, 
   return { kind: "first-reading", fromMs: Math.min(fromMs, atMs), toMs: atMs, node, text };
 }
 
-/** The start of a process moves with the clock of its machine. */
+/** A process's start time moves with its machine's clock. */
 function nodeClock(
   node: string,
   before: number | undefined,
@@ -185,7 +185,7 @@ function nodeClock(
   return [{ ...eventAt("clock-jump", atMs, text), node }];
 }
 
-/** Creates the event of a node's restart, from its last reading to its new start. */
+/** Creates the event for a node restart, from the node's last reading to its new start. */
 export function nodeRestart(
   node: string,
   { counts: { unknown }, isReplaced }: Pick<LedgerStep, "counts" | "isReplaced">,
@@ -198,19 +198,19 @@ export function nodeRestart(
   return { kind: "node-restart", fromMs, toMs: Math.max(fromMs, toMs), node, text };
 }
 
-/** Progress of the chain. */
+/** The chain's progress. */
 interface Progress {
   readonly height: bigint;
-  /** Wall clock at which this height was seen first. */
+  /** Wall-clock time at which this height was first seen. */
   readonly sinceMs: number;
-  /** Number of the event of the present halt. */
+  /** Event number of the current halt. */
   readonly haltId?: number;
 }
 
-/** Time without a block above which the chain is halted. */
+/** The chain is considered halted after this long without a block. */
 const HALT_MS = 60_000;
 
-/** Adds the greatest height of a poll. A halt is one event, which begins at the last block and is extended at each poll. */
+/** Adds the highest height in a poll. A halt is one event, which starts at the last block and is extended at each poll. */
 function followProgress(
   progress: Progress | undefined,
   events: EventList,
@@ -234,23 +234,23 @@ function followProgress(
   };
 }
 
-/** Processes of one node and its sidecar, as the pages last showed them. */
+/** Processes of one node and its sidecar, as last shown on their pages. */
 export interface Processes {
-  /** Last poll that showed the sidecar's start. */
+  /** Last poll that showed the sidecar's start time. */
   readonly sidecarSeenMs?: number;
   readonly sidecarStartMs?: number;
   readonly sidecarVersion?: string;
   readonly nodeVersion?: string;
-  /** Last change of a version. */
+  /** When a version last changed. */
   readonly changedMs?: number;
 }
 
-/** Two programs that respond alternately at one URL change the version at each poll: later changes are not events for this long. */
+/** If two programs alternate at one URL, the version changes at every poll: further changes are not events for this long. */
 const QUIET_MS = 600_000;
 
 /**
- * Compares the pages of a poll with earlier ones. A restart of the sidecar and a changed version are events. A field that
- * no page shows stays as it was. Restarts of the node are events of the counters (`advance`).
+ * Compares a poll's pages with earlier ones. Sidecar restarts and version changes are events. A field that no page shows is left
+ * unchanged. Node restarts are counter events (`advance`).
  */
 export function followProcesses(
   before: ReadonlyMap<string, Processes>,
@@ -280,7 +280,7 @@ function followOne(before: Processes, node: NodeObservation, atMs: number) {
   return { processes, events: events.map((event): LedgerEvent => ({ ...event, node: node.name })) };
 }
 
-/** Returns the processes as one poll shows them; a key that no page shows is absent. */
+/** Returns the processes as one poll shows them; keys that no page shows are absent. */
 function seenOf({ metrics, sidecar, prices }: NodeObservation) {
   const nodeVersion = metrics.state === "up" ? metrics.value.version : undefined;
   const page = sidecar.state === "up" ? sidecar.value : undefined;
@@ -297,14 +297,14 @@ function seenOf({ metrics, sidecar, prices }: NodeObservation) {
 
 type Versions = Pick<Processes, "nodeVersion" | "sidecarVersion">;
 
-/** Replaces the versions, unless some of a page's programs are absent now: a change is found when they are back. */
+/** Replaces the versions, unless some of a page's programs are missing now: a change is detected when they are back. */
 function latestVersions(before: Versions, now: Versions): Versions {
   const latest = (key: keyof Versions): Versions =>
     now[key] === undefined || isPartOf(now[key], before[key]) ? {} : { [key]: now[key] };
   return { ...latest("nodeVersion"), ...latest("sidecarVersion") };
 }
 
-/** Returns true if a page that showed the versions of these programs, "0.50.9, go1.24", shows a part of them now. */
+/** Returns true if a page that used to show these programs' versions, "0.50.9, go1.24", now shows only some of them. */
 function isPartOf(part: string, whole: string | undefined): boolean {
   const known = new Set(whole?.split(", "));
   return part.split(", ").every((version) => known.has(version));
@@ -338,11 +338,11 @@ function versionChange(
 
 const NO_PROGRAMME = "no reward programme";
 
-/** How a parameter is named and shown to people. */
+/** How a parameter is named and displayed. */
 type ParamText = readonly [name: string, show: (value: string) => string];
 
 const asIs = (value: string): string => value;
-/** A share scaled by 10^18. */
+/** Formats a share scaled by 10^18. */
 const percent = (value: string): string => `${Number(value) / 1e16} %`;
 
 const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
@@ -355,7 +355,7 @@ const TEXTS: Readonly<Record<keyof RevenueParams, ParamText>> = {
   schedule: ["payment schedule", asIs],
 };
 
-/** Encodes the parameters of a chain, to compare them with later ones. Undefined: it has no revenue module. */
+/** Encodes a chain's parameters for comparison with later ones. Pass undefined if the chain has no revenue module. */
 export function encodeParams(revenue: RevenueView | undefined): string {
   if (revenue === undefined) return NO_PROGRAMME;
   return JSON.stringify(revenue.params, (_key, value: unknown) =>
@@ -363,7 +363,7 @@ export function encodeParams(revenue: RevenueView | undefined): string {
   );
 }
 
-/** Describes the difference between two encoded lists of parameters: "the pay of a full month from 2500 to 3000". */
+/** Describes the difference between two encoded parameter lists: "the pay of a full month from 2500 to 3000". */
 export function paramsChange(before: string, after: string): string {
   if (after === NO_PROGRAMME) return "the chain has no reward programme any more";
   if (before === NO_PROGRAMME) return "the chain has a reward programme now";

@@ -3,28 +3,28 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { ChainHead, MonthEdge, Observation } from "../sources/observation.ts";
 
 /**
- * Time of the blocks that a poll counts. The chain pays by the time of its blocks, so theirs decides where the chain can be read. Otherwise
- * the time of the poll does, which is at most one poll later.
+ * Time of the blocks that a poll counts. The chain pays by block time, so block time is used if the chain can be read. Otherwise,
+ * the poll's time is used, which is at most one poll later.
  */
 export interface LedgerTime {
   readonly timeMs: number;
   readonly edge?: MonthEdge | undefined;
-  /** No counted block is later than `timeMs`, whatever the ledger says. */
+  /** No counted block is later than `timeMs`, even if the ledger dates it later. */
   readonly isProven: boolean;
   /** Returns true if a month that is over by `timeMs` can be closed. */
   readonly closes: (month: Month) => boolean;
 }
 
-/** A clock that is wrong is found within this time, by the sources or by whoever corrects it. */
+/** A wrong clock is noticed within this time, by the sources or by whoever corrects it. */
 const CLOSE_AFTER_MS = 10 * MINUTE_MS;
 
-/** The clock and the chain's time can differ by this much. */
+/** The clock and the chain's time may differ by this much. */
 const TOLERANCE_MS = MINUTE_MS;
 
-/** A REST server that is further behind the nodes says nothing about the time of their blocks. */
+/** A REST server further behind the nodes than this says nothing about the time of their blocks. */
 const MAX_BEHIND = 20n;
 
-/** Up to where a source has counted. */
+/** How far a source has counted. */
 interface CountedTo {
   readonly checkpoint?: { readonly timeMs: number; readonly height?: bigint } | undefined;
 }
@@ -50,7 +50,7 @@ export function ledgerTime({ checkpoint }: CountedTo, observation: Observation):
   };
 }
 
-/** The latest block, unless it is another chain's or far behind the nodes. */
+/** The latest block, unless it belongs to another chain or is far behind the nodes. */
 function currentHead({ chain, nodes }: Observation): ChainHead | undefined {
   if (chain.head.state !== "up") return undefined;
   const head = chain.head.value;

@@ -4,8 +4,8 @@ import { type BlockCounts, sumCounts } from "./block-counts.ts";
 import type { MissRange } from "./miss-ranges.ts";
 
 /**
- * Joins what is in memory with what is older than it. Memory has every month, and of the rollups all since its oldest one. It is
- * never behind; the state file is while its disk fails. `stored` is read only for a range that begins before memory does.
+ * Joins memory with older stored data. Memory contains every month, and all rollups since its oldest one. Memory is never behind;
+ * the state file is while its disk fails. `stored` is read only for a range that starts before memory does.
  */
 export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   const { validator, chainId, months } = memory;
@@ -34,7 +34,7 @@ export function joinedView(memory: LedgerView, stored: LedgerView): LedgerView {
   };
 }
 
-/** Memory has the newest events, and the present length of one that goes on. */
+/** Memory contains the newest events, and the current length of an ongoing event. */
 function joinedEvents(
   recent: readonly LedgerEvent[],
   stored: readonly LedgerEvent[],
@@ -50,56 +50,54 @@ function keyOf({ kind, fromMs, node }: LedgerEvent): string {
 }
 
 /**
- * Counted results. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as the blocks have them.
- * "revenue": what the chain's revenue module counted, by which it pays.
+ * What is counted. "calls": the node's calls to its sidecar. "votes": vote extensions with a price, as found in blocks.
+ * "revenue": the counts of the chain's revenue module, which the chain pays by.
  */
 export const LEDGER_SOURCES = ["calls", "votes", "revenue"] as const;
 
 /** One of {@link LEDGER_SOURCES}. */
 export type LedgerSource = (typeof LEDGER_SOURCES)[number];
 
-/** Counted blocks of one period. */
+/** Blocks counted in one period. */
 export interface Tally {
   /** All blocks, measured and estimated. */
   readonly counts: BlockCounts;
   /** The part of `counts` whose period is an estimate: blocks before the first reading. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  /** The part of `counts` that was read from Prometheus after a gap. Absent if none. */
   readonly backfilled?: BlockCounts;
 }
 
-/** Counted blocks of one minute, hour or day (UTC). */
+/** Blocks counted in one minute, hour or day (UTC). */
 export interface Rollup extends Tally {
   readonly startMs: number;
 }
 
-/** Counted blocks of one month (UTC, by block time). */
+/** Blocks counted in one month (UTC, by block time). */
 export interface MonthRecord extends Tally {
   readonly month: Month;
-  /** Start of the time that the counts cover; later than the start of the month when the watchdog came later. */
+  /** Start of the time covered by the counts; later than the start of the month if the watchdog started later. */
   readonly coveredFromMs: number;
-  /** Present when the month is over and its counts can no longer change. */
+  /** Present once the month is over and its counts can no longer change. */
   readonly finalized?: Finalization;
 }
 
 /** A closed month. */
 interface Finalization {
   readonly atMs: number;
-  /** SHA-256 of the record's canonical text, hex; see `finalizeMonths`. */
+  /** Hex SHA-256 of the record's canonical text; see `finalizeMonths`. */
   readonly hash: string;
 }
 
 /**
- * Something that happened to a node, the chain or the watchdog.
- * "node-restart": `fromMs` is the last reading before it, `toMs` the start of the new process.
- * "sidecar-restart": `fromMs` is the last poll that showed the sidecar's process before. "version-change": the page of a node or
- * its sidecar shows another version.
- * "watchdog-start": the watchdog began to run. "first-reading": counting began; blocks from `fromMs` on are estimated.
- * "gap": no reading of any node. "backfill": the part of a gap that was filled from Prometheus.
- * "halt": the chain made no block while its nodes could be read. "clock-jump": the clock of this machine was set or is wrong; with `node`: the clock of the node's machine was set.
- * "two-nodes": two nodes answered at one URL, so that neither was counted.
- * "parameter-change": the chain's reward parameters changed. "month-sealed": a month was closed. "month-reopened": it was
- * closed by a wrong clock, and is open again.
+ * Something that happened to a node, the chain or the watchdog. "node-restart": from the last reading before the restart
+ * (`fromMs`) to the start of the new process (`toMs`). "sidecar-restart": `fromMs` is the last poll that showed the previous
+ * sidecar process. "version-change": the page of a node or its sidecar shows another version. "watchdog-start": the watchdog
+ * started. "first-reading": counting began; blocks from `fromMs` on are estimated. "gap": no node could be read. "backfill": the
+ * part of a gap that was filled from Prometheus. "halt": the chain made no blocks although its nodes could be read. "clock-jump":
+ * this machine's clock was set or is wrong; with `node`: the clock of the node's machine was set. "two-nodes": two nodes
+ * responded at one URL, so neither was counted. "parameter-change": the chain's reward parameters changed. "month-sealed": a
+ * month was closed. "month-reopened": a month that a wrong clock had closed is open again.
  */
 export const LEDGER_EVENT_KINDS = [
   "node-restart",
@@ -120,37 +118,37 @@ export const LEDGER_EVENT_KINDS = [
 /** One of {@link LEDGER_EVENT_KINDS}. */
 type LedgerEventKind = (typeof LEDGER_EVENT_KINDS)[number];
 
-/** One event. An instant has equal times. */
+/** One event. For an instant, both times are equal. */
 export interface LedgerEvent {
   readonly kind: LedgerEventKind;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Name of the node; absent for events of the validator or the chain. */
+  /** Name of the node; absent for events about the validator or the chain. */
   readonly node?: string;
   /** The event in one sentence, with values. */
   readonly text: string;
 }
 
-/** Reads the counts of one validator. Times are UTC, ms; ranges are [fromMs, toMs). Lists are oldest first. */
+/** Reads one validator's counts. Times are UTC, ms; ranges are [fromMs, toMs). Lists are oldest first. */
 export interface LedgerView {
   readonly validator: string;
   /** Undefined before the first reading. */
   readonly chainId: string | undefined;
-  /** Months without a block are absent. */
+  /** Months without blocks are absent. */
   readonly months: (source?: LedgerSource) => readonly MonthRecord[];
-  /** Days without a block are absent. Stored for ever. */
+  /** Days without blocks are absent. Stored forever. */
   readonly days: (fromMs: number, toMs: number, source?: LedgerSource) => readonly Rollup[];
-  /** Stored for 400 days. Counted for "calls" only. */
+  /** Stored for 400 days. Only "calls" are counted. */
   readonly hours: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Stored for 12 hours. Counted for "calls" only. */
+  /** Stored for 12 hours. Only "calls" are counted. */
   readonly minutes: (fromMs: number, toMs: number) => readonly Rollup[];
-  /** Ranges of blocks with bad ones among them whose last block is in the range of time. The newest 50,000 are stored. */
+  /** Block ranges that contain bad blocks and whose last block is within the time range. The newest 50,000 are stored. */
   readonly misses: (fromMs: number, toMs: number) => readonly MissRange[];
   /** Events that overlap the range. */
   readonly events: (fromMs: number, toMs: number) => readonly LedgerEvent[];
 }
 
-/** Returns the blocks of the last five minutes, to the minute. */
+/** Returns the blocks from the last five minutes, to the minute. */
 export function recentBlocks(ledger: LedgerView | undefined, nowMs: number): BlockCounts {
   return sumCounts(ledger?.minutes(nowMs - 5 * MINUTE_MS, nowMs + 1) ?? []);
 }

@@ -18,12 +18,12 @@ import {
   type SourceLedger,
 } from "./source-ledger.ts";
 
-/** Counts of one validator. */
+/** One validator's counts. */
 export interface Ledger extends EventLedger {
   /** Absent before the first reading. */
   readonly chainId?: string;
   readonly sources: Sources;
-  /** Recent blocks of "calls" with bad ones among them, oldest first. */
+  /** Recent "calls" block ranges that contain bad blocks, oldest first. */
   readonly misses: readonly MissRange[];
   readonly anchors: readonly Anchor[];
 }
@@ -47,38 +47,38 @@ export const EMPTY_LEDGER: Ledger = {
 
 export interface LedgerOptions {
   readonly intervalMs: number;
-  /** Consensus address of the validator, for the source "votes". */
+  /** The validator's consensus address, for the source "votes". */
   readonly consensusAddress?: string | undefined;
-  /** Time between two readings above which it is a gap. Default: three intervals, at least a minute. */
+  /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** The observation was read from Prometheus to fill a gap. Its revenue and parameters are not known. */
+  /** True if the observation was read from Prometheus to fill a gap. Its revenue and parameters are not known. */
   readonly isBackfill?: boolean;
 }
 
 /** Result of counting one observation. */
 export interface Counting {
   readonly ledger: Ledger;
-  /** Blocks that each node's calls added. */
+  /** Blocks added by each node's calls. */
   readonly steps: readonly NodeStep[];
-  /** Blocks that were added to the source "calls". */
+  /** Blocks added to the source "calls". */
   readonly counts: BlockCounts;
-  /** While a URL alternates between two processes, e.g. behind a load balancer, the page of its node is an error. */
+  /** While a URL alternates between two processes, e.g. behind a load balancer, its node's page is an error. */
   readonly observation: Observation;
 }
 
 /** Minimum time between two anchors. */
 const ANCHOR_EVERY_MS = HOUR_MS;
 
-/** Time over which the mean block time is taken. */
+/** Period for averaging the block time. */
 const WINDOW_MS = 24 * ANCHOR_EVERY_MS;
 
-/** Fewer blocks give no mean. */
+/** With fewer blocks, no mean is computed. */
 const MIN_BLOCKS = 30n;
 
 /** An interval whose block time exceeds the median by this factor contains a halt. */
 const HALT_FACTOR = 1.25;
 
-/** Counts one observation in all sources. A source that was not seen changes nothing: its next reading covers the time. */
+/** Counts one observation in all sources. A source that was not seen is left unchanged: its next reading covers the time. */
 export function countObservation(given: Ledger, observation: Observation, options: LedgerOptions): Counting {
   const { atMs, chain } = observation;
   const { ledger, reopened } = corrected(given, observation);
@@ -121,7 +121,7 @@ export function countObservation(given: Ledger, observation: Observation, option
   };
 }
 
-/** Moves what a wrong clock counted in the future to the present, as soon as that is proven. */
+/** Moves blocks that a wrong clock dated in the future to the present, as soon as this is proven. */
 function corrected(
   ledger: Ledger,
   observation: Observation,
@@ -154,7 +154,7 @@ interface SourceCorrection {
   readonly reopened: readonly Month[];
 }
 
-/** Makes the page of a node with a conflict an error. */
+/** Turns the page of a node with a conflict into an error. */
 function withConflicts(observation: Observation, conflicts: readonly string[]): Observation {
   if (conflicts.length === 0) return observation;
   const text =
@@ -192,7 +192,7 @@ function count(
   });
 }
 
-/** A page without metrics of the oracle says nothing about calls: its counts of 0 are no counter that fell. */
+/** A page without oracle metrics says nothing about calls: its counts of 0 do not mean that a counter fell. */
 function readingsOfCalls(pages: readonly NodePageOf[]): readonly NodeReadingOf[] {
   return pages
     .filter(({ page }) => page.votesUnseen === undefined)
@@ -211,7 +211,9 @@ function readingsOfVotes(
   });
 }
 
-/** The chain counts since the start of its payment period. It names no process, so falling numbers show a new period. */
+/**
+ * The chain counts from the start of its payment period. It does not name a process, so falling numbers indicate a new period.
+ */
 function readingsOfRevenue({ chain }: Observation, head: ChainHead | undefined): readonly NodeReadingOf[] {
   const revenue = valueOf(chain.revenue);
   if (revenue?.stats === undefined || head === undefined) return [];
@@ -243,7 +245,7 @@ function anchorOf({ checkpoint }: SourceLedger): Anchor | undefined {
     : { timeMs: checkpoint.timeMs, height: checkpoint.height };
 }
 
-/** Finalizes the months that are before the checkpoint of each source. `closed`: those of the source "calls". */
+/** Finalizes the months before each source's checkpoint. `closed`: months closed in the source "calls". */
 function closeMonths(
   sources: Sources,
   chainId: string | undefined,
@@ -274,7 +276,7 @@ function valueOf<T>(seen: Seen<T>): T | undefined {
   return seen.state === "up" ? seen.value : undefined;
 }
 
-/** Adds a height to the anchors, one an hour, of the last day and one before it. */
+/** Adds a height to the anchors: one per hour for the last day, and one before it. */
 export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anchor[] {
   const last = anchors.at(-1);
   // A lower height is another chain with the same name: the mean begins again.
@@ -285,14 +287,14 @@ export function addAnchor(anchors: readonly Anchor[], now: Anchor): readonly Anc
   return [...lastOlder, ...recent, now];
 }
 
-/** Mean time between blocks, ms. Undefined while fewer than 30 blocks are known. */
+/** Mean time between blocks, ms. Undefined until 30 blocks are known. */
 export function blockTimeMs({ anchors, sources }: Ledger): number | undefined {
   return meanBlockTimeMs(anchors, anchorOf(sources.calls));
 }
 
 /**
- * Returns the mean time between blocks, ms, over the last day or over the longest time that is known. Intervals with a halt
- * are left out: the remaining blocks of the month are expected at the usual block time.
+ * Returns the mean time between blocks, ms, over the last day or the longest time known. Intervals with a halt are excluded: the
+ * month's remaining blocks are expected at the usual block time.
  */
 export function meanBlockTimeMs(anchors: readonly Anchor[], now: Anchor | undefined): number | undefined {
   if (now === undefined) return undefined;

@@ -2,32 +2,35 @@ import { MINUTE_MS } from "../../platform/base/time.ts";
 import type { BlockCounts } from "./block-counts.ts";
 
 /**
- * Blocks with a bad one among them, as consecutive polls counted them. A range lies in the minute of its end, and so in one hour and one
- * day: the bad blocks of its ranges add up to those of a rollup.
+ * A range of blocks with at least one bad block, as counted by consecutive polls. A range belongs to the minute in which it ends,
+ * and so to one hour and one day: the bad blocks of a rollup's ranges add up to the rollup's bad blocks.
  */
 export interface MissRange {
-  /** Times of the blocks before the first and at the last one, ms. */
+  /** Time of the block before the first one, and time of the last block, ms. */
   readonly fromMs: number;
   readonly toMs: number;
-  /** First and last block. Absent when the node reports no height. */
+  /** First and last block. Absent if the node reports no height. */
   readonly blocks?: { readonly from: bigint; readonly to: bigint };
   readonly good: bigint;
   readonly bad: bigint;
 }
 
-/** Ranges that stay in memory. The state file has more. */
+/** Number of ranges kept in memory. The state file contains more. */
 export const MAX_RECENT_RANGES = 1000;
 
-/** Where a count ended: the time and height of its last block. */
+/** Where counting ended: time and height of the last block. */
 interface CountedTo {
   readonly timeMs: number;
   readonly height?: bigint;
 }
 
-/** Longest time between two readings whose blocks are one range: a rollup counts those of a longer one evenly over its time. */
+/** Longest time between two readings whose blocks form one range: over a longer time, a rollup distributes the blocks evenly. */
 const SHORT_MS = MINUTE_MS;
 
-/** Adds the blocks between two readings. Good ones alone add nothing. Consecutive ranges of one minute without a good block are joined. */
+/**
+ * Adds the blocks between two readings. If all are good, adds nothing. Consecutive ranges within one minute are joined if they
+ * contain no good block.
+ */
 export function addMisses(
   ranges: readonly MissRange[],
   { good, bad }: BlockCounts,
@@ -58,7 +61,10 @@ export function addMisses(
   return [...ranges.slice(0, -1), joined];
 }
 
-/** Moves the ranges that a wrong clock dated after `timeMs` to it. Their starts stay different: they identify them. */
+/**
+ * Moves ranges that a wrong clock dated after `timeMs` to `timeMs`. Their start times stay distinct, since they identify the
+ * ranges.
+ */
 export function correctMisses(ranges: readonly MissRange[], timeMs: number): readonly MissRange[] {
   const later = ranges.filter(({ toMs }) => toMs > timeMs).length;
   return ranges.map((range, index) =>

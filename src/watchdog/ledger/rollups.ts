@@ -18,56 +18,56 @@ export const SPANS = { minute: 60_000, hour: HOUR_MS, day: DAY_MS } as const;
 /** One of {@link SPANS}. */
 export type Span = keyof typeof SPANS;
 
-/** Rollups of one span, oldest first. A list: every poll copies it, and copying a map takes a hundred times as long. */
+/** Rollups of one span, oldest first. A list, because every poll copies it, and copying a map takes a hundred times as long. */
 export type SpanRollups = readonly Rollup[];
 
-/** Counts of one source by period. Minutes, hours and days are the recent ones; the state file has all. */
+/** One source's counts by period. Contains only recent minutes, hours and days; the state file contains all of them. */
 export interface Rollups extends Readonly<Record<Span, SpanRollups>> {
   readonly months: ReadonlyMap<Month, MonthRecord>;
 }
 
-/** Rollups without a block. */
+/** Rollups without any blocks. */
 export const NO_ROLLUPS: Rollups = { months: new Map(), minute: [], hour: [], day: [] };
 
-/** How long rollups stay in memory. Burn rates need 3 days of hours, forecasts 28 days. */
+/** How long rollups stay in memory. Burn rates need 3 days of hours; forecasts need 28 days. */
 export const RETENTION_MS: Readonly<Record<Span, number>> = {
   minute: 12 * SPANS.hour,
   hour: 3 * SPANS.day + SPANS.hour,
   day: 62 * SPANS.day,
 };
 
-/** A segment up to this long is counted at its end. The blocks of a longer one are distributed evenly over its time. */
+/** A segment up to this long is counted at its end. Blocks in a longer segment are distributed evenly over its time. */
 const SHORT_MS = 60_000;
 
 const NO_TALLY: Tally = { counts: NO_BLOCKS, estimated: NO_BLOCKS };
 
-/** Blocks that were made in a segment of time, between two readings. */
+/** Blocks made in a segment of time between two readings. */
 interface Segment {
   readonly counts: BlockCounts;
   readonly fromMs: number;
   readonly toMs: number;
-  /** Heights before the first and of the last block. */
+  /** Height before the first block, and height of the last block. */
   readonly heights?: { readonly from: bigint; readonly to: bigint } | undefined;
-  /** First block of the month of `toMs`. */
+  /** First block in the month of `toMs`. */
   readonly edge?: MonthEdge | undefined;
 }
 
-/** The part of a segment that lies in one month. */
+/** The part of a segment that falls in one month. */
 type SegmentPart = Pick<Segment, "counts" | "fromMs" | "toMs">;
 
 /** Blocks to add to the rollups. */
 export interface Entry extends Segment {
-  /** The period is an estimate: only the number of the blocks is known. */
+  /** The period is an estimate: only the number of blocks is known. */
   readonly isEstimated: boolean;
   /** The blocks were read from Prometheus after a gap. */
   readonly isBackfilled?: boolean;
-  /** Spans to count in, besides the month. */
+  /** Spans to count in, in addition to the month. */
   readonly spans: readonly Span[];
 }
 
 /**
- * Moves the blocks that a wrong clock dated after `timeMs` to it, and opens the months again that are not over. Returns the months that
- * were closed. `rollups` is the same when nothing was later.
+ * Moves blocks that a wrong clock dated after `timeMs` to `timeMs`, and reopens the months that are not over. Returns the months
+ * that had been closed. `rollups` is returned unchanged if no block was later.
  */
 export function correctRollups(rollups: Rollups, timeMs: number) {
   const month = monthOf(timeMs);
@@ -115,7 +115,7 @@ function addTally<T extends Tally>(a: T, b: Tally): T {
   };
 }
 
-/** Adds blocks to their month and to the shorter rollups. Rollups that are too old are dropped from memory. */
+/** Adds blocks to their month and to the shorter rollups. Old rollups are dropped from memory. */
 export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   const months = new Map(rollups.months);
   const spans = { minute: rollups.minute, hour: rollups.hour, day: rollups.day };
@@ -129,7 +129,10 @@ export function addToRollups(rollups: Rollups, entry: Entry): Rollups {
   return { months, ...spans };
 }
 
-/** A finalized month cannot change. Blocks that are dated in it, after the clock was set back, go to the month after it. */
+/**
+ * A finalized month cannot change. If the clock was set back and blocks are dated in such a month, they are counted in the
+ * following month.
+ */
 function openMonth(months: ReadonlyMap<Month, MonthRecord>, month: Month): Month {
   const closed = [...months.values()].filter(({ finalized }) => finalized !== undefined);
   const last = closed.at(-1)?.month;
@@ -199,7 +202,10 @@ function startOf(atMs: number, spanMs: number): number {
   return Math.floor(atMs / spanMs) * spanMs;
 }
 
-/** Distributes the blocks of a part evenly over its time, by span. The sum of the shares is the input, without those before `oldestMs`. */
+/**
+ * Distributes the blocks of a part evenly over its time, by span. The shares add up to the input, except for shares before
+ * `oldestMs`.
+ */
 function distribute(
   { counts, fromMs, toMs }: SegmentPart,
   spanMs: number,
@@ -221,9 +227,9 @@ function distribute(
 }
 
 /**
- * Splits a segment by month. The sum of the parts is the input. With the height of the first block of the new month, the
- * split is by blocks; then it is exact when all blocks have one result. Otherwise it is in proportion to the time. When
- * `fromMs` is after `toMs` (the clock was set back), all blocks belong to the month of `toMs`.
+ * Splits a segment by month. The parts add up to the input. If the height of the new month's first block is known, the split is
+ * by blocks, and exact if all blocks have the same result. Otherwise it is in proportion to time. If `fromMs` is after `toMs`
+ * (the clock was set back), all blocks belong to the month of `toMs`.
  */
 export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   const { counts, fromMs, toMs } = segment;
@@ -242,7 +248,7 @@ export function splitByMonth(segment: Segment): readonly SegmentPart[] {
   return parts;
 }
 
-/** Blocks before the first block of the new month; undefined when the segment does not begin in the month before it. */
+/** Blocks before the new month's first block; undefined if the segment does not start in the previous month. */
 function shareByHeight(
   { counts, fromMs, toMs, heights, edge }: Segment,
   edgeMs: number,
@@ -279,7 +285,7 @@ interface RecordIdentity {
   readonly source: LedgerSource;
 }
 
-/** Finalizes the months that `isOver` selects: their records get a hash and never change. Returns the rollups and those months. */
+/** Finalizes the months selected by `isOver`: their records get a hash and never change. Returns the rollups and these months. */
 export function finalizeMonths(
   rollups: Rollups,
   isOver: (month: Month) => boolean,
@@ -297,8 +303,8 @@ export function finalizeMonths(
 }
 
 /**
- * Returns the SHA-256 of a record as hex: of the JSON list of chain, source, month, covered time, counts, estimated counts,
- * and backfilled counts when there are any.
+ * Returns the record's SHA-256 in hex, computed over the JSON list of chain, source, month, covered time, counts, estimated
+ * counts and, if there are any, backfilled counts.
  */
 function recordHash({ chainId, source }: RecordIdentity, record: MonthRecord): string {
   const { month, coveredFromMs, counts, estimated, backfilled } = record;

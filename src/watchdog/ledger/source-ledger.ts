@@ -18,23 +18,23 @@ import {
 import type { LedgerTime } from "./ledger-time.ts";
 import { addToRollups, type Rollups, NO_ROLLUPS, type Span } from "./rollups.ts";
 
-/** Counts of one source of one validator. */
+/** Counts of one source for one validator. */
 export interface SourceLedger {
-  /** Last readings by node. */
+  /** Latest readings, by node. */
   readonly counterStates: ReadonlyMap<string, CounterState>;
-  /** Blocks up to here are in the rollups. Absent before the first reading. */
+  /** The rollups contain the blocks up to here. Absent before the first reading. */
   readonly checkpoint?: Checkpoint;
   readonly rollups: Rollups;
 }
 
-/** The last block that is in the rollups of a source. */
+/** The last block in a source's rollups. */
 interface Checkpoint {
-  /** Wall clock of the reading. */
+  /** Wall-clock time of the reading. */
   readonly atMs: number;
-  /** Time of its latest block; the wall clock when the chain cannot be read. */
+  /** Time of its latest block; the wall clock if the chain cannot be read. */
   readonly timeMs: number;
   readonly height?: bigint;
-  /** Node that was counted last. */
+  /** The node counted last. */
   readonly node: string;
 }
 
@@ -45,21 +45,21 @@ export const EMPTY_SOURCE: SourceLedger = { counterStates: new Map(), rollups: N
 export interface NodeReadingOf {
   readonly node: string;
   readonly reading: CounterReading;
-  /** Time of the reading when it is not the time of the poll: a sample that Prometheus stored. */
+  /** Time of the reading if it differs from the poll's time: a sample stored by Prometheus. */
   readonly sampledAtMs?: number | undefined;
 }
 
-/** Time of a poll, and how to count it. */
+/** Time of a poll and how to count it. */
 export interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
   readonly atMs: number;
-  /** Spans to count in, besides the months. */
+  /** Spans to count in, in addition to months. */
   readonly spans: readonly Span[];
   /**
-   * Time that a first reading covers. "process": the time since its process started. "period": the current month, as the
-   * counters of the chain do; such blocks are not estimated.
+   * What a first reading covers. "process": the time since its process started. "period": the current month, as for the chain's
+   * counters; these blocks are not estimated.
    */
   readonly firstCovers: "process" | "period";
-  /** The readings are of a gap, read from Prometheus. */
+  /** True if the readings come from a gap and were read from Prometheus. */
   readonly isBackfill?: boolean | undefined;
 }
 
@@ -67,16 +67,16 @@ export interface CountOptions extends Pick<LedgerTime, "timeMs" | "edge"> {
 export interface NodeStep {
   readonly node: string;
   readonly step: LedgerStep;
-  /** Its reading before; undefined at its first one. */
+  /** The node's previous reading; undefined for its first one. */
   readonly before: Baseline | undefined;
 }
 
 /** Result of counting one poll. */
 export interface SourceCounting {
   readonly source: SourceLedger;
-  /** Blocks that each node counted, also of nodes that were not chosen. */
+  /** Blocks counted by each node, including nodes that were not chosen. */
   readonly steps: readonly NodeStep[];
-  /** Blocks that were added to the rollups. */
+  /** Blocks added to the rollups. */
   readonly counts: BlockCounts;
   /** Nodes whose URL alternates between two processes; none of their readings was counted. */
   readonly conflicts: readonly string[];
@@ -85,9 +85,10 @@ export interface SourceCounting {
 /**
  * Counts one poll of all nodes of a validator.
  *
- * Every node calls its own sidecar for every block, so their counts are never added. In each poll the node with the greatest
- * share of good blocks counts: a vote is good when one node has prices in time. With equal shares, the node of the poll
- * before counts. After a change of the node, the heights decide which blocks are new; a block between two nodes is unknown.
+ * Every node calls its own sidecar for every block, so their counts are never added. In each poll, only the node with the highest
+ * share of good blocks counts: a vote is good if any node has prices in time. If shares are equal, the node counted in the
+ * previous poll counts. After a switch to another node, the heights decide which blocks are new; blocks between the two nodes are
+ * unknown.
  */
 export function countPoll(
   source: SourceLedger,
@@ -128,8 +129,8 @@ export function countPoll(
 }
 
 /**
- * Returns the readings that can be counted. The stored samples of several nodes have their own times: they are counted when
- * each node has a new one. Otherwise the node whose sample is the latest would decide about the last blocks alone.
+ * Returns the readings that can be counted. Stored samples from several nodes have their own times: they are counted once each
+ * node has a new sample. Otherwise, the node with the latest sample would alone decide about the last blocks.
  */
 function newReadings(
   counterStates: SourceLedger["counterStates"],
@@ -143,8 +144,8 @@ function newReadings(
 }
 
 /**
- * Returns true if a stored sample is not newer than the last reading. The same sample is seen in several polls, a replica of Prometheus
- * can be behind another one, and its clock can be ahead: then the counters of the same process are lower.
+ * Returns true if a stored sample is not newer than the last reading. Several polls may see the same sample, and one Prometheus
+ * replica may lag behind another while its clock is ahead: then the same process's counters are lower.
  */
 function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number | undefined): boolean {
   if (sampledAtMs === undefined) return false;
@@ -157,13 +158,13 @@ function isPast(before: Baseline, reading: CounterReading, sampledAtMs: number |
 interface ChosenStep {
   readonly node: string;
   readonly step: LedgerStep;
-  /** Blocks that are not counted yet. */
+  /** Blocks that have not been counted yet. */
   readonly counts: BlockCounts;
-  /** Height before the first of them; undefined when the node reports no height. */
+  /** Height before the first of these blocks; undefined if the node reports no height. */
   readonly fromHeight: bigint | undefined;
 }
 
-/** Chooses the node that counts; see `countPoll`. Undefined when no node has anything new. */
+/** Chooses the node that counts; see `countPoll`. Undefined if no node has anything new. */
 function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefined): ChosenStep | undefined {
   const candidates = steps.flatMap((step) => {
     const part = uncountedPart(step, checkpoint);
@@ -180,7 +181,7 @@ function chooseStep(steps: readonly NodeStep[], checkpoint: Checkpoint | undefin
 
 type UncountedPart = Pick<ChosenStep, "counts" | "fromHeight">;
 
-/** The part of a node's step that the checkpoint has not passed; undefined without one. */
+/** The part of a node's step beyond the checkpoint; undefined if there is none. */
 function uncountedPart(
   { node, step, before }: NodeStep,
   checkpoint: Checkpoint | undefined,
@@ -204,7 +205,7 @@ function uncountedPart(
   return { counts: subtractCounts(known, counted), fromHeight: checkpoint.height };
 }
 
-/** Compares the shares of good blocks, as a sort function does. A node that made no call has the least. */
+/** Compares two shares of good blocks, as a sort function does. A node that made no calls has the lowest share. */
 function compareShares(a: BlockCounts, b: BlockCounts): number {
   const [totalA, totalB] = [a.good + a.bad + a.unknown, b.good + b.bad + b.unknown];
   if (totalA === 0n || totalB === 0n) return Number(totalA > 0n) - Number(totalB > 0n);
@@ -214,7 +215,7 @@ function compareShares(a: BlockCounts, b: BlockCounts): number {
   return difference > 0n ? 1 : -1;
 }
 
-/** A node that is still before the first block of the month is at the end of the month before. */
+/** A node that has not reached the month's first block is placed at the end of the previous month. */
 function checkpointTimeMs(height: bigint | undefined, { timeMs, edge }: CountOptions): number {
   if (edge === undefined || height === undefined || height >= edge.firstHeight) return timeMs;
   return Math.min(timeMs, monthStartMs(edge.month) - 1);
@@ -233,8 +234,8 @@ function timesOf(checkpoint: Checkpoint | undefined, step: LedgerStep, options: 
 }
 
 /**
- * Returns the blocks of a first reading that are in its month. Only their number is known, so they get the mean of the time since the start of
- * the process, rounded down: no block of an earlier month is counted in this one.
+ * Returns the blocks of a first reading that fall in its month. Only their number is known, so they are averaged over the time
+ * since the process started, rounded down: no block from an earlier month is counted in this one.
  */
 function inMonth(
   counts: BlockCounts,

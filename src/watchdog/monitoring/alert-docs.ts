@@ -22,7 +22,7 @@ export function alertTable(conditions: readonly Condition[]): string {
   ].join("\n");
 }
 
-/** The muted alerts. Those about the month's rate, when they are all muted, are one entry. */
+/** The muted alerts. Alerts about the month's rate form one entry if they are all muted. */
 function mutedTexts(names: readonly string[], monthAlerts: readonly string[]): readonly string[] {
   const hasAll = monthAlerts.length > 0 && monthAlerts.every((name) => names.includes(name));
   const others = names.filter((name) => !hasAll || !monthAlerts.includes(name)).map((name) => `\`${name}\``);

@@ -13,12 +13,12 @@ const NO_SECTION = "The watchdog reads no chain (section chain), or the chain ha
 const NO_UPGRADE = "No upgrade is planned";
 const BY = "by (chain_id, validator)";
 
-/** Returns the value of a metric's label `state` under the name `as`, so that two states fit in one table. */
+/** Returns the value of a metric's label `state` under the name `as`, so that one table can show two states. */
 function stateAs(as: string, metric: string): string {
   return `label_replace(max by (chain_id, validator, state) (${metric}{${PLACE}}) == 1, "${as}", "$1", "state", "(.+)")`;
 }
 
-/** One line for each validator, or one sentence. */
+/** One row per validator, or one sentence. */
 const VALIDATORS: PanelSpec = table(
   "Validators",
   [
@@ -216,7 +216,7 @@ const PLANS_ROW: RowSpec = {
   ],
 };
 
-/** Validator on the chain. */
+/** The validator as seen on the chain. */
 export const VALIDATOR_ON_CHAIN: DashboardSpec = {
   uid: DASHBOARDS.validator,
   pages: ["watchdog"],

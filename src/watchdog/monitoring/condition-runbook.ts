@@ -3,7 +3,7 @@ import { runbookRoute, type ServedRunbook } from "../../platform/monitoring/aler
 import type { Condition } from "../conditions/condition.ts";
 import { CONDITIONS } from "../conditions/conditions.ts";
 
-/** `GET /runbooks/NAME.md`: the runbooks of the watchdog's alerts. */
+/** `GET /runbooks/NAME.md`: runbooks for the watchdog's alerts. */
 export const RUNBOOK_ROUTE: ApiRoute = runbookRoute(
   new Map(CONDITIONS.map((condition) => [condition.name, servedRunbook(condition)])),
 );

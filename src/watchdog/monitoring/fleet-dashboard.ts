@@ -53,7 +53,7 @@ const VALIDATORS: PanelSpec = table(
   },
 );
 
-/** Nothing, where a watchdog is scraped. */
+/** Zero where a watchdog is scraped. */
 const NONE = `0 * count(oracle_watchdog_state_stored{${PROCESSES}})`;
 
 /** Oracle fleet. */

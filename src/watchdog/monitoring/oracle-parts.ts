@@ -13,11 +13,11 @@ import {
   type VariableSpec,
 } from "../../platform/monitoring/dashboards/panel-spec.ts";
 
-/** Selects the validators of the variables. */
+/** Selects validators by the dashboard's variables. */
 export const PLACE = `${PROCESSES},chain_id=~"$chain",validator=~"$validator"`;
-/** The same for metrics without a chain. */
+/** The same, for metrics without a chain label. */
 export const VALIDATOR = `${PROCESSES},validator=~"$validator"`;
-/** The tiers, and their colours. */
+/** The tiers and their colours. */
 export const TIER_STATES: readonly StateSpec[] = [
   [1, "none", "red"],
   [2, "proportional", "yellow"],
@@ -25,7 +25,7 @@ export const TIER_STATES: readonly StateSpec[] = [
 ];
 export const TIER_COLORS = Object.fromEntries(TIER_STATES.map(([, tier, color]) => [tier, color]));
 
-/** The share of the misses that a boundary allows in the month and that is left: `boundary` is a tier's name. */
+/** Fraction of the month's allowed misses that is left before a boundary; `boundary` is a tier's name. */
 export function allowanceLeft(boundary: string, place = PLACE): string {
   if (boundary === "full")
     return `min by (chain_id, validator) (1 - oracle_watchdog_allowance_used_ratio{${place}})`;
@@ -34,19 +34,19 @@ export function allowanceLeft(boundary: string, place = PLACE): string {
   return `min by (chain_id, validator) (${headroom} / ignoring(boundary) (${headroom} + ignoring(boundary, result) ${bad}))`;
 }
 
-/** Colours of {@link allowanceLeft}: a tenth lasts for a day and a half of 30 if losses are even. */
+/** Colours for {@link allowanceLeft}: in a 30-day month, a tenth lasts a day and a half if losses are even. */
 export const ALLOWANCE_COLORS: ColorSteps = [
   ["red", undefined],
   ["yellow", 0.1],
   ["green", 0.5],
 ];
 
-/** The number of validators whose month would not be paid in full if it ended now. */
+/** Number of validators whose month would not be paid in full if it ended now. */
 export function belowFullPay(place: string): string {
   return `sum(max by (chain_id, validator) (oracle_watchdog_month_tier{${place},tier=~"proportional|none"}))`;
 }
 
-/** Variables of the watchdog's dashboards. */
+/** Variables for the watchdog's dashboards. */
 export const VARIABLES: readonly VariableSpec[] = [
   ...processVariables("oracle_watchdog_alert_firing"),
   {
@@ -63,21 +63,21 @@ export const VARIABLES: readonly VariableSpec[] = [
   },
 ];
 
-/** The same for a dashboard that can be read for one validator only. */
+/** The same, for a dashboard that shows only one validator at a time. */
 export const ONE_VALIDATOR: readonly VariableSpec[] = VARIABLES.map((one) =>
   one.name === "validator" ? { ...one, single: true } : one,
 );
 
-/** Leads from a validator's name to its month. */
+/** Links a validator's name to its month. */
 export const TO_PAID = { dashboard: DASHBOARDS.paid, variable: "validator" } as const;
 
-/** Annotations of the watchdog's dashboards. The watchdog counts the restarts of nodes itself, from their counters. */
+/** Annotations for the watchdog's dashboards. The watchdog counts node restarts itself, from the nodes' counters. */
 export const ANNOTATIONS = {
   restarts: restartsOf(PROCESSES),
   alerts: `max by (alert, validator) (oracle_watchdog_alert_firing{${PLACE}}) > 0`,
 };
 
-/** What fires, the causes first, then what is muted under them, then what is pending. */
+/** Firing alerts, causes first, then the alerts muted under them, then pending alerts. */
 export const ALERTS_TABLE: PanelSpec = alertList(
   ["firing", "muted", "pending"],
   (state, severity) =>

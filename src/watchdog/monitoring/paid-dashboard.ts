@@ -32,12 +32,12 @@ const ROTATION_STATES: readonly StateSpec[] = [
   [3, "due", "red"],
 ];
 
-/** The number of the state in which a validator is. */
+/** Number of the state that a validator is in. */
 function oneOf(metric: string, label: string, states: readonly StateSpec[]): string {
   return stateCode({ metric: `oracle_watchdog_${metric}`, selector: PLACE, by: "validator", states, label });
 }
 
-/** Rows of one timeline: sources, and the URLs of those with several, have their own numbers. */
+/** Rows of one timeline: sources have their own numbers, and so do the URLs of sources that have several. */
 const SOURCE_STATES: readonly StateSpec[] = [
   [0, "cannot be read", "red"],
   [1, "readable", "green"],

@@ -25,7 +25,7 @@ function onRaw(panel: string): PanelLink {
   return { dashboard: DASHBOARDS.paidRaw, panel };
 }
 
-/** Where the cause of each alert is seen. */
+/** Where to see the cause of each alert. */
 const CAUSES: PanelsByAlert = [
   [/-burn$|^oracle-calls-|^node-not-voting$/, onRaw("Calls")],
   [/-reward-/, onRaw("Rate over the month")],
@@ -40,8 +40,8 @@ const CAUSES: PanelsByAlert = [
 const NODE = "by (chain_id, validator, instance)";
 
 /**
- * Rates of calls. The node creates `status="Failure"` at the first failure, so bad calls are those that are not `Success`. A
- * counter that restarts is what `rate` expects. With several nodes, the best one counts, since one vote in time is enough.
+ * Call rates. The node creates `status="Failure"` at the first failure, so bad calls are all calls that are not `Success`. `rate`
+ * handles counter restarts. If there are several nodes, the best one counts, since one vote in time is enough.
  */
 const CALL_RECORDS: readonly RecordSpec[] = [
   ...WINDOWS.map((window) => ({
@@ -68,9 +68,9 @@ const CALL_RECORDS: readonly RecordSpec[] = [
 ];
 
 /**
- * Calls of the current UTC month. Each evaluation adds what the counter grew by since the one before, also over a gap of the
- * scrapes, or after a restart of the node its new value. The sum begins again with the month. The rules of the group are
- * evaluated in this order: `seen` is the counter of the evaluation before.
+ * Calls in the current UTC month. Each evaluation adds the counter's growth since the previous evaluation, even across a scrape
+ * gap, or its new value after a node restart. The sum starts again with each month. The group's rules are evaluated in this
+ * order: `seen` is the counter at the previous evaluation.
  */
 const MONTH_RECORDS: readonly RecordSpec[] = [
   { record: "instance:oracle_calls:all", expr: () => `sum ${NODE} (app_oracle_responses)` },
@@ -129,7 +129,7 @@ function missesLeft(allowed: number): string {
   return `${expected} * ${allowed} - ${calls} * (1 - validator:oracle_month:success_ratio)`;
 }
 
-/** The conditions with a rule on raw metrics; causes before their consequences, so that both end in one evaluation. */
+/** Conditions with a rule on raw metrics; causes before their consequences, so that both end in the same evaluation. */
 const RAW_CONDITIONS: readonly Condition[] = causesFirst(CONDITIONS.filter(({ raw }) => raw !== undefined));
 
 function causesFirst(all: readonly Condition[]): readonly Condition[] {
@@ -147,9 +147,9 @@ function causesOf({ name }: Condition, all: readonly Condition[]): readonly Cond
 }
 
 /**
- * PromQL: the alert does not fire within the grace after a cause of it, or after the watchdog's own alert of this name. While a cause
- * of this group or the own alert fires, Alertmanager mutes it. While the watchdog has a cause it does not fire either: that rule is
- * evaluated at another time, so at the end of the cause this alert would be there alone for a moment.
+ * PromQL: the alert does not fire during the grace period after one of its causes, or after the watchdog's own alert of this
+ * name. While a cause in this group or the watchdog's own alert fires, Alertmanager mutes it. Nor does it fire while the watchdog
+ * reports a cause: that rule is evaluated at a different time, so this alert would fire alone for a moment when the cause ends.
  */
 function endingWithCauses(condition: Condition, expr: string, times: Times): string {
   const causes = causesOf(condition, RAW_CONDITIONS).map(({ name }) => alertName(name));
@@ -169,7 +169,7 @@ function firing(component: string, names: readonly string[]): string {
   return `ALERTS{alertstate="firing",component="${component}",alertname${names.length === 1 ? "=" : "=~"}"${names.join("|")}"}`;
 }
 
-/** Without the label, the better of two validators would hide the other one. One node alone needs no label. */
+/** Without the label, the better of two validators would hide the other. A single node needs no label. */
 const LABEL_MISSING: AlertSpec = {
   name: "validator-label-missing",
   alert: "OracleValidatorLabelMissing",
@@ -195,7 +195,7 @@ const LABEL_MISSING: AlertSpec = {
   },
 };
 
-/** The conditions that the metrics of node and sidecar alone show, for an installation without the watchdog. */
+/** Conditions that node and sidecar metrics show on their own, for installations without the watchdog. */
 export const RAW_GROUPS: readonly GroupSpec[] = [
   { name: "oracle-raw.calls", records: CALL_RECORDS, alerts: [] },
   { name: "oracle-raw.month", interval: "1m", records: MONTH_RECORDS, alerts: [] },

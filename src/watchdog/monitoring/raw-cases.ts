@@ -4,7 +4,7 @@ const NODE = 'chain_id="test-1",validator="default",instance="node-1"';
 const SUCCESS = `app_oracle_responses{status="Success",${NODE}}`;
 const FAILURE = `app_oracle_responses{status="Failure",${NODE}}`;
 
-/** A situation of the counters, and the sums of good and of all calls at some samples. Time begins on 1970-01-01. */
+/** A scenario for the counters, with the sums of good calls and all calls at some samples. Time starts on 1970-01-01. */
 interface MonthCase {
   readonly name: string;
   /** Time between two samples, minutes. */
@@ -72,10 +72,13 @@ const CASES: readonly MonthCase[] = [
   },
 ];
 
-/** Minute at which the calls of the case of causes succeed again. */
+/** Minute at which calls succeed again in the test case for causes. */
 const RECOVERY_MINUTE = 60;
 
-/** All calls fail for an hour. From the end of the cause on, no alert that it caused fires, although the rates of 5 minutes are still high. */
+/**
+ * All calls fail for an hour. Once the cause has ended, no alert that it caused fires, although the 5-minute rates are still
+ * high.
+ */
 const CAUSES_FILE =
   GENERATED +
   yamlText({
@@ -127,7 +130,10 @@ const CAUSES_FILE =
     ],
   });
 
-/** Test cases of promtool beyond single alerts: the sums of a month (its edge, restarts, gaps, late series), causes and consequences. */
+/**
+ * promtool test cases beyond single alerts: a month's sums (month boundary, restarts, gaps, late series), causes and
+ * consequences.
+ */
 export const RAW_CASE_FILES: readonly (readonly [string, string])[] = [
   ["oracle-causes.short.test.yaml", CAUSES_FILE],
   ["oracle-month.short.test.yaml", file(5)],

@@ -4,9 +4,9 @@ import type { AlertSpec, GroupSpec } from "../../platform/monitoring/alerts/aler
 import { panelOf } from "../alerts/event-links.ts";
 
 /**
- * The watchdog's alerts, from its table of conditions. The watchdog has evaluated durations and hysteresis already, so the rules
- * have no `for`. Their labels are those with which the watchdog itself pushes to Alertmanager: Alertmanager joins
- * an alert that arrives on both paths.
+ * The watchdog's alerts, from its table of conditions. The watchdog has already evaluated durations and hysteresis, so the rules
+ * have no `for`. They have the same labels as the alerts that the watchdog itself pushes to Alertmanager, so that Alertmanager
+ * joins an alert that arrives on both paths.
  */
 export const WATCHDOG_GROUP: GroupSpec = {
   name: "oracle-watchdog.alerts",

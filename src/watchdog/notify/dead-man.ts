@@ -4,10 +4,10 @@ import type { Logger } from "../../platform/base/logger.ts";
 import type { Secret } from "../../platform/base/secret.ts";
 import { type PostJson, postAccepted, safeText } from "./channels/transport.ts";
 
-/** A monitor that raises an alarm when requests stop to come. */
+/** A monitor that raises an alarm when it no longer receives requests. */
 export interface DeadManConfig {
   readonly url: Secret;
-  /** Gets a request instead of `url` while the watchdog does not work. Absent: there is no request then. */
+  /** Gets a request instead of `url` while the watchdog is not doing its work. If absent, no request is sent then. */
   readonly failureUrl?: Secret;
   readonly intervalMs: number;
   readonly deadlineMs: number;
@@ -15,7 +15,7 @@ export interface DeadManConfig {
 
 /** Recent activity of the watchdog. */
 export interface WorkState {
-  /** Why the work is not done: "no node was read for 5 min". Undefined while it is done. */
+  /** Why the work is not being done: "no node was read for 5 min". Undefined while it is. */
   readonly problem: string | undefined;
 }
 
@@ -24,14 +24,13 @@ export interface DeadManDeps {
   readonly post: PostJson;
   readonly logger: Logger;
   readonly work: () => WorkState;
-  /** Records a request for `url` that was accepted. */
+  /** Records that a request to `url` was accepted. */
   readonly pinged: (atMs: number) => void;
 }
 
 /**
- * Sends a request to the monitor every interval, until the signal fires. It sends none while the watchdog does not do its
- * work: a process that runs and reads nothing must raise the alarm too. A request that fails is not repeated; the next one
- * follows.
+ * Sends a request to the monitor every interval, until the signal fires. Sends none while the watchdog is not doing its work: a
+ * process that runs but reads nothing must raise the alarm too. A failed request is not repeated; the next one follows anyway.
  */
 export async function runDeadMan(
   config: DeadManConfig,

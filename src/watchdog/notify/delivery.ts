@@ -9,15 +9,15 @@ import type { CurrentAlert } from "../alerts/alert-event.ts";
 import { ChannelError, safeText } from "./channels/transport.ts";
 import type { DeadLetter, Delivery } from "../alerts/outbox.ts";
 
-/** Outbox of all channels, as one delivery loop uses it. */
+/** The outbox for all channels, as one delivery loop uses it. */
 export interface Outbox {
-  /** Returns the oldest deliveries of a channel, of one validator; waits while there is none. Rejects on abort. */
+  /** Returns a channel's oldest deliveries for one validator; waits while there are none. Rejects on abort. */
   readonly next: (channel: string, limit: number, signal: AbortSignal) => Promise<readonly Delivery[]>;
-  /** Returns the oldest delivery of each alert of a channel that has none among `failing`; it may overtake those. */
+  /** Returns a channel's oldest delivery for each alert that has none in `failing`; it may overtake the failing ones. */
   readonly others: (channel: string, failing: readonly Delivery[]) => readonly Delivery[];
-  /** Removes deliveries from the outbox and from the state file. */
+  /** Removes deliveries from the outbox and the state file. */
   readonly remove: (done: readonly Delivery[]) => void;
-  /** Makes deliveries dead letters: they are not sent again. */
+  /** Turns deliveries into dead letters: they are not sent again. */
   readonly bury: (failed: readonly Delivery[], letter: DeadLetter) => void;
 }
 
@@ -31,8 +31,8 @@ export interface DeliveryDeps {
 }
 
 /**
- * Outcomes of one delivery attempt. "failed": it is repeated. "expired": it failed, and is too old for another attempt.
- * "rejected": the receiver refused the content again and again, or does not exist any more.
+ * Outcomes of one delivery attempt. "failed": it will be repeated. "expired": it failed and is too old for another attempt.
+ * "rejected": the receiver refused the content repeatedly, or no longer exists.
  */
 export const DELIVERY_OUTCOMES = ["delivered", "failed", "expired", "rejected"] as const;
 
@@ -44,22 +44,22 @@ const BACKOFF = { minMs: 500, baseMs: 1000, maxMs: 300_000 } as const;
 /** Age at which an event becomes a dead letter. An old alert is no longer useful. */
 const EXPIRE_AFTER_MS = DAY_MS;
 
-/** Attempts after which content that the receiver refuses becomes a dead letter: nothing will make it acceptable. */
+/** Number of attempts after which refused content becomes a dead letter: nothing will make it acceptable. */
 const MAX_REJECTIONS = 5;
 
-/** While a delivery fails, what arrives is sent within this time. */
+/** While a delivery is failing, new events are sent within this time. */
 const ARRIVAL_MS = 5000;
 
-/** Events of other alerts that are tried after a failure, until one is accepted. */
+/** Number of other alerts' events that are tried after a failure, until one is accepted. */
 const MAX_TRIES = 5;
 
 /**
- * Delivers the events of one channel in order until the signal fires. Repeats a failed delivery with backoff for one day; then
- * it is a dead letter. Events that come within `groupWaitMs` of each other share a message. A failing channel does not delay the
- * others.
+ * Delivers one channel's events in order until the signal fires. Repeats a failed delivery with backoff for one day; then it
+ * becomes a dead letter. Events that arrive within `groupWaitMs` of each other share a message. A failing channel does not delay
+ * the others.
  *
- * Nor does an event that cannot be delivered delay those of other alerts: after {@link MAX_REJECTIONS} failures they are tried
- * one by one, and sent for as long as the receiver accepts them.
+ * Nor does an undeliverable event delay other alerts' events: after {@link MAX_REJECTIONS} failures, these are tried one by one,
+ * and sent for as long as the receiver accepts them.
  */
 export async function runDelivery(
   channel: Channel,
@@ -72,7 +72,7 @@ export async function runDelivery(
   const tried = new Set<string>();
   let failures = 0;
   let isSuspect = false;
-  /** Sends events of other alerts that are not `known`, while they are accepted. Returns true if one was. */
+  /** Sends other alerts' events that are not in `known`, for as long as they are accepted. Returns true if any was. */
   const sendOthers = async (
     batch: readonly Delivery[],
     known: Set<string>,
@@ -92,7 +92,7 @@ export async function runDelivery(
     }
     return isAccepted;
   };
-  /** Waits until the next attempt, and sends what arrives before. */
+  /** Waits until the next attempt, sending events that arrive in between. */
   const pause = async (batch: readonly Delivery[], pauseMs: number): Promise<void> => {
     const known = new Set(outbox.others(name, []).map(({ event }) => event.id));
     for (let leftMs = pauseMs; leftMs > 0; leftMs -= ARRIVAL_MS) {
@@ -135,7 +135,7 @@ export async function runDelivery(
   }
 }
 
-/** Returns the next events, after the time in which related ones can join them. */
+/** Returns the next events, after waiting for related ones to join them. */
 async function nextBatch(
   { name, maxEvents }: Channel,
   groupWaitMs: number,
@@ -153,16 +153,16 @@ async function nextBatch(
 
 interface Try {
   readonly batch: readonly Delivery[];
-  /** Failed attempts directly before this one. Absent: a failure of this one has no consequence. */
+  /** Number of failed attempts directly before this one. If absent, a failure of this attempt has no consequence. */
   readonly failures?: number;
 }
 
 interface Attempt {
   readonly outcome: DeliveryOutcome;
-  /** Why it was not delivered; empty when it was. */
+  /** Why it was not delivered; empty if it was. */
   readonly reason: string;
   readonly isRejection: boolean;
-  /** Time that the receiver asked to wait for. */
+  /** How long the receiver asked to wait. */
   readonly retryAfterMs?: number;
 }
 
@@ -212,17 +212,17 @@ function outcomeOf(error: unknown, failures: number, ageMs: number): DeliveryOut
 export interface PushDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Notified alerts that fire, and those that were resolved in the last minutes. */
+  /** Firing alerts that people were notified of, and alerts resolved in the last minutes. */
   readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves when an alert changed. Rejects on abort. */
+  /** Resolves when an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly count: (channel: string, outcome: DeliveryOutcome) => void;
 }
 
 /**
- * Pushes the state of all alerts to every server of a channel, at each change and every `everyMs`, until the signal fires. A
- * push is complete, so a lost one needs no outbox: the next one repeats it. The receiver gets the end of an alert for as long
- * as the alert is in the state.
+ * Pushes the state of all alerts to each of a channel's servers, at each change and every `everyMs`, until the signal fires. A
+ * push is complete, so a lost push needs no outbox: the next one repeats it. The receiver gets an alert's end for as long as the
+ * alert is in the state.
  */
 export async function runPushes(
   channel: Channel,

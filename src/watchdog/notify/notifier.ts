@@ -18,11 +18,11 @@ export interface NotifyDeps {
   /** Uniform in [0, 1). */
   readonly random: () => number;
   readonly outbox: Outbox;
-  /** Absent: where receivers have moved to is forgotten with the process. */
+  /** If absent, the new ids of receivers that have moved are lost when the process ends. */
   readonly moves?: StoredMoves;
-  /** Alerts of which people were notified, with their present reasons. */
+  /** Alerts that people were notified of, with their current reasons. */
   readonly alerts: () => readonly CurrentAlert[];
-  /** Resolves when an alert changed. Rejects on abort. */
+  /** Resolves when an alert has changed. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
   readonly work: () => WorkState;
   readonly metrics: NotifyMetrics;
@@ -32,28 +32,28 @@ export interface NotifyDeps {
   readonly mail?: SendMail;
 }
 
-/** Metrics of the notifier. */
+/** Metrics for the notifier. */
 interface NotifyMetrics {
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
 }
 
-/** What is known of one channel since the services started. */
+/** What is known about one channel since the services started. */
 export interface ChannelState {
   readonly name: string;
   readonly kind: string;
-  /** Last time at which the receiver accepted a notification or a test. Undefined: never. */
+  /** When the receiver last accepted a notification or a test. Undefined if never. */
   readonly acceptedAtMs: number | undefined;
 }
 
-/** The services that notify, and a test of all channels. */
+/** The notification services, and a test of all channels. */
 export interface Notifier {
   readonly services: readonly Service[];
   readonly channels: () => readonly ChannelState[];
   readonly test: (signal: AbortSignal) => Promise<readonly ChannelTest[]>;
 }
 
-/** Creates one service for each channel, so that none delays another, and one for the dead-man requests. */
+/** Creates one service per channel, so that no channel delays another, and one for the dead-man requests. */
 export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier {
   const { clock, post = createPostJson(config.network), mail = createSendMail(config.network) } = deps;
   const acceptedAtMs = new Map<string, number>();
@@ -82,7 +82,7 @@ export function createNotifier(config: NotifyConfig, deps: NotifyDeps): Notifier
   };
 }
 
-/** Tests every channel once, and logs those that fail: a channel that cannot be reached shows before the first alert. */
+/** Tests every channel once and logs failures, so that an unreachable channel is noticed before the first alert. */
 function startTest(
   test: (reason: string, signal: AbortSignal) => Promise<readonly ChannelTest[]>,
   logger: Logger,
@@ -129,7 +129,7 @@ function deadManServices(
   ];
 }
 
-/** Result of a test of one channel. `error` is null when the receiver accepted the notification. */
+/** Result of testing one channel. `error` is null if the receiver accepted the notification. */
 export interface ChannelTest {
   readonly channel: string;
   readonly kind: string;
@@ -138,15 +138,15 @@ export interface ChannelTest {
 
 interface TestOptions {
   readonly clock: Clock;
-  /** Why there is a test, as the last part of a sentence. */
+  /** Why the test is sent, phrased as the end of a sentence. */
   readonly reason: string;
-  /** Links that the test shows. */
+  /** Links shown in the test. */
   readonly links: LinkRoots;
 }
 
 /**
- * Sends a test notification and its end to each channel, once, in parallel. Nothing is repeated and nothing is stored:
- * the caller sees which channel fails and why.
+ * Sends a test notification and its end to each channel, once, in parallel. Nothing is repeated or stored: the caller sees which
+ * channel fails and why.
  */
 export async function testChannels(
   channels: readonly Channel[],
@@ -170,7 +170,7 @@ export async function testChannels(
   );
 }
 
-/** The two events of a test. Each test has ids of its own, so that a receiver shows it again. */
+/** The two events of a test. Each test has its own ids, so that a receiver shows it again. */
 function testEvents(nowMs: number, { reason, links: roots }: TestOptions): readonly AlertEvent[] {
   const { dashboard, page } = eventLinks(roots, {
     alert: "test",

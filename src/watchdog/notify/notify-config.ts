@@ -9,17 +9,17 @@ import type { DeadManConfig } from "./dead-man.ts";
 import { escalationSchema, refuseEscalation, toEscalation } from "./escalation-config.ts";
 import type { ReminderTimes, Escalation } from "../alerts/notifications.ts";
 
-/** Configuration of the notifications. */
+/** Configuration for notifications. */
 export interface NotifyConfig {
   readonly channels: readonly ChannelConfig[];
   readonly groupWaitMs: number;
   readonly reminders: ReminderTimes;
   readonly escalation: Escalation;
-  /** Prefix of runbook file names. */
+  /** Prefix for runbook file names. */
   readonly runbooks: string;
-  /** Pages that notifications lead to; section `links` of the file. */
+  /** Pages that notifications link to, from the file's `links` section. */
   readonly links?: PublicLinks;
-  /** Send a test notification to every channel when the watchdog starts. */
+  /** Sends a test notification to every channel when the watchdog starts. */
   readonly testsAtStart?: boolean;
   readonly deadMan?: DeadManConfig;
   /** How receivers are reached over HTTP and SMTP; see `WatchdogConfig`. */
@@ -28,7 +28,7 @@ export interface NotifyConfig {
 
 const REMINDERS = 'up to ten durations such as "1h, 4h, 24h", each at least 1s, or "0s" for none';
 
-/** Accepts "12h" or "1h, 4h, 24h"; outputs ms. "0s" is none. */
+/** Accepts "12h" or "1h, 4h, 24h"; outputs ms. "0s" means none. */
 const reminder = (initial: string, severity: string) =>
   z
     .string({ error: issueText("is not a text", REMINDERS) })
@@ -58,7 +58,7 @@ const deadMan = z.strictObject({
   deadline: durationField(100).prefault("10s").describe("limit for one request"),
 });
 
-/** Schema of the section `notify`. */
+/** Schema of the `notify` section. */
 export const notifySchema = z
   .strictObject({
     channels: z

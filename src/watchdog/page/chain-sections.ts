@@ -40,7 +40,7 @@ import {
 } from "../policy/standing-texts.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 
-/** The chain's other facts: planned upgrade, payments, compared prices. Foreign texts are escaped. */
+/** Other facts about the chain: planned upgrade, payments, compared prices. Text from other hosts is escaped. */
 export function chainSections({ upgrade, payments = [], compared }: WatchdogStatus, nowMs: number): Html {
   return html`${upgrade !== undefined && upgradeSection(upgrade, nowMs)}
 ${paymentSection(payments)}
@@ -49,7 +49,9 @@ ${compared !== undefined && priceSection(compared)}`;
 
 type Row = PriceComparison | NotCompared;
 
-/** The sidecars' prices beside the chain's and the median of all sidecars. Empty when nothing is configured to compare with. */
+/**
+ * The sidecars' prices next to the chain's prices and the median of all sidecars. Empty if nothing is configured for comparison.
+ */
 function priceSection({ comparisons, notCompared }: ComparedPrices): Html | undefined {
   // One sidecar alone has no median, which is normal.
   const refused = notCompared.filter(({ reference }) => reference === "chain");
@@ -85,7 +87,7 @@ function valueText(row: Row, name: "own" | "other"): string {
   return "reason" in row ? "–" : formatPrice(row[name], row.decimals);
 }
 
-/** The planned upgrade of the chain. `nowMs`: the time of the page. Texts of the plan are escaped. */
+/** The chain's planned upgrade. `nowMs`: time of the page. Text from the plan is escaped. */
 function upgradeSection(upgrade: UpgradeCountdown, nowMs: number): Html {
   const { plan } = upgrade;
   return html`<h2>Upgrade of the chain</h2><p>${countdownText(upgrade, nowMs)}.${
@@ -102,10 +104,10 @@ const TONES: Readonly<Record<PaymentState, Tone>> = {
   missing: "warn",
 };
 
-/** Payments that the page lists. */
+/** Number of payments listed on the page. */
 const SHOWN = 3;
 
-/** The payments of the last closed months, newest first. Empty before the first search. */
+/** Payments for the last closed months, newest first. Empty before the first search. */
 function paymentSection(payments: readonly Payment[]): Html | undefined {
   if (payments.length === 0) return undefined;
   const items = payments
@@ -119,7 +121,7 @@ function paymentSection(payments: readonly Payment[]): Html | undefined {
   return html`<h2>Payments</h2><ul>${items}</ul>`;
 }
 
-/** Names of the states for people. */
+/** Display names of the states. */
 const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
   equal: "as expected",
   differs: "differs",
@@ -129,7 +131,7 @@ const STATE_NAMES: Readonly<Record<PaymentState, string>> = {
   missing: "missing",
 };
 
-/** Signing window, jail, and the validator among the others of its set. Empty when the chain is not read. */
+/** Signing window, jail, and how the validator compares with the others in its set. Empty if the chain is not read. */
 export function standingSection({ standing, polledAtMs }: WatchdogStatus): Html {
   if (standing === undefined || polledAtMs === undefined) return html``;
   const window = html`<h2>Signing and jail</h2>${jailNotice(standing.jail, polledAtMs)}${windowFacts(standing)}`;

@@ -43,13 +43,13 @@ export interface PageDeps {
   /** Of the program. */
   readonly version: string;
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Counts that are in memory; undefined before the first reading. */
+  /** Counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The same with older ones. May throw, for example when the disk fails. */
+  /** The same, including older counts. May throw, for example when the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "silences" | "history" | "outbox">;
   readonly channels: () => readonly ChannelState[];
-  /** undefined when the configuration cannot be loaded again. */
+  /** Undefined if the configuration cannot be reloaded. */
   readonly reloadStatus?: () => ReloadStatus | undefined;
 }
 
@@ -62,7 +62,7 @@ export interface PageSettings {
   readonly notify: Pick<NotifyConfig, "runbooks" | "escalation" | "links">;
 }
 
-/** Creates the routes of the pages, and `GET /api/overview`. */
+/** Creates the routes for the pages and `GET /api/overview`. */
 export function createWatchdogPage(config: PageSettings, deps: PageDeps): readonly ApiRoute[] {
   const { clock, version, statuses, ledger, alerting, channels, reloadStatus } = deps;
   const { maintenance, notify } = config;
@@ -102,26 +102,26 @@ export function createWatchdogPage(config: PageSettings, deps: PageDeps): readon
 
 /** Content of the watchdog's pages. */
 export interface WatchdogPageInput extends Freshness, Pick<AlertingState, "silences" | "history"> {
-  /** One for each validator, at least one. */
+  /** One per validator, at least one. */
   readonly statuses: readonly WatchdogStatus[];
-  /** Counts of a validator; undefined before its first reading. */
+  /** A validator's counts; undefined before its first reading. */
   readonly ledgerOf: (validator: string) => LedgerView | undefined;
   readonly plotsOf: (status: WatchdogStatus) => ValidatorPlots | undefined;
   readonly maintenance: readonly MaintenanceWindow[];
   readonly channels: readonly ChannelState[];
   /** Notifications that were never delivered, oldest first. */
   readonly lost: readonly LostDelivery[];
-  /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
+  /** URL of the runbook folder, with a trailing slash; if empty, the runbooks that the watchdog serves. */
   readonly runbooks: string;
-  /** Absent: nothing is escalated. */
+  /** If absent, nothing is escalated. */
   readonly escalation?: Escalation;
-  /** undefined when the configuration cannot be loaded again. */
+  /** Undefined if the configuration cannot be reloaded. */
   readonly reloads?: ReloadStatus | undefined;
 }
 
 type Sections = (entry: ValidatorEntry, input: WatchdogPageInput) => readonly PageSection[];
 
-/** The pages of one validator, below its own. */
+/** One validator's pages, under its own path. */
 const VALIDATOR_PAGES: readonly {
   readonly path: string;
   readonly name: string;
@@ -162,9 +162,9 @@ const VALIDATOR_PAGES: readonly {
 ];
 
 /**
- * The pages of the watchdog. One validator: the first page is its screen. Several: a table of all, and a page for each at
- * `/validators/NAME`. All numbers of a page are of the poll whose time its head has. Texts of other hosts are escaped.
- * `others`: further pages for the navigation.
+ * The watchdog's pages. With one validator, the first page is its screen. With several, it is a table of all of them, and each
+ * has a page at `/validators/NAME`. All numbers on a page come from the poll whose time is shown in the header. Text from other
+ * hosts is escaped. `others`: further pages for the navigation.
  */
 export function watchdogPages(
   read: () => WatchdogPageInput,
@@ -211,7 +211,7 @@ export function watchdogPages(
   ];
 }
 
-/** The time of what a status says. */
+/** The time that a status refers to. */
 function timeOf({ polledAtMs, startedAtMs }: WatchdogStatus): number {
   return polledAtMs ?? startedAtMs;
 }
@@ -220,13 +220,13 @@ function entriesOf(input: WatchdogPageInput): readonly ValidatorEntry[] {
   return input.statuses.map((status) => ({ status, pay: payStatusOf(status, input) }));
 }
 
-/** Firing alerts of all validators, so that a tab tells of a problem whatever it shows. */
+/** Number of firing alerts for all validators, so that a browser tab shows a problem whatever page is open. */
 function countedTitle({ statuses }: WatchdogPageInput): string {
   const firing = statuses.reduce((sum, { alerts }) => sum + causesOf(alerts).length, 0);
   return firing > 0 ? `(${firing}) ` : "";
 }
 
-/** With one validator, the pages of that one; with several, those of the shown one. */
+/** With a single validator, its pages; with several, the pages of the validator shown. */
 function navOf(
   { statuses }: WatchdogPageInput,
   shown: string | undefined,
@@ -277,7 +277,7 @@ function fleetPage(
   };
 }
 
-/** One screen: is it paid, how much may still be missed, what happens now, and the days of the month. */
+/** One screen: is the validator paid, how much may it still miss, what is happening now, and the days of the month. */
 function oneScreen({ status, pay }: ValidatorEntry, input: WatchdogPageInput): readonly PageSection[] {
   const plots = input.plotsOf(status);
   const { current } = status;
@@ -346,7 +346,7 @@ function notificationPage(
   };
 }
 
-/** What a reader must know besides the pay: each in one line that leads to its page. `status`: only of this validator. */
+/** What a reader must know besides the pay: one line each, with a link to its page. `status`: only for this validator. */
 function notices(input: WatchdogPageInput, status: WatchdogStatus | undefined): Html {
   const { channels, lost, silences, reloads, nowMs, statuses } = input;
   const silent = silences.filter(
@@ -383,7 +383,7 @@ function alertContext(
   return { nowMs, runbooks, escalation, costOf, isPolled: status.polledAtMs !== undefined };
 }
 
-/** A row of the overviews for each validator. */
+/** One row per validator for the overviews. */
 function validatorParts(input: WatchdogPageInput): readonly PartRow[] {
   return entriesOf(input).map(({ status, pay }) => ({
     name: `validator ${status.validator}`,

@@ -13,16 +13,16 @@ const SLOTS = DAY_MS / SLOT_MS;
 
 /** The last 24 hours. */
 export interface LastDay {
-  /** Start of the first quarter of an hour. */
+  /** Start of the first quarter-hour. */
   readonly fromMs: number;
-  /** State of each quarter of an hour, oldest first. */
+  /** State of each quarter-hour, oldest first. */
   readonly slots: readonly HourState[];
   readonly counts: BlockCounts;
 }
 
 /**
- * Sorts the minutes of the last 24 hours into quarters of an hour. Minutes are stored for 12 hours; an older quarter has the state of its
- * hour, as far as its minutes do not have all blocks of the hour: counting can have begun in it.
+ * Groups the minutes of the last 24 hours into quarter-hours. Minutes are stored for 12 hours; an older quarter-hour gets the
+ * state of its hour, unless the stored minutes already contain all blocks of the hour: counting may have begun in it.
  */
 export function lastDayOf(ledger: LedgerView, least: LeastRates, nowMs: number): LastDay {
   const fromMs = Math.floor(nowMs / SLOT_MS + 1) * SLOT_MS - DAY_MS;
@@ -70,7 +70,7 @@ const BASE = 62;
 const HEIGHT = BASE + 18;
 const BAR = short(STEP * 0.8);
 const STATES = ["good", "weak", "bad", "unknown", "estimated"] as const;
-/** Heights of bars by state: states differ in form, not in colour alone. */
+/** Bar heights by state: states differ in shape, not just in colour. */
 const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; readonly style: string }>> = {
   good: { height: short((BASE - TOP) * 0.4), style: "b-good" },
   weak: { height: short((BASE - TOP) * 0.7), style: "b-weak" },
@@ -79,7 +79,7 @@ const BARS: Readonly<Record<(typeof STATES)[number], { readonly height: string; 
   estimated: { height: short((BASE - TOP) * 0.4), style: "b-hollow" },
 };
 
-/** Draws the last 24 hours: a bar for each quarter of an hour. */
+/** Draws the last 24 hours: one bar per quarter-hour. */
 export function dayPlot({ fromMs, slots, counts }: LastDay): Html {
   const first = slots.findIndex((state) => state !== "none");
   const before = first === -1 ? SLOTS : first;
@@ -98,7 +98,7 @@ ${hourLabels(fromMs)}
 </svg></figure>`;
 }
 
-/** Of "18:00", and its distance from the tick. */
+/** Width of "18:00", plus its distance from the tick. */
 const LABEL_WIDTH = 40;
 
 /** Every sixth hour of the day. */

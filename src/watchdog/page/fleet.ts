@@ -10,7 +10,7 @@ import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { type HourState, stateOf } from "./month-plots.ts";
 import { BOUNDARY_STATES, causesOf, PAY_STATES, type PayStatus } from "./pay-status.ts";
 
-/** A validator with its pay status. */
+/** A validator and its pay status. */
 export interface ValidatorEntry {
   readonly status: WatchdogStatus;
   readonly pay: PayStatus;
@@ -39,12 +39,12 @@ export function validatorPath(name: string): string {
   return `/validators/${encodeURIComponent(name)}`;
 }
 
-/** The success rate of the month. */
+/** The month's success rate. */
 export function rateText({ current: { rate } }: WatchdogStatus): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }
 
-/** All validators in one table, the gravest first. */
+/** All validators in one table, the most serious first. */
 export function fleetTable(
   all: readonly ValidatorEntry[],
   ledgerOf: (validator: string) => LedgerView | undefined,
@@ -119,7 +119,7 @@ const TREND_BARS: Readonly<Record<HourState, TrendBar>> = {
   none: null,
 };
 
-/** The last 24 hours of a validator, a bar for each hour. */
+/** A validator's last 24 hours, one bar per hour. */
 export function lastDayTrend(
   status: WatchdogStatus,
   ledger: LedgerView | undefined,

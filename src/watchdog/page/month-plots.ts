@@ -16,21 +16,21 @@ import { formatPercent, isAtLeast, type LeastRates, successRate, toRatio } from 
 import { TIER_NAMES } from "./pay-status.ts";
 
 /**
- * State of an hour. "good", "weak" and "bad": at or above the boundary of the full reward, between the boundaries, below both.
- * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no block.
+ * State of an hour. "good", "weak" and "bad": at or above the full-reward boundary, between the boundaries, below both.
+ * "unknown": mostly without a known result. "estimated": counted before the first reading. "none": no blocks.
  */
 export type HourState = "good" | "weak" | "bad" | "unknown" | "estimated" | "none";
 
-/** One day of a strip. */
+/** One day in a strip. */
 export interface StripDay {
   readonly startMs: number;
   readonly counts: BlockCounts;
-  /** 24 states; empty when only the day's counts are known. */
+  /** 24 states; empty if only the day's counts are known. */
   readonly hours: readonly HourState[];
   readonly state: HourState;
 }
 
-/** Sorts the hours of a month from a day on into days. Days after now are left out. */
+/** Groups a month's hours by day, from a given day on. Future days are left out. */
 export function stripOf(
   ledger: LedgerView,
   least: LeastRates,
@@ -53,19 +53,19 @@ export function stripOf(
   });
 }
 
-/** Leaves out the days before the first one with a block: a watchdog that is younger than the month knows nothing of them. */
+/** Leaves out the days before the first day with a block: a watchdog that started during the month knows nothing about them. */
 export function sinceFirstBlock(days: readonly StripDay[]): readonly StripDay[] {
   const first = days.findIndex(({ state }) => state !== "none");
   return first < 0 ? [] : days.slice(first);
 }
 
-/** A range of time that begins with a day (UTC), ms. */
+/** A time range that starts at the beginning of a day (UTC), ms. */
 export interface HourRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Returns the state of an hour, or of another short time. */
+/** Returns the state of an hour or another short period. */
 export function stateOf(rollup: Rollup | undefined, least: LeastRates): HourState {
   if (rollup === undefined) return "none";
   const { counts, estimated } = rollup;
@@ -83,12 +83,15 @@ const CELL = 11;
 const WIDTH = LEFT + 24 * CELL + 50;
 const TOP_LABELS = 16;
 
-/** Height of a row: a young month has few, and room for them; a whole one must fit on a screen with the rest of the page. */
+/**
+ * Row height: a month that has just begun has few rows, and space for them; a whole month must fit on one screen with the rest of
+ * the page.
+ */
 function rowHeight(days: number): number {
   return days > 24 ? 11 : days > 10 ? 13 : 22;
 }
 
-/** Height of a bar by state, in tenths of a row: states differ in form, not in colour alone. */
+/** Bar height by state, in tenths of a row: states differ in shape, not just in colour. */
 const BARS: Readonly<
   Record<Exclude<HourState, "none">, { readonly height: number; readonly style: string }>
 > = {
@@ -103,7 +106,7 @@ const DRAWN = ["good", "weak", "bad", "unknown", "estimated"] as const;
 
 type Drawn = (typeof DRAWN)[number];
 
-/** Days of a month as they are drawn, and their sums. */
+/** Days of a month as drawn, and their totals. */
 export interface StripPart {
   readonly days: number;
   readonly counts: BlockCounts;
@@ -113,7 +116,7 @@ export interface StripPart {
   readonly labels: Html;
 }
 
-/** Renders days of a month whose first row is that of the day `firstMs`, and which has `shown` rows in all. */
+/** Renders days of a month whose first row is the day `firstMs` and which has `shown` rows in total. */
 export function stripPart(
   days: readonly StripDay[],
   { firstMs, shown }: { readonly firstMs: number; readonly shown: number },
@@ -151,7 +154,7 @@ export function stripPart(
   };
 }
 
-/** Draws a month from consecutive parts: a row for each day until now, a bar for each hour. */
+/** Draws a month from consecutive parts: one row per day up to now, one bar per hour. */
 export function monthStrip(parts: readonly StripPart[], month: Month): Html {
   const days = parts.reduce((sum, part) => sum + part.days, 0);
   const height = TOP_LABELS + days * rowHeight(days) + 2;
@@ -167,7 +170,7 @@ ${bars}${parts.map(({ labels }) => labels)}
 </svg></figure>`;
 }
 
-/** What the bars mean, below the plots that have them. */
+/** Explains the bars, below the plots that contain them. */
 export const STATE_KEY = html`<p class="muted key-line"><span class="entry"><span class="key k-good"></span>short: good</span> <span class="entry"><span class="key k-weak"></span>middle: below full pay</span> <span class="entry"><span class="key k-bad"></span>tall: below any pay</span> <span class="entry"><span class="key k-none"></span>outline: unknown or estimated</span></p>`;
 
 function dayOf(startMs: number): number {
@@ -195,10 +198,13 @@ function stripSummary(parts: readonly StripPart[]): string {
   return `${grouped(good)} good, ${grouped(bad)} bad and ${grouped(unknown)} unknown blocks; ${counted(count("bad"), "hour")} below any pay, ${count("weak")} below full pay, ${count("unknown")} unknown`;
 }
 
-/** Incidents in the table: the newest ones. */
+/** Maximum number of incidents in the table: the newest ones. */
 const MAX_INCIDENTS = 40;
 
-/** The month's incidents as a table, newest first. `placeless`: bad blocks before the first reading, which are in days and in no hour. */
+/**
+ * The month's incidents as a table, newest first. `placeless`: bad blocks before the first reading, which are counted by day but
+ * not by hour.
+ */
 export function incidentTable(incidents: readonly CostedIncident[], placeless: bigint): Html {
   const text = placelessText(placeless);
   if (incidents.length === 0) return html`<p>No incident: no block of a known hour was missed.${text}</p>`;
@@ -221,7 +227,7 @@ export function incidentTable(incidents: readonly CostedIncident[], placeless: b
   }`;
 }
 
-/** Bad blocks of the days that are in no hour. */
+/** Bad blocks that are counted in days but not in any hour. */
 export function placelessBlocks(ledger: LedgerView, { fromMs, toMs }: HourRange): bigint {
   return badEstimates(ledger.days(fromMs, toMs)) - badEstimates(ledger.hours(fromMs, toMs));
 }
@@ -230,20 +236,20 @@ function badEstimates(rollups: readonly Rollup[]): bigint {
   return rollups.reduce((sum, { estimated }) => sum + estimated.bad, 0n);
 }
 
-/** Blocks before the first reading are booked in days, and in no hour. */
+/** Blocks before the first reading are counted by day, but not by hour. */
 function placelessText(blocks: bigint): string {
   return blocks > 0n
     ? ` The hour of ${counted(Number(blocks), "bad block")} before the first reading is not known.`
     : "";
 }
 
-/** A point of the month's rate: time, and the rate of all blocks of the month up to it. */
+/** A point on the month's rate curve: a time, and the rate of all the month's blocks up to it. */
 interface RatePoint {
   readonly atMs: number;
   readonly ratio: number;
 }
 
-/** Returns the month's rate at the end of each day, and now. */
+/** Returns the month's rate at the end of each day and now. */
 export function ratePoints(
   ledger: LedgerView,
   { month, rate }: Assessment,
@@ -265,10 +271,10 @@ const PLOT_HEIGHT = 190;
 const RIGHT = PLOT_WIDTH - 46;
 const TOP = 8;
 const BASE = PLOT_HEIGHT - 20;
-/** Least height of the axis above its lowest value, so that small differences are not drawn as cliffs. */
+/** Minimum range of the axis above its lowest value, so that small differences are not drawn as cliffs. */
 const LEAST_RANGE = 0.02;
 
-/** Width of "end of month" and of half of "now" beside it. */
+/** Width of "end of month" plus half of "now" next to it. */
 const END_LABEL = 100;
 
 /** Draws the month's rate, the boundaries, and the forecast with its band. */

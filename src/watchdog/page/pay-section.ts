@@ -30,7 +30,7 @@ import { ENOUGH_BLOCKS, formatPercent, type Tier } from "../policy/reward-tier.t
 import type { MonthStatus, WatchdogStatus } from "../polling/watchdog-status.ts";
 import { BOUNDARY_STATES, type PayStatus, tierNow, TIER_NAMES } from "./pay-status.ts";
 
-/** The four values that matter: rate, allowance, pay, and what may cost next. `nowMs`: time of the status. */
+/** The four values that matter: rate, allowance, pay, and what may cost pay next. `nowMs`: time of the status. */
 export function payFacts(status: WatchdogStatus, pay: Pick<PayStatus, "kind">, nowMs: number): Html {
   return factGrid([rateFact(status), allowanceFact(status), payFact(status), riskFact(status, pay, nowMs)]);
 }
@@ -53,7 +53,7 @@ function rateFact({ current, assessment }: WatchdogStatus): Fact {
   };
 }
 
-/** How many further blocks can be bad before the next part of the pay is lost. */
+/** How many more blocks may be bad before the next part of the pay is lost. */
 function allowanceFact({ assessment }: WatchdogStatus): Fact {
   const name = "Allowance left";
   const all = assessment?.headroom ?? [];
@@ -105,10 +105,10 @@ function payFact({ assessment }: WatchdogStatus): Fact {
   };
 }
 
-/** Something that may cost pay or more. */
+/** Something that may cost pay or worse. */
 interface Risk {
   readonly what: string;
-  /** Time until it happens; 0: now. */
+  /** Time until it happens; 0 means now. */
   readonly inMs: number;
   readonly detail: string;
 }
@@ -171,7 +171,7 @@ function risksOf({ assessment, standing, upgrade, current }: WatchdogStatus, now
   ];
 }
 
-/** When a part of the pay is lost: at the loss of the last hours if that is too high, otherwise at the loss that lasts. */
+/** When part of the pay is lost: at the loss rate of the last hours if that is too high, otherwise at the lasting loss rate. */
 function lossOf(
   { state, boundary, outageMs, lostInMs, burnRates }: Headroom,
   { least }: Policy,
@@ -185,12 +185,12 @@ function lossOf(
 
 const TIER_TONES = { full: "good", proportional: "warn", none: "bad" } as const;
 
-/** Values are not green: they are of the last poll, also when the watchdog cannot see any more. */
+/** Values are not shown in green: they come from the last poll, even if the watchdog can no longer see anything. */
 function tierTone(tier: Tier): Tone | undefined {
   return tier === "full" ? undefined : TIER_TONES[tier];
 }
 
-/** Everything about the pay of the month. */
+/** All details about the month's pay. */
 export function payDetails(status: WatchdogStatus): Html {
   const { current, assessment } = status;
   const { counts, estimated } = current;
@@ -247,7 +247,7 @@ function boundsText(assessment: Assessment | undefined): string | undefined {
   return `with unknown blocks: ${formatPercent(bounds.low)} % to ${formatPercent(bounds.high)} %`;
 }
 
-/** How far each boundary is away, in blocks and in time. */
+/** How far away each boundary is, in blocks and in time. */
 export function headroomSection({ assessment }: WatchdogStatus): Html {
   if (assessment === undefined || assessment.headroom.length === 0)
     return html`<h2>Allowance</h2><p>Not known yet: it needs a counted block and the time between blocks.</p>`;
@@ -276,7 +276,7 @@ export function headroomSection({ assessment }: WatchdogStatus): Html {
   return html`<h2>Allowance</h2>${dataTable({ caption: `Further bad blocks that the month can have${rest}`, columns, rows: headroom })}${regimeTable(assessment)}`;
 }
 
-/** The end of the month if its rest is like the last hours, the last days, and the month. */
+/** How the month ends if the rest of it is like the last hours, the last days, or the month so far. */
 function regimeTable(assessment: Assessment): Html | undefined {
   const forecast = foundedForecast(assessment);
   if (forecast === undefined) return undefined;
@@ -332,7 +332,7 @@ export function monthSection(months: readonly MonthStatus[]): Html {
   return html`<h2>Months</h2>${dataTable({ caption: "By the specification's boundaries", columns, rows: months })}`;
 }
 
-/** An amount with at most six digits, and its exact value as a title. */
+/** An amount with at most six digits, with its exact value as the title. */
 function money(cents: bigint, { currency }: Assessment["policy"]): Html {
   const exact = formatCents(cents, currency, "\u202f");
   const short = formatShort(cents, { name: currency ?? "", exponent: 2 }, "\u202f").trimEnd();

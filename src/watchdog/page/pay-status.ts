@@ -6,13 +6,13 @@ import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 import { grouped, type Tone } from "../../platform/web/parts.ts";
 import { type Freshness, whyBlind } from "../polling/freshness.ts";
 
-/** States of a validator's pay in this month, the gravest first. */
+/** States of a validator's pay for the current month, most serious first. */
 export const PAY_STATES = ["lost", "cannot-see", "losing", "part-lost", "warning", "early", "paid"] as const;
 
-/** What becomes of a part of the pay, in the words of the pages. */
+/** What happens to part of the pay, in the words used on the pages. */
 export const BOUNDARY_STATES = { open: "can still be lost", clinched: "safe", lost: "lost" } as const;
 
-/** What a month pays, in the words of the pages. */
+/** What a month pays, in the words used on the pages. */
 export const TIER_NAMES: Readonly<Record<Tier, string>> = {
   full: "full pay",
   proportional: "a part of the pay",
@@ -32,9 +32,9 @@ export interface PayStatus {
 }
 
 /**
- * Returns the pay status of a validator. Never good when the last poll is old, when no node could be read, or when nothing was
- * counted. A month with hardly any seen block goes by the rate of recent days; without these, it is too early to say. A lost
- * boundary and a firing alert are shown even then.
+ * Returns a validator's pay status. Never good if the last poll is old, no node could be read, or nothing was counted. If hardly
+ * any blocks have been seen this month, the rate of recent days is used; without it, it is too early to say. A lost boundary or a
+ * firing alert is shown even then.
  */
 export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus {
   if (boundaryState(status, "none") === "lost")
@@ -64,7 +64,7 @@ export function payStatusOf(status: WatchdogStatus, fresh: Freshness): PayStatus
   return paidStatus(status, tier, worst);
 }
 
-/** Returns the status of a validator that loses nothing that is known. `tier` is undefined when it is too early to say. */
+/** Returns the status of a validator with no known loss. `tier` is undefined if it is too early to say. */
 function paidStatus(
   status: WatchdogStatus,
   tier: Tier | undefined,
@@ -113,13 +113,13 @@ function isEarlyMonth({ assessment }: WatchdogStatus): boolean {
   return assessment !== undefined && isEarly(assessment);
 }
 
-/** The tier that the month ends in if the present loss goes on; without a forecast, that of its present rate. */
+/** The tier in which the month ends if the present loss continues; without a forecast, the tier for its present rate. */
 function expectedTier(status: WatchdogStatus): Tier | undefined {
   const forecast = foundedForecast(status.assessment)?.tiers.middle;
   return isEarlyMonth(status) ? forecast : (forecast ?? tierNow(status));
 }
 
-/** The rate that {@link expectedTier} goes by: "its present rate", "the rate of recent days", "the rate of its forecast". */
+/** The rate on which {@link expectedTier} is based: "its present rate", "the rate of recent days", "the rate of its forecast". */
 function rateText(status: WatchdogStatus): string {
   if (isEarlyMonth(status)) return `the rate of ${status.assessment?.forecast?.basis}`;
   return expectedTier(status) === tierNow(status) ? "its present rate" : "the rate of its forecast";
@@ -131,7 +131,7 @@ function earlyText({ assessment, current }: WatchdogStatus): string {
   return `Too early to say: ${seen} of this month seen, ${missed === 0n ? "none" : grouped(missed)} of them bad`;
 }
 
-/** Firing alerts that mean something for pay, the most severe first; those that others cause last. */
+/** Firing alerts that matter for pay, most severe first; alerts caused by others come last within their severity. */
 function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   const order = { critical: 0, warning: 1, info: 2 } as const;
   const rank = ({ rule, state }: AlertStatus): number =>
@@ -141,12 +141,12 @@ function firingOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
     .toSorted((a, b) => rank(a) - rank(b));
 }
 
-/** Firing alerts without those that others mute. */
+/** Firing alerts, except those muted by others. */
 export function causesOf(alerts: readonly AlertStatus[]): readonly AlertStatus[] {
   return firingOf(alerts).filter(({ state }) => mutedBy(state?.quietReason) === undefined);
 }
 
-/** The tier by the policy that pays, or by the specification before the first poll. */
+/** The tier under the policy that pays or, before the first poll, under the specification. */
 export function tierNow({
   assessment,
   current,

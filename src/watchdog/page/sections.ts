@@ -17,7 +17,7 @@ import type { Silence } from "../alerts/silence.ts";
 import type { LostDelivery } from "../alerts/outbox.ts";
 import type { ChannelState } from "../notify/notifier.ts";
 
-/** The sources that the last poll read. Ages are those at the poll. */
+/** The sources read by the last poll. Ages are as of that poll. */
 export function sourceSection({ sources, pairs, prices, polledAtMs, chainId }: WatchdogStatus): Html {
   if (polledAtMs === undefined) return html`<h2>Sources</h2><p>The first poll has not ended yet.</p>`;
   const columns: readonly Column<SourceStatus>[] = [
@@ -43,7 +43,7 @@ ${absent.length > 0 && html`<p>The chain has no ${absent.join(" and no ")}: what
 ${dataTable({ caption: "At the last poll", columns, rows: sources.filter(({ isAbsent }) => !isAbsent) })}`;
 }
 
-/** What a chain has none of. */
+/** What a chain may lack. */
 const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-prices": "price module",
   "chain-revenue": "revenue module",
@@ -51,7 +51,7 @@ const ABSENT_NAMES: Readonly<Partial<Record<SourceName, string>>> = {
   "chain-slashing": "slashing module",
 };
 
-/** Which of several URLs is used, and which failed. */
+/** Which of several URLs is in use, and which failed. */
 function endpointText({ endpoints = [] }: SourceStatus): Html | string {
   const used = endpoints.findIndex(({ isUsed }) => isUsed);
   if (used === -1) return "";
@@ -98,7 +98,7 @@ export function silenceSection(
   }${windows.map(({ validator, reason }) => html`<p>${badge("warn", "maintenance")} of ${validator}: ${reason}</p>`)}`;
 }
 
-/** Who is notified, and what was not or never delivered. `pending`: deliveries that are not accepted yet, by channel. */
+/** Who is notified, and what was not yet or never delivered. `pending`: deliveries not accepted yet, by channel. */
 export function notificationSection(
   channels: readonly ChannelState[],
   lost: readonly LostDelivery[],
@@ -139,25 +139,25 @@ export function notificationSection(
   return html`<h2>Notifications</h2>${line}${channels.length > 0 && states}${lost.length > 0 && letters}`;
 }
 
-/** Input of {@link alertLines} besides the alerts. */
+/** Input for {@link alertLines}, other than the alerts. */
 interface AlertContext {
   readonly nowMs: number;
   /** True after the first poll. */
   readonly isPolled: boolean;
-  /** URL of the folder of the runbooks, with a slash at its end; empty: those that the watchdog serves. */
+  /** URL of the runbook folder, with a trailing slash; if empty, the runbooks that the watchdog serves. */
   readonly runbooks: string;
-  /** What a firing alert cost so far; undefined for one that is not about missed votes. */
+  /** What a firing alert has cost so far; undefined if the alert is not about missed votes. */
   readonly costOf: (alert: AlertState) => Cost | undefined;
-  /** Absent: nothing is escalated. */
+  /** If absent, nothing is escalated. */
   readonly escalation?: Escalation | undefined;
 }
 
 type OpenAlert = AlertStatus & { readonly state: AlertState };
 
-/** Alerts that are shown before the others are folded. */
+/** Number of alerts shown before the others are folded. */
 const MAX_LINES = 8;
 
-/** The alerts that are firing, pending, or recently resolved: each in a line that opens to its meaning, cost and action. */
+/** Firing, pending and recently resolved alerts, one line each, which expands to show meaning, cost and action. */
 export function alertLines(alerts: readonly AlertStatus[], context: AlertContext): Html {
   const open = alerts.flatMap((alert): readonly OpenAlert[] =>
     alert.state === undefined ? [] : [{ ...alert, state: alert.state }],
@@ -196,7 +196,7 @@ function item({ alert, consequences }: CauseGroup<OpenAlert>, context: AlertCont
 `;
 }
 
-/** The alerts that another one causes, in small: each has its runbook and its place on the page. */
+/** The alerts caused by another alert, in small: each with its runbook and its place on the page. */
 function consequenceList(consequences: readonly OpenAlert[], { runbooks }: AlertContext): Html {
   const parts = consequences.map(({ rule: { condition }, state, validator }, index) => {
     const { name, title } = condition;
@@ -206,7 +206,7 @@ function consequenceList(consequences: readonly OpenAlert[], { runbooks }: Alert
   return html`<small class="muted">Also: ${parts}.</small>`;
 }
 
-/** Who works on a firing alert, or when others are notified since nobody does. */
+/** Who is working on a firing alert or, if nobody is, when others are notified. */
 function acknowledgedText({ rule, state }: OpenAlert, { nowMs, escalation }: AlertContext): Html | string {
   if (state.phase !== "firing") return "";
   const { acknowledged, escalation: taken } = state;

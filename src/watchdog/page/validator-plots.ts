@@ -25,14 +25,14 @@ import {
 
 export interface PlotsDeps {
   readonly clock: Clock;
-  /** Counts that are in memory; undefined before the first reading. */
+  /** Counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The same with older ones. May throw, for example when the disk fails. */
+  /** The same, including older counts. May throw, for example when the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alerting: () => Pick<AlertingState, "history">;
 }
 
-/** What is drawn of a validator's month. */
+/** The plots for a validator's month. */
 export interface ValidatorPlots {
   readonly lastDay: Html;
   /** Hour by hour, up to now. */
@@ -42,9 +42,9 @@ export interface ValidatorPlots {
   readonly incidents: Html;
 }
 
-/** A part of the month as it is shown. */
+/** A part of the month, as shown. */
 interface MonthPart {
-  /** The first day of the month that is shown. */
+  /** First day of the month that is shown. */
   readonly firstMs: number;
   readonly strip: StripPart;
   readonly incidents: readonly Incident[];
@@ -52,8 +52,8 @@ interface MonthPart {
 }
 
 /**
- * Creates a renderer of plots, which returns undefined when no block is counted yet. Days that are over are rendered again only when
- * their counts or alerts changed: they are most of the work, and all of what is read from the disk.
+ * Creates a renderer for plots, which returns undefined if no block has been counted yet. Past days are rendered again only when
+ * their counts or alerts have changed: they are most of the work, and everything that is read from disk.
  */
 export function createPlots({
   clock,
@@ -119,7 +119,7 @@ function plotsOf(
   };
 }
 
-/** Without `firstMs`, the part is the first one: it begins with its first day that has a block, or after it. */
+/** Without `firstMs`, this is the first part: it starts at its first day that has a block, or after the range if none has. */
 function monthPart(
   status: WatchdogStatus,
   ledger: LedgerView,
@@ -137,14 +137,14 @@ function monthPart(
   };
 }
 
-/** The days of the month before the present one. */
+/** The days of the month before today. */
 function pastRange({ current }: WatchdogStatus, nowMs: number): HourRange {
   const fromMs = monthStartMs(current.month);
   const toMs = Math.min(nowMs, nextMonthMs(fromMs));
   return { fromMs, toMs: fromMs + Math.floor((toMs - fromMs) / SPANS.day) * SPANS.day };
 }
 
-/** Days of the month from one on that have begun. */
+/** Number of days of the month that have begun, counted from a given day. */
 function daysUntil({ current }: WatchdogStatus, firstMs: number, nowMs: number): number {
   const endMs = nextMonthMs(monthStartMs(current.month));
   return Math.ceil((Math.min(nowMs + 1, endMs) - firstMs) / SPANS.day);
@@ -159,7 +159,7 @@ function leastKey(status: WatchdogStatus): string {
   return `${full} ${none}`;
 }
 
-/** What the days that are over are rendered from. */
+/** Identifies the input from which past days are rendered. */
 function pastKey(ledger: LedgerView, history: PlotsInput["history"], { fromMs, toMs }: HourRange): string {
   const days = ledger
     .days(fromMs, toMs)

@@ -5,13 +5,13 @@ import { SourceError } from "../sources/observation.ts";
 import { type PageReader, readText } from "../sources/page-reader.ts";
 import type { BlockTimeAt } from "../polling/closed-month.ts";
 
-/** An event of a block or of a transaction: its type, and its attributes in order. */
+/** An event of a block or transaction: its type, and its attributes in order. */
 export interface ChainEvent {
   readonly type: string;
   readonly attributes: readonly (readonly [key: string, value: string])[];
 }
 
-/** A transaction that matched a search. */
+/** A transaction found by a search. */
 interface FoundTx {
   /** Upper-case hex. */
   readonly hash: string;
@@ -20,22 +20,22 @@ interface FoundTx {
   readonly events: readonly ChainEvent[];
 }
 
-/** The calls of CometBFT's RPC that the search for a payment needs. Responses are checked and bounded. */
+/** The CometBFT RPC calls needed to search for a payment. Responses are checked and limited in size. */
 export interface ChainRpc {
   readonly header: (height: bigint, signal: AbortSignal) => Promise<BlockTimeAt>;
   /** Events of the block itself, without its transactions' events. */
   readonly blockEvents: (height: bigint, signal: AbortSignal) => Promise<readonly ChainEvent[]>;
   /** Heights of blocks whose own events match, lowest first; at most ten. */
   readonly searchBlocks: (query: string, signal: AbortSignal) => Promise<readonly bigint[]>;
-  /** Transactions that match, lowest first; at most ten. */
+  /** Matching transactions, lowest first; at most ten. */
   readonly searchTxs: (query: string, signal: AbortSignal) => Promise<readonly FoundTx[]>;
 }
 
-/** A block of a busy chain has some MB of results. */
+/** Block results on a busy chain take several MB. */
 const MAX_BYTES = 32 * 1024 * 1024;
 const PAGE = 'per_page=10&order_by="asc"';
 
-/** Creates the calls of an RPC server. They throw `SourceError`. */
+/** Creates the calls to an RPC server. They throw `SourceError`. */
 export function createChainRpc(url: string, read: PageReader): ChainRpc {
   const call = async (path: string, signal: AbortSignal): Promise<JsonField> => {
     const page = await read(urlBelow(url, path).href, signal);

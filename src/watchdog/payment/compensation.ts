@@ -2,20 +2,20 @@ import { type Dec18, DEC18_ONE, mulDec18, quoDec18 } from "../../platform/base/d
 import type { SuccessRate } from "../policy/reward-tier.ts";
 import type { RevenueParams } from "../sources/observation.ts";
 
-/** What the formula of the revenue module needs besides the counts. Decimals have 18 places. */
+/** Inputs of the revenue module's formula other than the counts. Decimals have 18 places. */
 export interface PaymentTerms {
   readonly params: RevenueParams;
-  /** Amount of a full period, base unit. */
+  /** Amount for a full period, in the base unit. */
   readonly base: bigint;
-  /** Part of the month that the period has: 1 for a whole one. */
+  /** The period's share of the month: 1 for a whole month. */
   readonly progress: Dec18;
   readonly inActiveSet: bigint;
   readonly totalBlocks: bigint;
 }
 
 /**
- * Returns the amount that the revenue module pays for these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go): rating ×
- * amount of the period × share of the blocks in the set. All steps are rounded as there.
+ * Returns the amount that the revenue module pays for these rates (x/revenue v9.1.3 keeper/keeper.go, performance_rating.go):
+ * rating × amount for the period × share of blocks in the set. Every step is rounded as in the module.
  */
 export function compensation(terms: PaymentTerms, votes: SuccessRate, blocks: SuccessRate): bigint {
   const { params, base, progress, inActiveSet, totalBlocks } = terms;
@@ -37,7 +37,7 @@ function ratingOf(params: RevenueParams, votes: SuccessRate, blocks: SuccessRate
   return mulDec18(DEC18_ONE / 2n, sum);
 }
 
-/** Part of the band between the allowed and the greatest share of misses; undefined above it. */
+/** How much of the band between the allowed and the maximum share of misses is used; undefined above the band. */
 function bandUsed({ good, total }: SuccessRate, allowed: Dec18, required: Dec18): Dec18 | undefined {
   const missed = ((total - good) * DEC18_ONE) / total;
   const most = DEC18_ONE - required;

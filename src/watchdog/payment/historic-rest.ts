@@ -7,15 +7,15 @@ import { type Coin, type Payment, parseCoin } from "../sources/payment-result.ts
 import { toRevenueParams } from "../sources/revenue-reading.ts";
 import type { ChainTarget } from "../sources/targets.ts";
 
-/** REST of a chain at the height of a payment. */
+/** A chain's REST API at the height of a payment. */
 export interface HistoricRest {
-  /** Parameters of the revenue module, and its amount of a full period, after the block. Throws `SourceError`. */
+  /** The revenue module's parameters and its amount for a full period, as of the end of the block. Throws `SourceError`. */
   readonly terms: (height: bigint, signal: AbortSignal) => Promise<RevenueTerms>;
-  /** Unit in which people read a denomination. Undefined: the chain has none, or cannot be asked. */
+  /** Unit in which a denomination is displayed. Undefined if the chain has none or cannot be queried. */
   readonly displayUnit: (denom: string, signal: AbortSignal) => Promise<Payment["display"]>;
 }
 
-/** By what the revenue module paid. */
+/** The terms on which the revenue module paid. */
 interface RevenueTerms {
   readonly params: RevenueParams;
   readonly base: Coin;
@@ -23,7 +23,7 @@ interface RevenueTerms {
 
 const MAX_BYTES = 1024 * 1024;
 
-/** Creates the reads. A node answers for a past block while it has its state: nodes prune it after days or weeks. */
+/** Creates the reads. A node can serve a past block only while it has that block's state: nodes prune it after days or weeks. */
 export function createHistoricRest({ rest, module }: ChainTarget, read: PageReader): HistoricRest {
   const get = async (path: string, signal: AbortSignal, height?: bigint): Promise<string> => {
     const headers = height === undefined ? {} : { "x-cosmos-block-height": String(height) };
@@ -58,7 +58,7 @@ export function createHistoricRest({ rest, module }: ChainTarget, read: PageRead
   };
 }
 
-/** Reads the unit that the bank's metadata displays. */
+/** Reads the display unit from the bank's metadata. */
 function toDisplayUnit(text: string, denom: string): Payment["display"] {
   const metadata = responseField(text).member("metadata").required();
   const unit = displayUnitOf(

@@ -3,18 +3,18 @@ import { SourceError } from "../sources/observation.ts";
 import type { ChainEvent } from "./chain-rpc.ts";
 import { type Coin, type PaidCounts, parseCoin } from "../sources/payment-result.ts";
 
-/** What a block's own events say of the payment of one validator. */
+/** What a block's own events say about one validator's payment. */
 export type BlockPayment =
   | { readonly kind: "paid"; readonly amount: Coin; readonly progress: bigint; readonly counts: PaidCounts }
   | { readonly kind: "failed"; readonly amount: Coin; readonly reason: string }
   | { readonly kind: "none-due" };
 
-/** Types of the revenue module's events (x/revenue v9.1.3 types/events.go). */
+/** Event types of the revenue module (x/revenue v9.1.3 types/events.go). */
 const PAID = "revenue_distribution";
 const FAILED = "revenue_distribution_error";
 const NONE = "revenue_distribution_none";
 
-/** Finds the payment of an operator among the events of a block. Undefined: the block pays nobody, or others. */
+/** Finds an operator's payment among a block's events. Undefined if the block pays nobody, or only others. */
 export function findBlockPayment(events: readonly ChainEvent[], operator: string): BlockPayment | undefined {
   const own = events.filter((event) => attribute(event, "validator") === operator);
   const failed = own.find(({ type }) => type === FAILED);
@@ -40,7 +40,7 @@ export function findBlockPayment(events: readonly ChainEvent[], operator: string
   return events.some(({ type }) => type === NONE) ? { kind: "none-due" } : undefined;
 }
 
-/** Sum of the transfers from one account to another among the events of a transaction. Undefined: there is none. */
+/** Sum of the transfers from one account to another among a transaction's events. Undefined if there are none. */
 export function findTransfer(
   events: readonly ChainEvent[],
   { payer, recipient }: { readonly payer: string; readonly recipient: string },
@@ -63,7 +63,7 @@ function attribute({ attributes }: ChainEvent, key: string): string | undefined 
   return attributes.find(([name]) => name === key)?.[1];
 }
 
-/** Most characters of a failure that are stored: an error of the bank module is shorter. */
+/** Maximum number of characters stored for a failure: an error from the bank module is shorter. */
 const MAX_REASON = 300;
 
 function clipped(text: string): string {

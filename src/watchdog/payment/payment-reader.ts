@@ -12,13 +12,13 @@ import { type BlockPayment, findBlockPayment, findTransfer } from "./payment-eve
 import { createHistoricRest, type HistoricRest } from "./historic-rest.ts";
 import type { ClosedMonth, PaymentReader, PaymentSearch, BlockTimeAt } from "../polling/closed-month.ts";
 
-/** Headers that one poll reads at most: each takes a round trip. */
+/** Maximum number of headers that one poll reads: each takes a round trip. */
 const READS_PER_POLL = 8;
 
-/** Waits between two searches that found nothing, by the chain's time. They double up to an hour. */
+/** Waits between two searches that found nothing, in chain time. They double up to one hour. */
 const WAIT_MS = { first: 60_000, most: 3_600_000 };
 
-/** Creates the search for the payments of a validator. Undefined without `chain.rpc`, or when nothing says who is paid. */
+/** Creates the search for a validator's payments. Undefined without `chain.rpc`, or if nothing says who is paid. */
 export function createPaymentReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -71,21 +71,21 @@ export function createPaymentReader(
   };
 }
 
-/** Stands for the result of a search that is not finished; nobody sees it. */
+/** Placeholder for the result of an unfinished search; nobody sees it. */
 const UNFINISHED: Payment = { month: "", outcome: "missing", searchedMs: 0, height: 0n, timeMs: 0 };
 
-/** A search ends with a payment, or with the reason why there is none. */
+/** A search ends with a payment or with the reason why there is none. */
 function isFinal(payment: Payment | undefined): boolean {
   return payment !== undefined && payment.outcome !== "missing";
 }
 
-/** Up to a quarter, the same for one validator: many validators do not search at the same time. */
+/** Up to a quarter, fixed for each validator, so that many validators do not search at the same time. */
 function spreadOf(name: string): number {
   const sum = new TextEncoder().encode(name).reduce((total, byte) => (total * 31 + byte) % 1000, 7);
   return sum / 4000;
 }
 
-/** A search with all that it needs to begin. */
+/** A search with everything that it needs to start. */
 interface StartedSearch extends PaymentSearch {
   readonly head: BlockTimeAt;
   readonly closed: ClosedMonth;
@@ -101,7 +101,7 @@ interface FindInput extends StartedSearch {
 
 /** Where payments come from. */
 interface PaymentSource {
-  /** False: the chain does not pay by months, or this is not known. */
+  /** False if the chain does not pay by month, or if this is not known. */
   readonly pays: (revenue: RevenueView | undefined) => boolean;
   readonly find: (input: FindInput, signal: AbortSignal) => Promise<Payment>;
 }
@@ -126,7 +126,7 @@ function sourceOf(
       };
 }
 
-/** The account with the same bytes as an operator address: the revenue module pays it. */
+/** The account with the same bytes as an operator address: the revenue module pays this account. */
 function accountOf(operatorAddress: string | undefined): string | undefined {
   if (operatorAddress === undefined) return undefined;
   const { prefix, bytes } = decodeBech32(operatorAddress);
@@ -135,7 +135,7 @@ function accountOf(operatorAddress: string | undefined): string | undefined {
 
 /**
  * Finds the payment among the blocks' own events: the revenue module pays in the first block of the next month. Later blocks are
- * searched by index, for a chain whose period ended later.
+ * searched through the index, in case the chain's period ended later.
  */
 async function findInBlocks(input: FindInput, operator: string, signal: AbortSignal): Promise<Payment> {
   const { first, rpc, head } = input;
@@ -191,7 +191,9 @@ async function toPayment(
   };
 }
 
-/** What the programme's formula gives for the watchdog's count and for the chain's, with the terms at the payment's block. */
+/**
+ * What the programme's formula gives for the watchdog's count and for the chain's count, with the terms at the payment's block.
+ */
 async function expectedOf(
   { closed, rest }: FindInput,
   { progress, counts, amount }: BlockPayment & { readonly kind: "paid" },
@@ -217,7 +219,7 @@ async function expectedOf(
   }
 }
 
-/** Finds the first transfer from the payer to the recipient since the end of the month. */
+/** Finds the first transfer from the payer to the recipient after the end of the month. */
 async function findByTx(
   input: FindInput,
   {
@@ -251,24 +253,24 @@ async function findByTx(
   return missing(input, undefined);
 }
 
-/** Blocks between which the first one of a month is. */
+/** Two blocks that enclose the first block of a month. */
 interface MonthStartBounds {
-  /** The newest known block before the month. Undefined: none is known yet. */
+  /** The latest known block before the month. Undefined until one is known. */
   readonly before: BlockTimeAt | undefined;
-  /** The oldest known block of the month. */
+  /** The earliest known block in the month. */
   readonly after: BlockTimeAt;
 }
 
-/** Result of {@link nextBlockToRead}: the block to read next, or the first block of the month. */
+/** Result of {@link nextBlockToRead}: the block to read next, or the month's first block. */
 type NextBlock = { readonly read: bigint } | { readonly first: BlockTimeAt };
 
-/** Block time that is assumed while only one block is known, ms. */
+/** Block time assumed while only one block is known, ms. */
 const ASSUMED_BLOCK_MS = 1000;
 
 /**
- * Returns the block to read next in the search for the first block since `startMs`. It interpolates by the times of the bounds, and
- * halves the range in every third step, so that a halt costs little: a month of blocks of one second takes about ten reads. `step`
- * counts them.
+ * Returns the block to read next when searching for the first block since `startMs`. Interpolates between the times of the
+ * bounds, and halves the range at every third step, so that a halt costs little: a month of one-second blocks takes about ten
+ * reads. `step` counts the reads.
  */
 function nextBlockToRead({ before, after }: MonthStartBounds, startMs: number, step: number): NextBlock {
   if (before === undefined) {
@@ -288,7 +290,7 @@ function nextBlockToRead({ before, after }: MonthStartBounds, startMs: number, s
   return { read: guess >= after.height ? after.height - 1n : guess };
 }
 
-/** Narrows the bounds by a block that was read. */
+/** Narrows the bounds using a block that was read. */
 function withBlock(bounds: MonthStartBounds, block: BlockTimeAt, startMs: number): MonthStartBounds {
   return block.timeMs < startMs ? { ...bounds, before: block } : { ...bounds, after: block };
 }

@@ -16,14 +16,14 @@ import { headroomOf, type OpenMonth } from "./headroom.ts";
 import { successRate, type SuccessRate, tierOf } from "./reward-tier.ts";
 import type { Observation } from "../sources/observation.ts";
 
-/** Input of {@link assess}. */
+/** Input for {@link assess}. */
 export interface AssessmentInput {
   readonly ledger: LedgerView;
   readonly nowMs: number;
   readonly policy: Policy;
-  /** Mean time between blocks, ms; undefined while it is not known. */
+  /** Mean time between blocks, ms; undefined until known. */
   readonly blockTimeMs: number | undefined;
-  /** Share of signed blocks in this month, as the chain counts it. */
+  /** Share of blocks signed this month, as counted by the chain. */
   readonly signed?: SuccessRate | undefined;
 }
 
@@ -63,7 +63,7 @@ export function assess(input: AssessmentInput): Assessment {
   };
 }
 
-/** Applies a policy to the month of a poll. The chain's parameters count while the chain shows them. */
+/** Applies a policy to the month of a poll. The chain's parameters apply for as long as the chain shows them. */
 export function assessObservation(
   ledger: LedgerView,
   { atMs, chain: { revenue } }: Observation,
@@ -83,13 +83,13 @@ export function assessObservation(
   });
 }
 
-/** Blocks that a chain makes in a time; undefined without a block time. */
+/** Number of blocks that a chain makes in a given time; undefined without a block time. */
 export function blocksUntil(timeMs: number, blockTimeMs: number | undefined): bigint | undefined {
   if (blockTimeMs === undefined || !(blockTimeMs > 0)) return undefined;
   return BigInt(Math.floor(timeMs / blockTimeMs));
 }
 
-/** Blocks between the start of the month and the time that its counts cover. */
+/** Blocks between the start of the month and the start of the time covered by its counts. */
 function unseenBefore(record: MonthRecord | undefined, blockTimeMs: number | undefined): bigint {
   if (record === undefined) return 0n;
   return blocksUntil(record.coveredFromMs - monthStartMs(record.month), blockTimeMs) ?? 0n;
@@ -135,15 +135,15 @@ function closed(records: readonly MonthRecord[], current: string): readonly Mont
   return records.filter(({ month }) => month < current);
 }
 
-/** Months below the lower boundary in a row after which a validator may be rotated out. */
+/** Number of consecutive months below the lower boundary after which a validator may be rotated out. */
 const IN_A_ROW = 2;
-/** Months below it within `WINDOW` months after which it may be. */
+/** Number of months below it within `WINDOW` months after which a validator may be rotated out. */
 const IN_WINDOW = 3;
 const WINDOW = 6;
 
 /**
- * Counts the closed months without a reward before `current`. A month without a record, or whose blocks are mostly
- * estimated, is not treated as below and ends a row.
+ * Counts the closed months without a reward before `current`. A month that has no record, or whose blocks are mostly estimated,
+ * is not treated as below the boundary and ends a row.
  */
 export function rotationRisk(current: Month, records: readonly MonthRecord[], policy: Policy): RotationRisk {
   const below = new Set(records.filter((record) => isBelow(record, policy)).map(({ month }) => month));

@@ -12,7 +12,7 @@ import {
   type Tier,
 } from "./reward-tier.ts";
 
-/** Names of the curves between the two boundaries. */
+/** Names of the reward curves between the two boundaries. */
 export const CURVES = ["linear", "revenue-quadratic"] as const;
 
 /** One of {@link CURVES}. */
@@ -21,51 +21,53 @@ export type Curve = (typeof CURVES)[number];
 /** A reward policy. */
 export interface Policy {
   readonly curve: Curve;
-  /** Least success rate of oracle calls. */
+  /** Minimum success rate of oracle calls. */
   readonly least: LeastRates;
-  /** Least share of signed blocks, which the curve "revenue-quadratic" also needs. */
+  /** Minimum share of signed blocks, which the "revenue-quadratic" curve also needs. */
   readonly leastSigned: LeastRates;
-  /** Reward of a full month, in hundredths of the currency unit. */
+  /** Reward for a full month, in hundredths of the currency unit. */
   readonly fullRewardCents: bigint;
   /** Where the values come from: the specification, the configuration, or the chain's parameters. */
   readonly source: "specification" | "configuration" | "chain";
-  /** "USD". Absent: it has no name. */
+  /** "USD". Absent if the currency has no name. */
   readonly currency?: string;
-  /** Time without a bad block that ends an incident, ms. */
+  /** How long without a bad block ends an incident, ms. */
   readonly quietMs: number;
 }
 
 /**
- * State of one boundary in this month. "clinched": even a total outage until the end of the month stays above it. "lost":
- * even without any further miss the month ends below it. "open": neither.
+ * State of one boundary this month. "clinched": even after a total outage until the end of the month, the rate stays above the
+ * boundary. "lost": even without any further miss, the month ends below it. "open": neither.
  */
 export type BoundaryState = "open" | "clinched" | "lost";
 
-/** How far one boundary is away. */
+/** How far away one boundary is. */
 export interface Headroom {
   readonly boundary: Boundary;
   readonly state: BoundaryState;
-  /** Further bad blocks that the month can have and still end at or above the boundary; negative when lost. */
+  /** How many more bad blocks the month may have and still end at or above the boundary; negative if lost. */
   readonly misses: bigint;
-  /** The same as time of a total outage at this block time; 0 when lost. Undefined while the block time is not known. */
+  /** The same as the duration of a total outage at this block time; 0 if lost. Undefined until the block time is known. */
   readonly outageMs: number | undefined;
-  /** Time until the boundary is lost at the loss that lasts. Undefined when the month ends before, or when nothing is lost now. */
+  /**
+   * Time until the boundary is lost at the lasting loss rate. Undefined if the month ends before that or nothing is being lost.
+   */
   readonly lostInMs: number | undefined;
-  /** Least success rate of the remaining blocks; above 1 when lost, 0 or less when clinched. */
+  /** Minimum success rate for the remaining blocks; above 1 if lost, 0 or less if clinched. */
   readonly requiredRate: number;
-  /** Blocks of the remaining ones that must be good; negative when clinched, more than remain when lost. */
+  /** How many of the remaining blocks must be good; negative if clinched, more than remain if lost. */
   readonly requiredGood: bigint;
-  /** Share of bad blocks of each window, divided by the share that the boundary allows. Absent without a block. */
+  /** Share of bad blocks in each window, divided by the share that the boundary allows. Absent if the window has no blocks. */
   readonly burnRates: Readonly<Partial<Record<BurnWindow, number>>>;
 }
 
-/** Windows of the burn rates. */
+/** Windows for the burn rates. */
 export const BURN_WINDOWS = ["1h", "6h", "3d"] as const;
 
 /** One of {@link BURN_WINDOWS}. */
 export type BurnWindow = (typeof BURN_WINDOWS)[number];
 
-/** Past times that the rest of the month may be like, and their names in texts. */
+/** Past periods that the rest of the month may resemble, and their names in texts. */
 export const REGIME_NAMES = {
   now: "the last 6 h",
   days: "the last 3 days",
@@ -75,10 +77,10 @@ export const REGIME_NAMES = {
 /** One of {@link REGIME_NAMES}. */
 export type RegimeName = keyof typeof REGIME_NAMES;
 
-/** What the month becomes if its remaining blocks are like those of a past time. */
+/** How the month ends if its remaining blocks are like the blocks of a past period. */
 export interface Regime {
   readonly name: RegimeName;
-  /** Share of bad blocks in that time. */
+  /** Share of bad blocks in that period. */
   readonly badShare: number;
   /** Rate and tier at the end of the month. */
   readonly end: SuccessRate;
@@ -93,75 +95,75 @@ export interface Forecast {
   readonly low: SuccessRate;
   readonly middle: SuccessRate;
   readonly high: SuccessRate;
-  /** Tier and reward of each rate, in hundredths of the currency unit. */
+  /** Tier and reward for each rate, in hundredths of the currency unit. */
   readonly tiers: Readonly<Record<"low" | "middle" | "high", Tier>>;
   readonly rewardCents: Readonly<Record<"low" | "middle" | "high", bigint>>;
-  /** The periods that the band is resampled from. */
+  /** The periods from which the band is resampled. */
   readonly basis: "recent days" | "recent hours" | "month so far";
-  /** Without those in whose time no block was measured. */
+  /** Excludes regimes whose period has no measured block. */
   readonly regimes: readonly Regime[];
 }
 
 /** Rotation: below the lower boundary for 2 months in a row, or in 3 of 6. */
 export interface RotationRisk {
-  /** Closed months below the boundary, directly before the current one. */
+  /** Closed months below the boundary that directly precede the current month. */
   readonly inARow: number;
-  /** Months below the boundary among the last five closed ones. */
+  /** Months below the boundary among the last five closed months. */
   readonly inWindow: number;
   /** "due": a rule is met. "next": the current month would meet one. "none": neither. */
   readonly state: "none" | "next" | "due";
-  /** Closed months that are treated as below the boundary, oldest first. */
+  /** Closed months treated as below the boundary, oldest first. */
   readonly months: readonly Month[];
 }
 
-/** Everything that the policy says of one validator's current month. */
+/** Everything that the policy says about one validator's current month. */
 export interface Assessment {
   readonly month: Month;
   readonly policy: Policy;
   readonly counts: BlockCounts;
   /** The part of `counts` that is estimated. */
   readonly estimated: BlockCounts;
-  /** Undefined while no block is counted; so are the fields that follow from it. */
+  /** Undefined until a block has been counted, like the fields that depend on it. */
   readonly rate: SuccessRate | undefined;
-  /** The rate when every unknown block was bad, and when every one was good. */
+  /** The rate if every unknown block were bad, and if every one were good. */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
   /** Reward if the month ended now, in hundredths of the currency unit. */
   readonly rewardCents: bigint | undefined;
-  /** Mean time between blocks, ms. Undefined while it is not known. */
+  /** Mean time between blocks, ms. Undefined until known. */
   readonly blockTimeMs: number | undefined;
-  /** Blocks that the chain will make until the end of the month. Undefined while the block time is not known. */
+  /** Number of blocks that the chain will make before the month ends. Undefined until the block time is known. */
   readonly remainingBlocks: bigint | undefined;
-  /** One for each boundary, "full" first. Empty while the rate or the block time is not known. */
+  /** One per boundary, "full" first. Empty until the rate and the block time are known. */
   readonly headroom: readonly Headroom[];
   readonly forecast: Forecast | undefined;
   readonly rotation: RotationRisk;
 }
 
-/** Cost of something that would happen now. */
+/** Cost of something, if it happened now. */
 export interface WhatIf {
-  /** Bad blocks that it adds. */
+  /** Bad blocks that it would add. */
   readonly misses: bigint;
-  /** Rate, tier and reward at the end of the month without it and with it. */
+  /** Rate, tier and reward at the end of the month, without it and with it. */
   readonly without: Outcome;
   readonly with: Outcome;
-  /** Reward that it costs, in hundredths of the currency unit. */
+  /** How much reward it would cost, in hundredths of the currency unit. */
   readonly costCents: bigint;
   /** Boundaries that it would cross. */
   readonly crosses: readonly Boundary[];
 }
 
-/** End of a month. */
+/** How a month ends. */
 export interface Outcome {
   readonly rate: SuccessRate;
   readonly tier: Tier;
   readonly rewardCents: bigint;
 }
 
-/** 3000 a month (chain-extension-modules.md, "Limits"). */
+/** 3000 per month (chain-extension-modules.md, "Limits"). */
 const SPECIFIED_REWARD_CENTS = 300_000n;
 
-/** The specification's tiers, linear between the boundaries. Signed blocks: the documented 99.5 % and 95 %. */
+/** The specification's tiers, linear between the boundaries. For signed blocks, the documented 99.5 % and 95 %. */
 export const SPECIFIED_POLICY: Policy = {
   curve: "linear",
   least: SPECIFIED_LEAST,
@@ -171,12 +173,12 @@ export const SPECIFIED_POLICY: Policy = {
   quietMs: 600_000,
 };
 
-/** The present month's policy; the specification's before anything was assessed. */
+/** The current month's policy, or the specification's policy until there is an assessment. */
 export function policyOf(assessment: Pick<Assessment, "policy"> | undefined): Policy {
   return assessment?.policy ?? SPECIFIED_POLICY;
 }
 
-/** The policy by which a chain with these parameters pays; the rest is that of the configured one. */
+/** The policy by which a chain with these parameters pays; everything else is taken from the configured policy. */
 export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy {
   return {
     quietMs,
@@ -192,18 +194,18 @@ export function chainPolicy(params: RevenueParams, { quietMs }: Policy): Policy 
 /** Name of a currency. */
 export const CURRENCY = /^[A-Za-z][A-Za-z0-9./-]{0,15}$/;
 
-/** The policy of the configuration, and whether the chain's own parameters replace it while they can be read. */
+/** The configured policy, and whether the chain's own parameters replace it while they can be read. */
 export interface PolicyChoice {
   readonly policy: Policy;
   readonly fromChain: boolean;
 }
 
-/** Returns true if a month has too few counted blocks for a meaningful rate: one miss of ten blocks gives 90 %. */
+/** Returns true if a month has too few counted blocks for a meaningful rate: one miss in ten blocks gives 90 %. */
 export function isEarly({ counts: { good, bad } }: Pick<Assessment, "counts">): boolean {
   return good + bad < ENOUGH_BLOCKS;
 }
 
-/** Returns the forecast, unless it has no other basis than a month that {@link isEarly}. */
+/** Returns the forecast, unless it is based only on a month that {@link isEarly}. */
 export function foundedForecast(assessment: Assessment | undefined): Forecast | undefined {
   if (assessment?.forecast?.basis === "month so far" && isEarly(assessment)) return undefined;
   return assessment?.forecast;
@@ -211,7 +213,7 @@ export function foundedForecast(assessment: Assessment | undefined): Forecast | 
 
 const ALL_SIGNED: SuccessRate = { good: 1n, total: 1n };
 
-/** A share of the full reward; exact. */
+/** An exact share of the full reward. */
 interface Share {
   readonly part: bigint;
   readonly whole: bigint;
@@ -220,7 +222,7 @@ interface Share {
 const NOTHING: Share = { part: 0n, whole: 1n };
 const EVERYTHING: Share = { part: 1n, whole: 1n };
 
-/** Share that each curve pays above the lower boundary. */
+/** Share of the reward that each curve pays above the lower boundary. */
 const CURVE_SHARES: Readonly<
   Record<Curve, (policy: Policy, rate: SuccessRate, signed: SuccessRate) => Share>
 > = {
@@ -243,9 +245,9 @@ const CURVE_SHARES: Readonly<
 };
 
 /**
- * Returns the reward of a month with this rate, in hundredths of the currency unit, rounded down: all in the full tier,
- * nothing in the lowest one, by the policy's curve between them. `signed` is the share of signed blocks, all when it is not
- * known.
+ * Returns the reward for a month with this rate, in hundredths of the currency unit, rounded down: everything in the full tier,
+ * nothing in the lowest tier, and according to the policy's curve in between. `signed` is the share of signed blocks; if not
+ * known, all blocks are treated as signed.
  */
 export function rewardCents(policy: Policy, rate: SuccessRate, signed?: SuccessRate): bigint {
   const { part, whole } = shareOf(policy, rate, signed);
@@ -257,7 +259,7 @@ function shareOf(policy: Policy, rate: SuccessRate, signed = ALL_SIGNED): Share 
   return CURVE_SHARES[policy.curve](policy, rate, signed);
 }
 
-/** Part of the band between the boundaries that the misses use: 0 at the upper boundary and above, 1 at the lower one. */
+/** Fraction of the band between the boundaries that the misses use: 0 at or above the upper boundary, 1 at the lower boundary. */
 function bandShare({ good, total }: SuccessRate, least: LeastRates): Dec18 {
   // The chain's own steps: the missed share is truncated, the quotient is rounded half to even.
   const missed = ((total - good) * DEC18_ONE) / total;

@@ -1,19 +1,25 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import { formatCents, formatCount } from "../../platform/base/text.ts";
 
-/** Missed blocks, and what they cost their month. The costs of a month's parts add up to that of the month, except for pay. */
+/** Missed blocks and what they cost their month. The costs of a month's parts add up to the month's cost, except for pay. */
 export interface Cost {
   readonly blocks: bigint;
-  /** Time of the first of them. Absent: not known, or there is none. */
+  /** Time of the first missed block. Absent if not known, or if there is none. */
   readonly sinceMs?: number;
-  /** Misses with which the month still ends with full pay. Absent: the block time is not known. */
+  /** Number of misses with which the month still ends with full pay. Absent if the block time is not known. */
   readonly allowed?: bigint;
-  /** Forecast pay without them, less the forecast pay, in hundredths of the currency's unit. Absent: it is too early. */
+  /**
+   * Forecast pay without these misses, minus the forecast pay, in hundredths of the currency unit. Absent if it is too early to
+   * say.
+   */
   readonly payCents?: bigint;
   readonly currency?: string;
 }
 
-/** Part of the month's allowance that the blocks use: 1 is all of it. Undefined when it is not known, or when no miss is allowed. */
+/**
+ * Fraction of the month's allowance that the blocks use; 1 is all of it. Undefined if it is not known, or if no misses are
+ * allowed.
+ */
 export function allowanceShare({ blocks, allowed = 0n }: Cost): number | undefined {
   return allowed === 0n ? undefined : Number(blocks) / Number(allowed);
 }

@@ -3,7 +3,7 @@ import { type Assessment, isEarly, type Policy, rewardCents } from "./assessment
 import type { Cost } from "./cost-text.ts";
 import { allowedMisses, successRate, type SuccessRate } from "./reward-tier.ts";
 
-/** What {@link costOf} reads of a month. */
+/** The fields of a month that {@link costOf} reads. */
 export type CostedMonth = Pick<Assessment, "policy" | "counts" | "remainingBlocks" | "forecast">;
 
 /** A month that is over. */
@@ -11,7 +11,7 @@ export function closedMonth(policy: Policy, counts: BlockCounts): CostedMonth {
   return { policy, counts, remainingBlocks: 0n, forecast: undefined };
 }
 
-/** Returns what missed blocks of a month cost it. */
+/** Returns what a month's missed blocks cost it. */
 export function costOf(month: CostedMonth, blocks: bigint): Cost {
   const { policy, counts, remainingBlocks } = month;
   const end = endOf(month);
@@ -26,18 +26,18 @@ export function costOf(month: CostedMonth, blocks: bigint): Cost {
   };
 }
 
-/** Returns what all missed blocks of a month cost it so far. */
+/** Returns what all of a month's missed blocks have cost it so far. */
 export function monthCost(month: CostedMonth): Cost {
   return costOf(month, month.counts.bad);
 }
 
-/** Rate that is expected at the end of a month. Undefined while it says little. */
+/** Rate expected at the end of a month. Undefined while it says little. */
 function endOf({ counts, remainingBlocks, forecast }: CostedMonth): SuccessRate | undefined {
   if (remainingBlocks === 0n) return successRate(counts);
   return isEarly({ counts }) ? undefined : forecast?.middle;
 }
 
-/** The end of the month without some of its missed blocks: the rest of it is not worse than the other blocks either. */
+/** The end of the month without some of its missed blocks: then the rest of the month is no worse than its other blocks. */
 function endWithout({ counts: { good, bad } }: CostedMonth, end: SuccessRate, blocks: bigint): SuccessRate {
   const others = blocks < bad ? bad - blocks : 0n;
   const further = end.total - end.good - bad;

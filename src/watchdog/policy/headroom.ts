@@ -10,7 +10,7 @@ import {
 } from "./assessment.ts";
 import { allowedMisses, BOUNDARIES, type Boundary, timeToLossMs } from "./reward-tier.ts";
 
-/** The counted and the coming blocks of a month that is not over. */
+/** Counted and expected blocks of a month that is not over. */
 export interface SeenMonth {
   readonly good: bigint;
   readonly bad: bigint;
@@ -20,7 +20,9 @@ export interface SeenMonth {
 
 /** A month that is not over. */
 export interface OpenMonth extends SeenMonth {
-  /** Blocks of the month whose results are not known: before the watchdog's first reading, and between a reading and a restart. */
+  /**
+   * Blocks of the month whose results are not known: before the watchdog's first reading, and between a reading and a restart.
+   */
   readonly unseen: bigint;
 }
 
@@ -55,12 +57,12 @@ export function headroomOf(
   });
 }
 
-/** Further bad blocks until the month ends below a boundary; negative when it does in any case. */
+/** How many more bad blocks may follow before the month ends below a boundary; negative if it does in any case. */
 function missesLeft({ good, bad, remaining }: SeenMonth, least: Dec18): bigint {
   return allowedMisses(good + bad + remaining, least) - bad;
 }
 
-/** Lost and clinched are certain: they hold whatever the results of the blocks that were not seen are. */
+/** Lost and clinched are certain: they hold whatever the results of the unseen blocks are. */
 function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): BoundaryState {
   const misses = allowedMisses(good + bad + remaining + unseen, least) - bad;
   if (misses < 0n) return "lost";
@@ -68,8 +70,8 @@ function stateOf({ good, bad, remaining, unseen }: OpenMonth, least: Dec18): Bou
 }
 
 /**
- * Bad share of a loss that lasts and goes on: the smaller one of the last six hours and of three days. Blocks of these times that were
- * not counted are treated as good: what began an hour before is no loss of three days.
+ * Bad share of a loss that lasts and is ongoing: the smaller of the shares for the last six hours and three days. Blocks in these
+ * periods that were not counted are treated as good: a loss that began an hour ago is not a loss of three days.
  */
 function lastingShare(windows: Readonly<Record<BurnWindow, BlockCounts>>, blockTimeMs: number): number {
   const shareOf = ({ good, bad }: BlockCounts, windowMs: number): number =>

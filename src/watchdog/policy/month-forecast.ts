@@ -6,39 +6,42 @@ import { type SuccessRate, type Tier, tierOf } from "./reward-tier.ts";
 
 /** Past periods from which the forecast is drawn. */
 export interface ForecastSamples {
-  /** Counts of the last 28 days, oldest first, and of the hours of the last three. */
+  /** Counts of the last 28 days, oldest first, and of the hours of the last three days. */
   readonly days: readonly Rollup[];
   readonly hours: readonly Rollup[];
   /** Measured blocks of the last hours. */
   readonly last: Readonly<Record<"6h" | "24h" | "3d", BlockCounts>>;
 }
 
-/** Periods below which a forecast is drawn from shorter ones. */
+/** With fewer periods, the forecast is drawn from shorter ones. */
 const MIN_SAMPLES = 3;
 
-/** Resampled months. Enough for a tenth and a ninetieth percentile; the forecast is made in every poll. */
+/** Number of resampled months. Enough for the 10th and 90th percentiles; the forecast is computed at every poll. */
 const RESAMPLES = 200;
 
-/** Draws for one month, at most. Of hours, one draw stands for several: what is wrong in one hour is often wrong in the next. */
+/**
+ * Maximum number of draws per month. For hours, one draw stands for several: what is wrong in one hour is often wrong in the
+ * next.
+ */
 const MAX_DRAWS = 31;
 
-/** Days of which the median shows a loss that comes back; fewer than five cannot. */
+/** Number of days whose median shows a recurring loss; fewer than five cannot. */
 const RECURRING_DAYS = 7;
 const MIN_RECURRING_DAYS = 5;
 
-/** Bad share of a drawn day that is worse than all that were seen: at least an hour of it. */
+/** Minimum bad share for a drawn day that is worse than all days seen: at least one hour of it. */
 const LEAST_UNSEEN = 1 / 24;
 
-/** Standard deviations of a normal distribution between its middle and its tenth percentile. */
+/** Distance between the middle and the 10th percentile of a normal distribution, in standard deviations. */
 const TENTH = 1.2816;
 
 /**
  * Forecasts the end of a month.
  *
- * The middle applies the loss that goes on to the remaining blocks: see {@link expectedShare}. The band holds 80 % of the months
- * that are resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. A drawn day is a worse one
- * than all n that were seen with probability 1 / (n + 1). The band is never narrower than the chance of single blocks makes it. The
- * random numbers are fixed: equal input gives an equal forecast. With fewer than three days, hours take their place.
+ * The middle applies the ongoing loss to the remaining blocks: see {@link expectedShare}. The band contains 80 % of the months
+ * resampled from the last 28 days (a bootstrap), so a day with an outage has its true weight. With probability 1 / (n + 1), a
+ * drawn day is worse than all n days seen. The band is never narrower than the random variation of single blocks. The random
+ * numbers are fixed: equal input gives an equal forecast. With fewer than three days, hours are used instead.
  */
 export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: Policy): Forecast {
   const { basis, periods } = choosePeriods(month, samples);
@@ -59,13 +62,13 @@ export function forecastOf(month: SeenMonth, samples: ForecastSamples, policy: P
   };
 }
 
-/** Rate at the end of a month in which `further` of the remaining blocks are bad. */
+/** Rate at the end of a month if `further` of the remaining blocks are bad. */
 export function endRate({ good, bad, remaining }: SeenMonth, further: bigint): SuccessRate {
   const misses = further > remaining ? remaining : further;
   return { good: good + remaining - misses, total: good + bad + remaining };
 }
 
-/** The end of the month if its remaining blocks are like those of the last six hours, three days, and of the month. */
+/** How the month ends if its remaining blocks are like those of the last six hours, the last three days, or the month so far. */
 function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy): readonly Regime[] {
   const blocks: readonly (readonly [RegimeName, BlockCounts])[] = [
     ["now", last["6h"]],
@@ -81,9 +84,10 @@ function regimesOf(month: SeenMonth, { last }: ForecastSamples, policy: Policy):
 }
 
 /**
- * Bad share of the remaining blocks if the loss that goes on does not end. A loss goes on when it lasts, or when it comes back. The
- * first is the smaller share of the last six hours and of three days: an outage that is over is not applied to the rest of the month,
- * and one that has just begun is not either. The second is the smaller one of the last 24 hours and of the median of seven days.
+ * Bad share of the remaining blocks if the ongoing loss does not end. A loss is ongoing if it lasts or recurs. A lasting loss is
+ * the smaller share of the last six hours and the last three days: neither an outage that is over nor one that has just begun is
+ * applied to the rest of the month. A recurring loss is the smaller of the share of the last 24 hours and the median of seven
+ * days.
  */
 function expectedShare(month: SeenMonth, { last, days }: ForecastSamples): number {
   const shares = usable(days).map((day) => badShare(day) ?? 0);
@@ -110,7 +114,7 @@ function choosePeriods(month: SeenMonth, { days, hours }: ForecastSamples): Peri
   return { basis: "month so far", periods: [{ good: month.good, bad: month.bad, unknown: 0n }] };
 }
 
-/** Measured counts of the periods with enough blocks: a period that just began says little. */
+/** Measured counts of the periods with enough blocks: a period that has just begun says little. */
 function usable(rollups: readonly Rollup[]): readonly BlockCounts[] {
   const measured = rollups.map(({ counts, estimated }) => ({
     good: counts.good - estimated.good,
@@ -127,7 +131,7 @@ interface Misses {
   readonly high: bigint;
 }
 
-/** Bad blocks among the remaining ones. */
+/** Number of bad blocks among the remaining ones. */
 function projectMisses(periods: readonly BlockCounts[], { remaining }: SeenMonth, share: number): Misses {
   const middle = blocksOf(share, remaining);
   const sum = periods.reduce(addCounts, NO_BLOCKS);
@@ -142,9 +146,9 @@ function projectMisses(periods: readonly BlockCounts[], { remaining }: SeenMonth
 }
 
 /**
- * Standard deviation of the bad blocks among `remaining` ones when each is bad with a probability that was measured on `measured`
- * blocks. Half a bad block is added to the measured ones, so that it is not zero when none was bad. Zero at the end of the month, infinite
- * without a measured block.
+ * Standard deviation of the number of bad blocks among `remaining`, if each is bad with a probability measured on `measured`
+ * blocks. Half a bad block is added to the measured ones, so that it is not zero if none was bad. Zero at the end of the month,
+ * infinite without any measured block.
  */
 function chanceOf(share: number, measured: number, remaining: number): number {
   if (remaining === 0) return 0;
@@ -157,8 +161,8 @@ function blocksOf(share: number, blocks: bigint): bigint {
 }
 
 /**
- * Bad blocks of resampled remainders of the month, ascending. The random numbers are the same in every call (a linear congruential generator,
- * Numerical Recipes).
+ * Bad blocks in resampled remainders of the month, ascending. The random numbers are the same in every call (a linear
+ * congruential generator, Numerical Recipes).
  */
 function resample(periods: readonly BlockCounts[], blocksEach: number, remaining: number): Float64Array {
   const shares = periods.map((period) => badShare(period) ?? 0);

@@ -41,7 +41,7 @@ export const policy = z.strictObject({
     .describe("use the parameters of the chain's revenue module while they can be read"),
 });
 
-/** Converts a percentage to a share with 18 places. */
+/** Converts a percentage to a share with 18 decimal places. */
 function toShare(percent: number): bigint {
   return parseDec18(percent.toFixed(6)) / 100n;
 }
@@ -71,7 +71,7 @@ export function toPolicy(given: z.output<typeof policy>): PolicyChoice {
   };
 }
 
-/** One validator, and how it is paid. */
+/** One validator and how it is paid. */
 export interface ValidatorConfig {
   readonly target: ValidatorTarget;
   readonly policy: PolicyChoice;

@@ -1,23 +1,23 @@
 import type { JsonObject } from "../../platform/base/json.ts";
 import type { ChainPrice, NodeObservation, Observation } from "../sources/observation.ts";
 
-/** Prices of one sidecar, as others are compared with them. */
+/** One sidecar's prices, for comparison with others. */
 export interface SidecarPrices {
   readonly validator: string;
-  /** Name of the node that has the sidecar. */
+  /** Name of the node that uses the sidecar. */
   readonly node: string;
-  /** Time of the poll that read them. */
+  /** Time of the poll that read the prices. */
   readonly atMs: number;
-  /** Whole numbers in the unit of the pair's decimals. */
+  /** Whole numbers, scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
-  /** Decimals of the pairs by the sidecar's metrics. Pairs that are absent have the chain's. */
+  /** The pairs' decimals according to the sidecar's metrics. Pairs not listed use the chain's decimals. */
   readonly decimals: ReadonlyMap<string, number>;
 }
 
-/** With what a sidecar's price is compared: the price that the chain stores, or the median of several sidecars. */
+/** What a sidecar's price is compared with: the price that the chain stores, or the median of several sidecars. */
 export type PriceReference = "chain" | "sidecars";
 
-/** A price of a sidecar beside another one of the same pair. Both are whole numbers with `decimals`. */
+/** A sidecar's price next to another price for the same pair. Both are whole numbers with `decimals`. */
 export interface PriceComparison {
   readonly node: string;
   readonly pair: string;
@@ -25,20 +25,20 @@ export interface PriceComparison {
   readonly own: bigint;
   /** Positive. */
   readonly other: bigint;
-  /** Undefined: neither the chain nor the sidecar says it. */
+  /** Undefined if neither the chain nor the sidecar states it. */
   readonly decimals: number | undefined;
   /**
-   * How far they are apart. From the chain's price: the distance from the range of the prices that the sidecar had since just before
-   * the block, since the chain's price is older.
+   * How far apart they are. For the chain's price, the distance from the range of prices that the sidecar has had since just
+   * before the block, because the chain's price is older.
    */
   readonly distance: bigint;
-  /** Age of `other` at the poll, ms. */
+  /** Age of `other` at the time of the poll, ms. */
   readonly ageMs: number;
-  /** Sidecars of the median, this one included; 0 for the chain's price. */
+  /** Number of sidecars in the median, including this one; 0 for the chain's price. */
   readonly sidecars: number;
 }
 
-/** A price that is not compared, and why, as the last part of a sentence. */
+/** A price that is not compared, and why, phrased as the end of a sentence. */
 export interface NotCompared {
   readonly node: string;
   readonly pair: string;
@@ -46,39 +46,39 @@ export interface NotCompared {
   readonly reason: string;
 }
 
-/** Result of a comparison of all pairs of a validator. */
+/** Result of comparing all of a validator's pairs. */
 export interface ComparedPrices {
   readonly comparisons: readonly PriceComparison[];
   readonly notCompared: readonly NotCompared[];
 }
 
-/** Prices of a sidecar at one poll, by pair. */
+/** A sidecar's prices at one poll, by pair. */
 export interface RecentPrices {
   readonly atMs: number;
   readonly prices: ReadonlyMap<string, bigint>;
 }
 
-/** Prices of the last polls, by name of the node; oldest first. */
+/** Prices from the last polls, by node name; oldest first. */
 interface PriceHistory {
   readonly nodes: ReadonlyMap<string, { readonly recentPrices?: readonly RecentPrices[] }>;
 }
 
-/** What {@link compareWithChain} and {@link compareWithSidecars} read. */
+/** Input for {@link compareWithChain} and {@link compareWithSidecars}. */
 export interface ComparisonInput {
   readonly observation: Observation;
   readonly history: PriceHistory;
-  /** Sidecars of other validators of the same chain. */
+  /** Sidecars of other validators on the same chain. */
   readonly peers: readonly SidecarPrices[];
-  /** Pairs to compare between sidecars besides those whose price on the chain is read. */
+  /** Pairs to compare between sidecars, in addition to those whose on-chain price is read. */
   readonly pairs: readonly string[];
-  /** An older price of the chain or of a peer is not compared. */
+  /** If the chain's or a peer's price is older than this, it is not compared. */
   readonly maxAgeMs: number;
 }
 
-/** The sidecar's prices of a block are at most so much older than its time: the block before it, and the call of the node. */
+/** The sidecar prices used for a block are at most this much older than the block: the previous block, plus the node's call. */
 const BEFORE_BLOCK_MS = 10_000;
 
-/** Compares each sidecar of a validator with the prices that the chain stores. Empty without a configured chain. */
+/** Compares each of a validator's sidecars with the prices that the chain stores. Empty if no chain is configured. */
 export function compareWithChain({ observation, history, maxAgeMs }: ComparisonInput): ComparedPrices {
   const { chain, nodes, atMs } = observation;
   if (chain.prices.state !== "up") return NOTHING;
@@ -144,8 +144,8 @@ function compareOne(
 }
 
 /**
- * Distance of a price from the range of the sidecar's prices: 0 within it. The range contains the chain's older price even when the
- * market moves fast.
+ * Distance between a price and the range of the sidecar's prices; 0 within the range. The range contains the chain's older price
+ * even when the market moves fast.
  */
 function distanceFrom(own: readonly bigint[], other: bigint): bigint {
   const low = own.reduce((a, b) => (a < b ? a : b));
@@ -155,8 +155,8 @@ function distanceFrom(own: readonly bigint[], other: bigint): bigint {
 }
 
 /**
- * Compares each sidecar of a validator with the median of all: its other nodes' and those of the other validators. Of two
- * sidecars, each is compared with the other one.
+ * Compares each of a validator's sidecars with the median of all: its other nodes' sidecars and other validators' sidecars. If
+ * there are only two sidecars, each is compared with the other.
  */
 export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
   const { observation, peers, pairs, maxAgeMs } = input;
@@ -171,7 +171,7 @@ export function compareWithSidecars(input: ComparisonInput): ComparedPrices {
 
 type ComparedPair = Pick<ChainPrice, "pair" | "decimals">;
 
-/** `known`: decimals of the pair on the chain. */
+/** `known`: the pair's decimals on the chain. */
 function compareWithMedian(
   own: SidecarPrices,
   { pair, decimals: known }: ComparedPair,
@@ -209,7 +209,7 @@ function compareWithMedian(
   };
 }
 
-/** The prices of a node's sidecar; undefined when they were not read, or were derived from metrics and have no value. */
+/** The prices of a node's sidecar; undefined if they were not read, or were derived from metrics and have no value. */
 export function sidecarPrices(
   validator: string,
   { name, prices, sidecar }: NodeObservation,
@@ -228,12 +228,15 @@ export function deviationBps({ distance, other }: PriceComparison): bigint {
   return (distance * 10_000n) / other;
 }
 
-/** Returns true if two prices are further apart than so many hundredths of a percent; exact. */
+/** Returns true if two prices are more than this many hundredths of a percent apart; exact. */
 export function exceeds({ distance, other }: PriceComparison, maxBps: bigint): boolean {
   return distance * 10_000n > maxBps * other;
 }
 
-/** Both prices with the larger number of decimals: nothing is rounded. A sidecar that does not say its decimals has the chain's. */
+/**
+ * Both prices with the larger number of decimals, so that nothing is rounded. If a sidecar does not state its decimals, the
+ * chain's are used.
+ */
 function scaled(
   own: bigint,
   other: bigint,
@@ -249,7 +252,7 @@ function raised(value: bigint, from: number | undefined, to: number | undefined)
   return from === undefined || to === undefined ? value : value * 10n ** BigInt(to - from);
 }
 
-/** Median; of an even number, the mean of the two in the middle, rounded down. */
+/** Median; for an even number of values, the mean of the middle two, rounded down. */
 function median(values: readonly bigint[]): bigint {
   const sorted = values.toSorted((a, b) => (a < b ? -1 : a > b ? 1 : 0));
   const upper = sorted[Math.floor(sorted.length / 2)] ?? 0n;
@@ -268,7 +271,7 @@ function joined(parts: readonly ComparedPrices[]): ComparedPrices {
   };
 }
 
-/** Formats a price with its decimals, without zeros at the end: "97123.45". As a whole number while they are not known. */
+/** Formats a price with its decimals, without trailing zeros: "97123.45". As a whole number until the decimals are known. */
 export function formatPrice(value: bigint, decimals: number | undefined): string {
   if (decimals === undefined || decimals === 0) return String(value);
   const digits = value.toString().padStart(decimals + 1, "0");
@@ -281,10 +284,10 @@ export function formatBps(value: bigint): string {
   return `${value / 100n}.${(value % 100n).toString().padStart(2, "0")} %`;
 }
 
-/** Age up to which prices are shown beside each other when no alert says another one. */
+/** Maximum age at which prices are shown next to each other, unless an alert sets another age. */
 export const DEFAULT_MAX_AGE_MS = 30_000;
 
-/** All comparisons of a validator, those with the chain first. */
+/** All of a validator's comparisons, those with the chain first. */
 export function compareAll(
   input: Omit<ComparisonInput, "maxAgeMs">,
   maxAgeMs: Readonly<Record<PriceReference, number>>,
@@ -295,7 +298,7 @@ export function compareAll(
   ]);
 }
 
-/** Encodes comparisons as JSON, for the API. Prices are decimal text; a ratio is a share of the other price. */
+/** Encodes comparisons as JSON for the API. Prices are decimal strings; a ratio is a fraction of the other price. */
 export function comparisonsJson({ comparisons, notCompared }: ComparedPrices): readonly JsonObject[] {
   return [
     ...comparisons.map((one) => ({

@@ -1,44 +1,44 @@
 import { type Dec18, DEC18_ONE } from "../../platform/base/decimal.ts";
 import type { BlockCounts } from "../ledger/block-counts.ts";
 
-/** Reward tiers of a month, best first (chain-extension-modules.md, "Limits"). */
+/** Reward tiers for a month, best first (chain-extension-modules.md, "Limits"). */
 export const TIERS = ["full", "proportional", "none"] as const;
 
 /** One of {@link TIERS}. */
 export type Tier = (typeof TIERS)[number];
 
-/** The two boundaries between tiers: from "full" on the reward is complete, below "none" there is none. */
+/** The two boundaries between tiers: the reward is full from "full" upwards; below "none" there is no reward. */
 export const BOUNDARIES = ["full", "none"] as const;
 
 /** One of {@link BOUNDARIES}. */
 export type Boundary = (typeof BOUNDARIES)[number];
 
-/** Least success rate of each boundary. A rate equal to it is in the upper tier. */
+/** Minimum success rate for each boundary. A rate equal to it is in the upper tier. */
 export type LeastRates = Readonly<Record<Boundary, Dec18>>;
 
-/** Boundaries of the specification: 98 % and 95 %. */
+/** The specification's boundaries: 98 % and 95 %. */
 export const SPECIFIED_LEAST: LeastRates = {
   full: (DEC18_ONE * 98n) / 100n,
   none: (DEC18_ONE * 95n) / 100n,
 };
 
-/** Blocks that a month needs before its rate says something of it: an hour of them, at one in two seconds. */
+/** Number of blocks that a month needs before its rate is meaningful: one hour's blocks at one block every two seconds. */
 export const ENOUGH_BLOCKS = 1_800n;
 
-/** A success rate as a fraction: `good` of `total` blocks. Unknown blocks are in neither number. */
+/** A success rate as a fraction: `good` out of `total` blocks. Neither number includes unknown blocks. */
 export interface SuccessRate {
   readonly good: bigint;
   /** Greater than zero. */
   readonly total: bigint;
 }
 
-/** Returns good / (good + bad). Undefined when both are zero. */
+/** Returns good / (good + bad). Undefined if both are zero. */
 export function successRate(counts: BlockCounts): SuccessRate | undefined {
   const total = counts.good + counts.bad;
   return total === 0n ? undefined : { good: counts.good, total };
 }
 
-/** Returns the tier: 98 % or more, 95 % or more, less, or by other boundaries. The comparison is exact. */
+/** Returns the tier: 98 % or more, 95 % or more, or less; or according to other boundaries. The comparison is exact. */
 export function tierOf(rate: SuccessRate, least: LeastRates = SPECIFIED_LEAST): Tier {
   if (isAtLeast(rate, least.full)) return "full";
   return isAtLeast(rate, least.none) ? "proportional" : "none";
@@ -55,7 +55,7 @@ export function allowedMisses(total: bigint, least: Dec18): bigint {
   return (total * (DEC18_ONE - least)) / DEC18_ONE;
 }
 
-/** Formats the rate in percent with four decimals. Rounds down, so a rate below 98 % never shows as 98.0000. */
+/** Formats the rate as a percentage with four decimals. Rounds down, so a rate below 98 % is never shown as 98.0000. */
 export function formatPercent({ good, total }: SuccessRate): string {
   const scaled = (good * 1_000_000n) / total;
   return `${scaled / 10_000n}.${(scaled % 10_000n).toString().padStart(4, "0")}`;
@@ -66,7 +66,9 @@ export function toRatio({ good, total }: SuccessRate): number {
   return Number(good) / Number(total);
 }
 
-/** Time until more than `misses` of the remaining blocks are bad at a bad share; undefined when the month ends before. */
+/**
+ * Time until more than `misses` of the remaining blocks are bad, at a given bad share; undefined if the month ends before that.
+ */
 export function timeToLossMs(
   { misses, remaining }: { readonly misses: bigint; readonly remaining: bigint },
   share: number,

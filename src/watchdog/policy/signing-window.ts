@@ -5,45 +5,45 @@ import type { SuccessRate } from "./reward-tier.ts";
 /** A validator's signing window, exact. */
 export interface SigningWindow {
   readonly windowBlocks: bigint;
-  /** Blocks of the window that are counted: fewer than a window after the validator entered the set. */
+  /** Number of blocks counted in the window: fewer than a full window if the validator entered the set recently. */
   readonly counted: bigint;
   readonly missed: bigint;
-  /** Most missed blocks of a window without jail. */
+  /** Maximum number of missed blocks in a window without jail. */
   readonly allowed: bigint;
-  /** Further misses without jail. */
+  /** Number of further misses allowed without jail. */
   readonly left: bigint;
-  /** Undefined before the first counted block. */
+  /** Undefined until the first block has been counted. */
   readonly signed: SuccessRate | undefined;
-  /** Blocks until jail if every one is missed from now on; undefined when the parameters jail nobody for downtime. */
+  /** Blocks until jail if every block is missed from now on; undefined if the parameters jail nobody for downtime. */
   readonly ifAllMissed: BlockRange | undefined;
   /** Blocks until jail at the present rate of misses. */
   readonly atPresentRate: PresentRate;
 }
 
-/** Bounds of a number of blocks. The chain does not tell which blocks of the window were missed. */
+/** Bounds on a number of blocks. The chain does not tell which blocks in the window were missed. */
 interface BlockRange {
   readonly least: bigint;
   readonly most: bigint;
 }
 
-/** "unknown": too few readings. "never": at this rate the window never has too many misses. */
+/** "unknown": too few readings. "never": at this rate, the window never contains too many misses. */
 export type PresentRate =
   | { readonly kind: "unknown" }
   | { readonly kind: "never" }
   | { readonly kind: "jail"; readonly blocks: bigint; readonly growth: MissGrowth };
 
-/** Input of {@link signingWindow}. */
+/** Input for {@link signingWindow}. */
 export interface WindowInput {
   readonly params: SlashingParams;
   readonly info: SigningInfo;
-  /** Latest height of the chain. Undefined: not known; the validator is then treated as long enough in the set. */
+  /** The chain's latest height. If undefined (not known), the validator is treated as having been in the set long enough. */
   readonly height: bigint | undefined;
   readonly growth: MissGrowth | undefined;
 }
 
 /**
- * Computes how full a signing window is. A validator is jailed in a block above `start + window` when more blocks of its window are
- * missed than `window - min · window`, with the product rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
+ * Computes how full a signing window is. A validator is jailed in a block above `start + window` when its window contains more
+ * missed blocks than `window - min · window`, with the product rounded half to even (`x/slashing` v0.50 keeper/infractions.go,
  * types/params.go).
  */
 export function signingWindow({ params, info, height, growth }: WindowInput): SigningWindow {
@@ -70,12 +70,12 @@ export function signingWindow({ params, info, height, growth }: WindowInput): Si
   };
 }
 
-/** Returns the most missed blocks of a window without jail. */
+/** Returns the maximum number of missed blocks in a window without jail. */
 export function allowedMisses({ windowBlocks, minSigned }: SlashingParams): bigint {
   return windowBlocks - mulDec18(minSigned, windowBlocks);
 }
 
-/** All misses of now leave the window after one window: what takes longer never comes to pass. */
+/** After one full window, all current misses have left it: what would take longer never happens. */
 function presentRate(
   needed: bigint,
   earliest: bigint,

@@ -2,7 +2,7 @@ import { counted, formatCount, formatDuration, formatTime } from "../../platform
 import type { Measure, PeerComparison, SharedMisses } from "../sources/standing-views.ts";
 import type { Jail, WindowStanding } from "./standing.ts";
 
-/** What the others may miss too. */
+/** What other validators may miss too. */
 export type SharedKind = "commits" | "votes";
 
 /** "alone: none of the 19 other validators misses votes", or how many do. */
@@ -18,7 +18,7 @@ export function sharedText({ others, missing, power }: SharedMisses, kind: Share
   return `not alone: ${who} ${kind} too${share}`;
 }
 
-/** The same as the end of a reason; empty when it is not known. */
+/** The same, as the end of a reason; empty if not known. */
 export function sharedSuffix(shared: SharedMisses | undefined, kind: SharedKind): string {
   return shared === undefined || shared.others === 0 ? "" : `; ${sharedText(shared, kind)}`;
 }
@@ -47,7 +47,7 @@ function inText(blocks: bigint, ms: number | undefined): string {
   return ms === undefined ? `in ${count}` : `in ${formatDuration(ms)} (${count})`;
 }
 
-/** From when on a jailed validator can be released, and by which command. */
+/** When a jailed validator can be released, and with which command. */
 export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   const when =
     untilMs === undefined || untilMs <= nowMs
@@ -56,14 +56,14 @@ export function releaseText({ untilMs, command }: Jail, nowMs: number): string {
   return `it can be released ${when}${command === undefined ? "" : `, by "${command}"`}`;
 }
 
-/** Names of what is compared. */
+/** Names of the measures compared. */
 export const MEASURE_TITLES: Readonly<Record<Measure, string>> = {
   signing: "signed blocks",
   blocks: "paid blocks",
   votes: "oracle votes",
 };
 
-/** Percent of the others that are not better, rounded down. */
+/** Percentage of the other validators that are not better, rounded down. */
 export function percentile({ notBetter, compared }: Pick<PeerComparison, "notBetter" | "compared">): number {
   return Math.floor((100 * notBetter) / (compared - 1));
 }

@@ -7,50 +7,50 @@ import type {
 } from "../sources/standing-views.ts";
 import { type SigningWindow, signingWindow } from "./signing-window.ts";
 
-/** A validator's standing on the chain: jail, signing window, and the others of its set. */
+/** A validator's standing on the chain: jail, signing window, and how it compares with the others in its set. */
 export interface Standing {
   readonly jail: Jail;
   readonly window: WindowStanding | undefined;
-  /** Why there is no window, as the last part of a sentence; undefined when there is one. */
+  /** Why there is no window, phrased as the end of a sentence; undefined if there is one. */
   readonly windowNote: string | undefined;
-  /** Who else missed the latest commits. Undefined: not known. */
+  /** Who else missed the latest commits. Undefined if not known. */
   readonly commits: SharedMisses | undefined;
-  /** Who else missed the latest oracle votes. Undefined: not known. */
+  /** Who else missed the latest oracle votes. Undefined if not known. */
   readonly votes: SharedMisses | undefined;
   readonly peers: PeersStanding;
 }
 
-/** "unknown": what was read does not say it. */
+/** "unknown": the data that was read does not tell. */
 export const JAIL_STATES = ["active", "jailed", "tombstoned", "unknown"] as const;
 
 /** Whether the validator is jailed. */
 export interface Jail {
   readonly state: (typeof JAIL_STATES)[number];
-  /** Only of a jailed one: from this time on, it can be released. */
+  /** Only for a jailed validator: it can be released from this time on. */
   readonly untilMs?: number;
-  /** Only of a jailed one: the command that releases it. */
+  /** Only for a jailed validator: the command that releases it. */
   readonly command?: string;
 }
 
-/** A signing window with its times. */
+/** A signing window with times. */
 export interface WindowStanding extends SigningWindow {
-  /** Time until jail if every block is missed from now on, at the earliest. Undefined: never, or no block time is known. */
+  /** Earliest time until jail if every block is missed from now on. Undefined if never, or if the block time is not known. */
   readonly allMissedMs: number | undefined;
-  /** The same at the present rate of misses. Undefined also when the rate is not known. */
+  /** The same, at the present rate of misses. Also undefined if the rate is not known. */
   readonly presentMs: number | undefined;
 }
 
-/** A comparison, and the time at which the others were read. */
+/** A comparison, and when the other validators were read. */
 export type DatedComparison = PeerComparison & { readonly atMs: number };
 
-/** The validator among the others. */
+/** The validator compared with the others. */
 export interface PeersStanding {
   readonly comparisons: readonly DatedComparison[];
-  /** Why a comparison is missing. */
+  /** Why comparisons are missing. */
   readonly notes: readonly string[];
 }
 
-/** Computes the standing at a poll. `blockTimeMs`: the mean time between blocks; undefined: not known. Pure. */
+/** Computes the standing at a poll. `blockTimeMs`: mean time between blocks; undefined if not known. Pure. */
 export function standingOf(observation: Observation, blockTimeMs: number | undefined): Standing {
   const { chain, nodes } = observation;
   const view = readingOf(chain.slashing);
@@ -93,7 +93,7 @@ function readingOf(seen: Observation["chain"]["slashing"]): SlashingReading | st
   return seen.state === "absent" ? NO_SLASHING : seen.value;
 }
 
-/** The note of a chain without the module. */
+/** The note for a chain without the module. */
 export const NO_SLASHING = "the chain has no slashing module";
 
 function windowStanding(window: SigningWindow, blockTimeMs: number | undefined): WindowStanding {
@@ -107,7 +107,7 @@ function windowStanding(window: SigningWindow, blockTimeMs: number | undefined):
   };
 }
 
-/** The staking module decides. Without it, a jail that has not ended yet is certain, and so is a place in the set. */
+/** The staking module decides. Without it, only two things are certain: a jail that has not ended yet, and a place in the set. */
 function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Observation): Jail {
   const head = chain.head.state === "up" ? chain.head.value : undefined;
   const isInSet = chain.validator.state === "up" && chain.validator.value.isInSet;
@@ -121,7 +121,7 @@ function jailOf({ info, isJailed, unjail }: SlashingReading, { chain, atMs }: Ob
   };
 }
 
-/** The command in the words of a Cosmos SDK program. Parts that another host sent are quoted for a shell. */
+/** The command as a Cosmos SDK program expects it. Parts received from another host are quoted for a shell. */
 function unjailCommand({ program, from, gasPrice }: UnjailTerms, chainId: string | undefined): string {
   return [
     `${program} tx slashing unjail --from ${from ?? "OPERATOR"}`,
@@ -135,7 +135,7 @@ function shellWord(text: string): string {
   return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", String.raw`'\''`)}'`;
 }
 
-/** What the chain pays by is better than the counters of a node, which begin with its process. */
+/** The counts that the chain pays by are better than a node's counters, which start with its process. */
 function peersOf({ chain, atMs }: Observation, votes: PeerComparison | undefined): PeersStanding {
   const { peers } = chain;
   const view = peers?.state === "up" ? peers.value : undefined;

@@ -3,23 +3,23 @@ import { formatCount, formatMinute, formatRoundedDuration, formatTime } from "..
 import { isoTime } from "../../platform/base/time.ts";
 import type { UpgradePlan, UpgradeView } from "../sources/upgrade-view.ts";
 
-/** The plan that the polls last showed. It outlasts a chain that halts at its height, when nothing can be asked. */
+/** The plan most recently shown by polls. It is kept when the chain halts at the plan's height and nothing can be queried. */
 export interface SeenUpgrade extends UpgradePlan {
   /** Last poll that showed it. */
   readonly seenMs: number;
-  /** First poll after its height without the plan: the chain has done it. */
+  /** First poll after its height that did not show the plan: the chain has carried it out. */
   readonly doneMs?: number;
 }
 
-/** A plan that is done explains a node that did not come back for this long. */
+/** For this long after an upgrade, its plan explains a node that has not come back. */
 const DONE_MS = 86_400_000;
 
 /** The plan is read a moment after the head. Nobody cancels an upgrade in its last blocks. */
 const RACE_BLOCKS = 2n;
 
 /**
- * Adds one poll. `view`: undefined when it could not be read, which says nothing about the plan. `height`: the newest block that is
- * known. A plan that goes away before its height was cancelled, and is forgotten.
+ * Adds one poll. `view`: undefined if it could not be read, which says nothing about the plan. `height`: the newest known block.
+ * A plan that disappears before its height was cancelled, and is forgotten.
  */
 export function advanceUpgrade(
   before: SeenUpgrade | undefined,
@@ -37,7 +37,7 @@ export function advanceUpgrade(
 /** Time between two blocks, ms. */
 export interface BlockTime {
   readonly meanMs: number;
-  /** Of the fastest and the slowest hour of the last day. */
+  /** In the fastest and the slowest hour of the last day. */
   readonly fastMs: number;
   readonly slowMs: number;
 }
@@ -48,18 +48,18 @@ interface HeightAt {
   readonly timeMs: number;
 }
 
-/** A mean is not more exact than this: hours differ, and the chain's future ones too. */
+/** Minimum spread of a mean: hours differ, and so will the chain's future hours. */
 const LEAST_SPREAD = 0.005;
 
-/** Spread of a mean of which fewer than {@link ENOUGH_HOURS} hours are known. */
+/** Spread of a mean if fewer than {@link ENOUGH_HOURS} hours are known. */
 const UNKNOWN_SPREAD = 0.1;
 const ENOUGH_HOURS = 3;
 
-/** An interval that is so much slower than the mean has a halt, which the mean leaves out too. */
+/** An interval slower than the mean by this factor contains a halt, which the mean excludes too. */
 const HALT_FACTOR = 2;
 const MIN_BLOCKS = 30n;
 
-/** Returns the block time with its spread. `points`: about one an hour. Undefined while the mean is not known. */
+/** Returns the block time and its spread. `points`: about one per hour. Undefined until the mean is known. */
 export function blockTimeOf(points: readonly HeightAt[], meanMs: number | undefined): BlockTime | undefined {
   if (meanMs === undefined || !(meanMs > 0) || !Number.isFinite(meanMs)) return undefined;
   const hours = points.flatMap((to, index) => {
@@ -76,26 +76,29 @@ export function blockTimeOf(points: readonly HeightAt[], meanMs: number | undefi
   };
 }
 
-/** How far a planned upgrade is away. Undefined values are not known. */
+/** How far away a planned upgrade is. Undefined values are not known. */
 export interface UpgradeCountdown {
   readonly plan: UpgradePlan;
-  /** Blocks until its height; 0 at the height and after it. */
+  /** Blocks until its height; 0 from that height on. */
   readonly remainingBlocks: bigint | undefined;
-  /** Expected time of its height, wall clock, ms; `low` and `high` if all blocks were as fast or as slow as in the extreme hours. */
+  /**
+   * When its height is expected, in wall-clock ms; `low` and `high` if all blocks were as fast or as slow as in the extreme
+   * hours.
+   */
   readonly atMs: Readonly<Record<"low" | "middle" | "high", number>> | undefined;
   /** Last poll that showed the plan. */
   readonly seenMs: number;
   readonly doneMs: number | undefined;
 }
 
-/** What the polls showed of the chain. */
+/** What polls have shown of the chain. */
 interface SeenChain {
   readonly upgrade?: SeenUpgrade;
-  /** The newest block that is known, and the polls at which it was first seen. */
+  /** The newest known block, and the polls that first showed it. */
   readonly chain: { readonly height?: bigint; readonly advancedAtMs?: number; readonly firstSeenMs?: number };
 }
 
-/** Returns the countdown to the plan of a history. `headMs`: time of the poll, if it showed the head of the chain. */
+/** Returns the countdown to the plan in a history. `headMs`: time of the poll, if it showed the chain's head. */
 export function countdownTo(
   { upgrade: seen, chain: head }: SeenChain,
   headMs: number | undefined,
@@ -120,7 +123,7 @@ export function countdownTo(
   };
 }
 
-/** Time of a poll that showed the newest block; undefined for one that did not. */
+/** Time of a poll that showed the newest block; undefined for any other poll. */
 export function headSeenMs({
   atMs,
   chain: { head },
@@ -131,7 +134,7 @@ export function headSeenMs({
   return head.state === "up" ? atMs : undefined;
 }
 
-/** "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs`: when it is shown. */
+/** "v10 at height 35,120,881: 3,412 blocks left, in about 57 min (06:49 to 06:53 UTC)". `nowMs`: when the text is shown. */
 export function countdownText(
   { plan, remainingBlocks, atMs, doneMs }: UpgradeCountdown,
   nowMs: number,
@@ -145,10 +148,10 @@ export function countdownText(
   return `${left}, in about ${formatRoundedDuration(Math.max(0, atMs.middle - nowMs))} (${rangeText(atMs.low, atMs.high)} UTC)`;
 }
 
-/** Range of times that is shown to the second. */
+/** Time ranges shorter than this are shown to the second. */
 const SHORT_MS = 600_000;
 
-/** "2026-11-22 06:49 to 06:53"; with seconds when the range is short, with both dates when they differ. */
+/** "2026-11-22 06:49 to 06:53"; with seconds if the range is short, with both dates if they differ. */
 function rangeText(lowMs: number, highMs: number): string {
   const format = highMs - lowMs < SHORT_MS ? formatTime : formatMinute;
   const [low, high] = [format(lowMs), format(highMs)];
@@ -157,8 +160,8 @@ function rangeText(lowMs: number, highMs: number): string {
 }
 
 /**
- * Says that a halt at a height is a planned upgrade, as the last part of a sentence; empty when it is not. A node stops with the
- * block before the plan's height, or has stored that block and not executed it.
+ * Says that a halt at a height is a planned upgrade, phrased as the end of a sentence; empty if it is not. A node stops with the
+ * block before the plan's height, or has stored the block at that height and not executed it.
  */
 export function haltText(
   seen: SeenUpgrade | undefined,
@@ -173,7 +176,7 @@ export function haltText(
     : `${at}: the node has not come back after it and needs the new version`;
 }
 
-/** Encodes a countdown. Heights and blocks are decimal text, times ISO 8601. */
+/** Encodes a countdown. Heights and blocks are decimal strings, times are ISO 8601. */
 export function countdownJson(countdown: UpgradeCountdown): JsonObject {
   const { plan, remainingBlocks, atMs, seenMs, doneMs } = countdown;
   return {

@@ -5,25 +5,25 @@ import { endRate } from "./month-forecast.ts";
 import { missesByBoundary, type SeenMonth } from "./headroom.ts";
 import { BOUNDARIES, type SuccessRate, tierOf } from "./reward-tier.ts";
 
-/** A restart of the sidecar. */
+/** A sidecar restart. */
 export interface SidecarRestart {
-  /** From the signal to stop until the sidecar listens again. */
+  /** From the stop signal until the sidecar listens again. */
   readonly downMs: number;
   readonly blockTimeMs: number;
-  /** True if the chain waits for this validator, as a chain with one validator does. Then each block is slower. */
+  /** True if the chain waits for this validator, as a single-validator chain does. Each block is then slower. */
   readonly chainWaits: boolean;
 }
 
-/** A sidecar that stops fails the calls of about this time before it refuses connections. */
+/** A stopping sidecar fails calls for about this long before it refuses connections. */
 const DRAIN_MS = 8000;
-/** The node goes on failing for this time after the sidecar listens again: the backoff of its connection. */
+/** The node's calls keep failing for this long after the sidecar listens again, because of its connection backoff. */
 const RECONNECT_MS = 11_000;
-/** A node waits this long for a sidecar that does not respond, before it votes without prices. */
+/** How long a node waits for an unresponsive sidecar before it votes without prices. */
 const WAIT_MS = 1000;
 
 /**
- * Returns the bad blocks of a restart. Measured on a real node with blocks of 1 s: 25 s down cost 22 blocks. 8 failed while
- * the sidecar drained, 14 in the 28 s of refused connections, each of which took 2 s.
+ * Returns how many blocks are bad because of a restart. Measured on a real node with 1 s blocks: 25 s down cost 22 blocks. 8
+ * failed while the sidecar drained, and 14 in the 28 s of refused connections, each of which took 2 s.
  */
 export function restartMisses({ downMs, blockTimeMs, chainWaits }: SidecarRestart): bigint {
   const drainMs = Math.min(downMs, DRAIN_MS);
@@ -32,14 +32,14 @@ export function restartMisses({ downMs, blockTimeMs, chainWaits }: SidecarRestar
   return BigInt(Math.round(drainMs / blockTimeMs + refusedMs / slowMs));
 }
 
-/** Returns the bad blocks of a total outage from now on. */
+/** Returns how many blocks are bad in a total outage that starts now. */
 export function outageMisses(outageMs: number, blockTimeMs: number): bigint {
   return blocksUntil(outageMs, blockTimeMs) ?? unreachable("the block time is positive");
 }
 
 /**
- * Returns what further bad blocks cost this month, compared with the middle of the forecast. Undefined while the rate or
- * the block time is not known. Blocks beyond the end of the month are not counted.
+ * Returns what further bad blocks cost this month, compared with the middle of the forecast. Undefined until the rate and the
+ * block time are known. Blocks after the end of the month are not counted.
  */
 export function whatIf(assessment: Assessment, misses: bigint): WhatIf | undefined {
   const { counts, remainingBlocks: remaining, forecast, policy } = assessment;

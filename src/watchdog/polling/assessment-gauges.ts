@@ -10,7 +10,7 @@ const BOUNDARY_STATES = ["open", "clinched", "lost"] as const;
 const ROTATION_STATES = ["none", "next", "due"] as const;
 const ESTIMATES = ["low", "middle", "high"] as const;
 
-/** Gauges of the current month under the reward policy. Absent before the first assessment. */
+/** Gauges for the current month under the reward policy. Absent until the first assessment. */
 export const ASSESSMENT_GAUGES: readonly StatusGauge[] = [
   gauge(
     "month_success_ratio_bound",

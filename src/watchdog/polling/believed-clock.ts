@@ -4,45 +4,48 @@ import { isoTime, MINUTE_MS } from "../../platform/base/time.ts";
 import type { ClockView, Witness } from "../sources/observation.ts";
 
 /**
- * A clock whose `nowMs` goes on with the monotonic clock when the machine's clock is set, until there is evidence that the machine's clock is
- * right. Everything that the watchdog decides uses it.
+ * A clock whose `nowMs` keeps following the monotonic clock when the machine's clock is set, until there is evidence that the
+ * machine's clock is right. All of the watchdog's decisions use it.
  */
 export interface BelievedClock extends Clock {
   /**
-   * Compares the machine's clock with what a poll showed. Returns by how much times of earlier polls are to be moved, mostly 0: as `nowMs` was,
-   * and in the first poll back to it when the stored ones are later.
+   * Compares the machine's clock with what a poll showed. Returns how far to move the times of earlier polls, mostly 0: by as
+   * much as `nowMs` moved or, in the first poll, back to `nowMs` if the stored times are later.
    */
   readonly compare: (evidence: ClockEvidence) => number;
-  /** As `Observation.clock`, with the number of changes so far. */
+  /** Like `Observation.clock`, with the number of changes so far. */
   readonly view: () => ClockView & { readonly changes: number };
 }
 
-/** What a poll shows of the time. */
+/** What a poll shows about the time. */
 interface ClockEvidence {
-  /** `Date` headers of the sources' responses. */
+  /** `Date` headers from the sources' responses. */
   readonly dates: readonly Witness[];
-  /** Time of the chain's newest block: the present is not before it. Undefined while it cannot be read. */
+  /** Time of the chain's newest block: the present cannot be earlier. Undefined while it cannot be read. */
   readonly chainMs: number | undefined;
-  /** The last stored poll: the present is not before it. Only that of the first call counts. Undefined without one. */
+  /** The last stored poll: the present cannot be earlier. Only the value in the first call counts. Undefined if there is none. */
   readonly lastPollMs: number | undefined;
 }
 
-/** Clocks that differ by less agree. Blocks of a slow chain are as old as that. */
+/** Clocks that differ by less than this agree. Blocks on a slow chain may be this old. */
 const TOLERANCE_MS = MINUTE_MS;
 
 /** A smaller difference is drift, not a step. */
 const DRIFT_MS = 2000;
 
-/** A step that only the sources' clocks confirm must last for this long: they can be of the same machine. The alert fires before. */
+/**
+ * A step confirmed only by the sources' clocks must last this long, since they may belong to the same machine. The alert fires
+ * earlier.
+ */
 const CONFIRM_MS = 15 * MINUTE_MS;
 
-/** This program is not older: a source that shows an earlier time has a clock that was never set. */
+/** This program did not exist earlier: a source that shows an earlier time has a clock that was never set. */
 const NEVER_SET_MS = Date.UTC(2026, 0, 1);
 
-/** A response that is older says nothing about a step since then. */
+/** An older response says nothing about a step since then. */
 const REMEMBERED_MS = 5 * MINUTE_MS;
 
-/** What is said for a time. The chain decides where its newest block is near. */
+/** What supports a given time. If the chain's newest block is near it, the chain decides. */
 type Standing = "chain" | "sources" | "alone" | "refuted";
 
 /** Creates a clock that believes the machine's clock until the first poll. */
@@ -51,15 +54,15 @@ export function createBelievedClock(machine: Clock): BelievedClock {
   const nowMs = (): number => Math.round(offsetMs + machine.monotonicMs());
   const offset = (): number => Math.round(machine.nowMs() - machine.monotonicMs());
   let offsetMs = offset();
-  /** Offset of the machine's clock since its last step, and the monotonic time of the step. */
+  /** Offset of the machine's clock since its last step, and when the step occurred on the monotonic clock. */
   let seen = { offsetMs, sinceMs: machine.monotonicMs() };
   let believedSinceMs: number | undefined = machine.monotonicMs();
   let problem = "";
-  /** Nothing was confirmed yet: `nowMs` is the best guess. */
+  /** Nothing has been confirmed yet: `nowMs` is the best guess. */
   let isGuess = true;
   let floor: { readonly atMs: number } | undefined;
   let hosts: ReadonlyMap<string, Witness> = new Map();
-  /** Offset of the present is not less: the newest block that was seen, in whichever poll. */
+  /** Lower bound for the present's offset: the newest block seen, in whichever poll. */
   let boundMs = Number.NEGATIVE_INFINITY;
   let change: string | undefined;
   let changes = 0;

@@ -8,7 +8,7 @@ import { toRatio } from "../policy/reward-tier.ts";
 import { type DatedComparison, JAIL_STATES, type Standing, type WindowStanding } from "../policy/standing.ts";
 import type { SharedMisses } from "../sources/standing-views.ts";
 
-/** Gauges of the comparison of prices. The pairs come from the configuration. */
+/** Gauges for the price comparison. The pairs come from the configuration. */
 const PRICE_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_price_deviation_ratio",
@@ -29,7 +29,7 @@ const PRICE_GAUGES: readonly StatusGauge[] = [
   },
 ];
 
-/** Gauges of the planned upgrade. There is at most one plan, so at most one name. */
+/** Gauges for the planned upgrade. There is at most one plan, and so at most one name. */
 const UPGRADE_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_upgrade_height",
@@ -68,7 +68,7 @@ function planned(
       : values(upgrade, { validator, chain_id: chainId, upgrade: upgrade.plan.name });
 }
 
-/** Gauges of the payment of the last closed month that was searched. */
+/** Gauges for the payment for the most recently searched closed month. */
 const PAYMENT_GAUGES: readonly StatusGauge[] = [
   {
     name: "oracle_watchdog_payment_state",
@@ -114,10 +114,10 @@ function lastPayment(
   };
 }
 
-/** Gauges of the chain's other facts: prices, planned upgrade, payments. */
+/** Gauges for other facts about the chain: prices, planned upgrade, payments. */
 export const CHAIN_GAUGES: readonly StatusGauge[] = [...PRICE_GAUGES, ...UPGRADE_GAUGES, ...PAYMENT_GAUGES];
 
-/** Gauges of the validator's standing on the chain. Absent while it is not known. */
+/** Gauges for the validator's standing on the chain. Absent until known. */
 export const STANDING_GAUGES: readonly StatusGauge[] = [
   gauge(
     "jail_state",

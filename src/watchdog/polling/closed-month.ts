@@ -7,11 +7,11 @@ import type { BlockCounts } from "../ledger/block-counts.ts";
 import type { Payment } from "../sources/payment-result.ts";
 import type { RevenueView, Seen } from "../sources/observation.ts";
 
-/** A month that is over, as the watchdog counted it. */
+/** A month that is over, as counted by the watchdog. */
 export interface ClosedMonth {
   readonly month: Month;
   readonly counts: BlockCounts;
-  /** Pay of the month by the policy, and of a full month, in hundredths of the currency unit. */
+  /** Pay for the month under the policy, and for a full month, in hundredths of the currency unit. */
   readonly payCents: bigint;
   readonly fullCents: bigint;
   /** What earlier searches found. */
@@ -24,11 +24,11 @@ export interface BlockTimeAt {
   readonly timeMs: number;
 }
 
-/** Input of one search for a payment. */
+/** Input for one payment search. */
 export interface PaymentSearch {
   /** The newest block. Undefined while it cannot be read. */
   readonly head: BlockTimeAt | undefined;
-  /** The month before the newest block's. Undefined: the watchdog counted nothing in it. */
+  /** The month before the newest block's month. Undefined if the watchdog counted nothing in it. */
   readonly closed: ClosedMonth | undefined;
   /** Undefined while it cannot be read. */
   readonly revenue: RevenueView | undefined;
@@ -37,20 +37,23 @@ export interface PaymentSearch {
 }
 
 /**
- * Searches the payment of the month before the present one, until it is found. "not-configured": nothing is to be searched now. A search
- * that is not finished goes on at the next poll.
+ * Searches for the payment for the previous month until it is found. "not-configured": there is nothing to search for now. An
+ * unfinished search continues at the next poll.
  */
 export type PaymentReader = (input: PaymentSearch, signal: AbortSignal) => Promise<Seen<Payment>>;
 
-/** What {@link closedMonth} reads besides the state. */
+/** Input for {@link closedMonth}, other than the state. */
 interface ClosedMonthOf {
   readonly validator: ValidatorConfig;
   readonly month: Month;
-  /** It has the chain's policy if the configuration asks for it. Undefined before the first poll. */
+  /** Contains the chain's policy if the configuration asks for it. Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
 }
 
-/** Returns what the watchdog counted in a month, and the payment that was found for it. Undefined before it is finalized, and when it counted no block. */
+/**
+ * Returns what the watchdog counted in a month, and the payment found for it. Undefined until the month is finalized, and if no
+ * blocks were counted in it.
+ */
 export function closedMonth(
   { ledgers, payments }: WatchdogState,
   { validator, month, assessment }: ClosedMonthOf,

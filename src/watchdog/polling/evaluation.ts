@@ -10,37 +10,37 @@ import { type WatchdogState, withPayment } from "../state/state-store.ts";
 import { recordStart } from "../ledger/ledger-events.ts";
 import { assessObservation } from "../policy/assess.ts";
 
-/** Result of the evaluation of one poll of one validator. */
+/** Result of evaluating one poll of one validator. */
 export interface Evaluation {
-  /** The poll. While two nodes answer at one URL, the page of the node is an error, and so is a module that the chain had. */
+  /** The poll. While two nodes respond at one URL, the node's page is an error; so is a module that the chain used to have. */
   readonly observation: Observation;
   readonly state: WatchdogState;
   readonly assessment: Assessment;
-  /** Sidecars of other validators of the same chain, as last read. */
+  /** Sidecars of other validators on the same chain, as last read. */
   readonly peers: readonly SidecarPrices[];
-  /** Undefined while it is not known. */
+  /** Undefined until known. */
   readonly blockTime: BlockTime | undefined;
-  /** Names of the nodes that restarted. */
+  /** Names of the nodes that have restarted. */
   readonly restarted: readonly string[];
-  /** Notifications of this poll. They are also in the outbox of each channel that wants them. */
+  /** Notifications from this poll. They are also in the outbox of each channel that wants them. */
   readonly events: readonly AlertEvent[];
 }
 
 export interface EvaluationOptions {
   readonly alerts: AlertOptions;
   readonly intervalMs: number;
-  /** Absent for a validator whose votes are not followed. */
+  /** Absent if the validator's votes are not followed. */
   readonly consensusAddress?: string | undefined;
   readonly policy: PolicyChoice;
-  /** The first poll of this process. */
+  /** True for the first poll of this process. */
   readonly isFirst: boolean;
-  /** A gap is being filled: the readings are not counted yet. A later poll counts their blocks. */
+  /** True while a gap is being filled: the readings are not counted yet. A later poll counts their blocks. */
   readonly isFilling?: boolean;
-  /** A longer time between two readings is a gap. Default: three intervals, at least a minute. */
+  /** A longer time between two readings is a gap. Default: three intervals, at least one minute. */
   readonly gapMs?: number | undefined;
-  /** How much later than planned the poll began, ms. Absent: not measured. */
+  /** How much later than planned the poll started, ms. Absent if not measured. */
   readonly lateMs?: number | undefined;
-  /** Sidecars of other validators of the same chain, as last read. Absent: none. */
+  /** Sidecars of other validators on the same chain, as last read. Absent if there are none. */
   readonly peers?: readonly SidecarPrices[];
 }
 

@@ -1,17 +1,17 @@
 import type { SourceLimits } from "../sources/targets.ts";
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** Times up to which a poll is of the present. */
+/** How recent a poll must be to count as current. */
 export interface Freshness {
   readonly nowMs: number;
-  /** Longest time between the ends of two polls when all is well. */
+  /** Longest normal time between the ends of two polls. */
   readonly pollMs: number;
 }
 
-/** Time that the polls of a slow source take besides their deadline. */
+/** Time that polls of a slow source take on top of their deadline. */
 const SLACK_MS = 5_000;
 
-/** Returns the longest time between the ends of two polls when all is well. */
+/** Returns the longest normal time between the ends of two polls. */
 export function longestPollMs({
   intervalMs,
   limits,
@@ -22,7 +22,7 @@ export function longestPollMs({
   return intervalMs + 2 * limits.deadlineMs + SLACK_MS;
 }
 
-/** Returns why nothing can be said about the present; undefined while a node can be read. */
+/** Returns why nothing can be said about the present; undefined while any node can be read. */
 export function whyBlind(
   { polledAtMs, sources, alerts }: WatchdogStatus,
   { nowMs, pollMs }: Freshness,

@@ -204,28 +204,30 @@ const DEAD_MAN_PING = {
   help: "Time of the last request that the dead-man monitor accepted. 0 before the first one.",
 } as const;
 
-/** Records the metrics of the watchdog. */
+/** Records the watchdog's metrics. */
 export interface WatchdogMetrics {
   readonly recordPoll: (observation: Observation, restarts: number) => void;
   readonly recordDelivery: (channel: string, outcome: DeliveryOutcome) => void;
   readonly recordPing: (atMs: number) => void;
-  /** Sets all gauges of one validator. Of few validators, the values are computed when somebody reads them. */
+  /** Sets all gauges for one validator. If there are few validators, the values are computed on read. */
   readonly showStatus: (status: WatchdogStatus) => void;
   /**
-   * The page of all metrics of the registry. The lines of the gauges are those of the last `showStatus` of each validator: with 200
-   * validators, formatting their 25,000 series takes longer than a scrape may.
+   * The page with all metrics in the registry. The gauge lines are from each validator's last `showStatus`: with 200 validators,
+   * formatting their 25,000 series takes longer than a scrape may.
    */
   readonly page: () => Promise<string>;
 }
 
-/** Registers all metrics. Counters of all label values begin at zero. Labelled gauges are absent before the first `showStatus`. */
+/**
+ * Registers all metrics. Counters start at zero for all label values. Labelled gauges are absent until the first `showStatus`.
+ */
 export function createWatchdogMetrics(
   registry: Registry,
   channels: readonly string[],
   lasting?: LastingMetrics,
 ): WatchdogMetrics {
   const factory = createMetricFactory(registry, lasting);
-  /** The last status of each validator, the latest one last: gauges without the label validator show that one. */
+  /** Each validator's last status, the latest one last: gauges without a validator label show that one. */
   const statuses = new Map<string, WatchdogStatus>();
   const latest = (labelNames: readonly string[]): readonly WatchdogStatus[] =>
     [...statuses.values()].slice(labelNames.includes("validator") ? 0 : -1);
@@ -298,7 +300,7 @@ function skippedOf(page: Seen<NodePage | SidecarPage>): number {
   return page.state === "up" ? (page.value.skippedLines ?? 0) : 0;
 }
 
-/** Lines of a validator's gauges, by name of the gauge. */
+/** A validator's gauge lines, by gauge name. */
 type GaugeLines = ReadonlyMap<string, string>;
 
 function gaugeLines(status: WatchdogStatus): GaugeLines {
@@ -312,7 +314,7 @@ function gaugeLines(status: WatchdogStatus): GaugeLines {
   );
 }
 
-/** One line of the page, as prom-client writes it. */
+/** One line on the page, as prom-client writes it. */
 function line(name: string, { labels, value }: Series): string {
   let texts = "";
   for (const [label, text] of Object.entries(labels)) texts += `${texts && ","}${label}="${escaped(text)}"`;
@@ -358,7 +360,7 @@ function endpointSeries(value: (endpoint: EndpointState) => boolean): StatusGaug
     );
 }
 
-/** One series for each firing alert. */
+/** One series per firing alert. */
 function firingSeries(value: (state: AlertState) => number): StatusGauge["values"] {
   return ({ alerts, chainId = "" }) =>
     alerts.flatMap(({ validator, rule: { condition, severity }, state }) =>

@@ -27,34 +27,34 @@ import type { AlertsConfig } from "../conditions/alerts-config.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 import type { MaintenanceWindow } from "../alerts/maintenance.ts";
 
-/** The loop that polls the sources of one validator and evaluates the result. */
+/** Polls one validator's sources and evaluates the result. */
 export interface PollLoop {
   /** Polls until the signal fires. Throws {@link WatchdogError} when the node is on the wrong chain. */
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly status: () => WatchdogStatus;
-  /** JSON of the status at the last poll. */
+  /** JSON of the status as of the last poll. */
   readonly statusText: () => string;
-  /** True if the last poll ended recently enough. False means that the loop hangs. */
+  /** True if the last poll ended recently enough. False means that the loop is stuck. */
   readonly isAlive: () => boolean;
-  /** Why the validator is not watched, for people; undefined while it is. */
+  /** Why the validator is not being watched, in plain words; undefined while it is. */
   readonly problem: () => string | undefined;
-  /** Prices of its sidecars at the last poll, for the other validators of the chain. */
+  /** Prices of its sidecars at the last poll, for the chain's other validators. */
   readonly sidecars: () => LoopSidecars;
 }
 
-/** The sidecars of one validator, and their chain. */
+/** One validator's sidecars and their chain. */
 interface LoopSidecars {
   /** Undefined before the first reading of a node. */
   readonly chainId: string | undefined;
   readonly sidecars: readonly SidecarPrices[];
 }
 
-/** Fills the gaps of one validator's ledger. */
+/** Fills gaps in one validator's ledger. */
 export interface Backfiller {
   /**
-   * Fills parts of the gap that the readings of a poll would close, and calls `save` after each. Returns whether the readings
-   * can be counted now. False: a part is left for the next poll, because there are many or because Prometheus failed.
-   * Rejects on abort only.
+   * Fills parts of the gap that a poll's readings would close, and calls `save` after each. Returns true if the readings can be
+   * counted now. False means that a part is left for the next poll, because there are many or because Prometheus failed. Rejects
+   * only on abort.
    */
   readonly fill: (
     ledger: Ledger | undefined,
@@ -66,7 +66,7 @@ export interface Backfiller {
 
 /** The part of the configuration that polls need. */
 export interface PollSettings {
-  /** Absent: a restart begins a new count. */
+  /** If absent, a restart starts a new count. */
   readonly stateDir?: string;
   /** Time from the end of one poll to the start of the next. */
   readonly intervalMs: number;
@@ -75,7 +75,7 @@ export interface PollSettings {
   readonly alerts: AlertsConfig;
   readonly notify: NotifyConfig;
   readonly maintenance: readonly MaintenanceWindow[];
-  /** Absent: everything is scraped. */
+  /** If absent, everything is scraped. */
   readonly prometheus?: { readonly staleMs: number; readonly connection: { readonly deadlineMs: number } };
 }
 
@@ -85,18 +85,18 @@ export interface PollLoopDeps {
   readonly poll: Poller;
   readonly keeper: StateKeeper;
   readonly metrics: WatchdogMetrics;
-  /** Absent: gaps are not filled. */
+  /** If absent, gaps are not filled. */
   readonly backfill?: Backfiller;
-  /** Sidecars of the other validators of a chain. Absent: none. */
+  /** Sidecars of the chain's other validators. Absent if there are none. */
   readonly peersOf?: (validator: string, chainId: string | undefined) => readonly SidecarPrices[];
-  /** Renders what the page shows of the validator. */
+  /** Renders what the page shows about the validator. */
   readonly onPoll?: (status: WatchdogStatus) => void;
 }
 
-/** Polls that can be missed before `isAlive` returns false. */
+/** Number of polls that can be missed before `isAlive` returns false. */
 const ALIVE_INTERVALS = 3;
 
-/** Time without a reading of any node of the validator after which the watchdog's work is not done. */
+/** The watchdog is not doing its work once none of the validator's nodes has been read for this long. */
 const WORK_MS = 300_000;
 
 export function createPollLoop(
@@ -137,7 +137,7 @@ export function createPollLoop(
       storeProblem: keeper.problem(),
     });
   let changesSeen = 0;
-  /** Compares the clock with what the poll showed. When that moves the clock, everything that lasts is moved with it. */
+  /** Compares the clock with what the poll showed. If this moves the clock, all lasting state is moved with it. */
   const compareClock = (polled: Observation): Observation => {
     const state = keeper.current();
     const lastPollMs = lastPollOf(state);
@@ -237,7 +237,7 @@ export function createPollLoop(
   };
 }
 
-/** Time of the last stored poll of any validator. */
+/** Time of any validator's last stored poll. */
 function lastPollOf({ ledgers }: WatchdogState): number | undefined {
   const times = [...ledgers.values()].flatMap(({ sources }) => sources.calls.checkpoint?.atMs ?? []);
   return times.length === 0 ? undefined : Math.max(...times);
@@ -247,7 +247,7 @@ function encodeStatus(status: WatchdogStatus): string {
   return stringifyJson(statusJson(status));
 }
 
-/** How the readings of a validator are counted. */
+/** How a validator's readings are counted. */
 export function countingOptions(
   { intervalMs, prometheus }: PollSettings,
   { target }: ValidatorConfig,
@@ -277,12 +277,12 @@ function alertOptions({ alerts, notify, maintenance, intervalMs }: PollSettings)
   };
 }
 
-/** A block of the end of a month can be committed so long after it. */
+/** A block from the end of a month may be committed this long after it. */
 const EDGE_MS = 3000;
 
 /**
- * Returns the time until the next poll. A month ends with a poll, and another follows soon: the counters of the node then say
- * how many of the few blocks in between belong to it, and what their results were.
+ * Returns the time until the next poll. A month ends with a poll, and another one follows soon: the node's counters then show how
+ * many of the few blocks in between belong to the month, and what their results were.
  */
 function pauseMs(intervalMs: number, nowMs: number): number {
   if (intervalMs > EDGE_MS && monthOf(nowMs - EDGE_MS) !== monthOf(nowMs)) return EDGE_MS;
@@ -290,7 +290,7 @@ function pauseMs(intervalMs: number, nowMs: number): number {
   return monthOf(nowMs + intervalMs) === monthOf(nowMs) ? intervalMs : untilEdgeMs;
 }
 
-/** Throws when a node is on another chain than the configuration or the state says. */
+/** Throws if a node is on a different chain from the one in the configuration or the state. */
 function requireChain(
   { nodes }: Observation,
   expected: string | undefined,
@@ -313,7 +313,7 @@ interface ChangeLog {
   readonly record: (evaluation: Evaluation, status: WatchdogStatus) => void;
 }
 
-/** Creates a change log. It logs every source at the first poll, and the tier when the month has enough blocks for one. */
+/** Creates a change log. It logs every source at the first poll, and the tier once the month has enough blocks for one. */
 function createChangeLog(logger: Logger): ChangeLog {
   const errorCodes = new Map<string, string>();
   let tier: string | undefined;
@@ -346,7 +346,7 @@ function logEvent(
     });
 }
 
-/** Logs each source that failed, recovered, or failed with another error code. */
+/** Logs each source that has failed, recovered, or failed with a different error code. */
 function logSources(observation: Observation, errorCodes: Map<string, string>, logger: Logger): void {
   // A node needs its name only where there are several.
   const several = observation.nodes.length > 1;

@@ -49,17 +49,17 @@ import {
   toSidecarReading,
 } from "../sources/sidecar-reading.ts";
 
-/** Input of a poll. */
+/** Input for a poll. */
 interface PollContext {
-  /** The chain that the nodes must be on; undefined accepts any single chain. */
+  /** The chain that the nodes must be on; if undefined, any single chain is accepted. */
   readonly chainId: string | undefined;
-  /** Up to where the ledger counted; undefined before the first reading. */
+  /** How far the ledger has counted; undefined before the first reading. */
   readonly counted: CountedTo | undefined;
-  /** Returns what was counted in a month that is over. Absent: payments are not searched. */
+  /** Returns what was counted in a past month. If absent, payments are not searched. */
   readonly closed?: (month: Month) => ClosedMonth | undefined;
 }
 
-/** Reads all sources of one validator in parallel. Rejects only on abort; a source that fails is an error in the observation. */
+/** Reads all of one validator's sources in parallel. Rejects only on abort; a failing source is an error in the observation. */
 export type Poller = (context: PollContext, signal: AbortSignal) => Promise<Observation>;
 
 /** Whose node it is. */
@@ -68,11 +68,14 @@ export interface StoredNodeOptions {
   readonly consensusAddress: string | undefined;
 }
 
-/** Reads what Prometheus stored of nodes and sidecars. All functions throw `SourceError`, also for samples that are too old. */
+/**
+ * Reads the node and sidecar metrics stored by Prometheus. All functions throw `SourceError`, including for samples that are too
+ * old.
+ */
 export interface StoredPages {
   readonly node: (labels: Labels, options: StoredNodeOptions, signal: AbortSignal) => Promise<NodePage>;
   readonly sidecar: (labels: Labels, signal: AbortSignal) => Promise<SidecarPage>;
-  /** Pairs that had an update between the last two scrapes of the sidecar. */
+  /** Pairs updated between the sidecar's last two scrapes. */
   readonly prices: (labels: Labels, signal: AbortSignal) => Promise<PricesPage>;
 }
 
@@ -80,9 +83,9 @@ export interface PollerDeps {
   readonly clock: Clock;
   readonly read: PageReader;
   readonly reach: Reach;
-  /** Needed for a validator whose metrics come from Prometheus. */
+  /** Required if a validator's metrics come from Prometheus. */
   readonly stored?: StoredPages;
-  /** Creates the search for the payments of a validator. Absent: they are not searched. */
+  /** Creates the search for a validator's payments. If absent, payments are not searched. */
   readonly paymentReaderOf?: (
     target: ValidatorTarget,
     read: PageReader,
@@ -90,7 +93,7 @@ export interface PollerDeps {
   ) => PaymentReader | undefined;
 }
 
-/** Creates a poller of one validator. For prices, it tries first the path that responded at the last poll. */
+/** Creates a poller for one validator. For prices, it first tries the path that responded at the last poll. */
 export function createPoller(target: ValidatorTarget, limits: SourceLimits, given: PollerDeps): Poller {
   const scrape = createScrape(limits.deadlineMs, given.clock);
   const dates = new Map<string, Witness>();
@@ -130,7 +133,7 @@ export function createPoller(target: ValidatorTarget, limits: SourceLimits, give
   };
 }
 
-/** What the search for the payment of the month before the newest block's needs. */
+/** Input for searching the payment for the month before the newest block's month. */
 function paymentSearch(
   { head, revenue }: ChainObservation,
   closed: PollContext["closed"],
@@ -147,7 +150,7 @@ function paymentSearch(
   };
 }
 
-/** Endpoints of every source that has several. */
+/** Endpoints of every source that has more than one. */
 function fallbacksOf({ nodes, chain }: ValidatorTarget): readonly (readonly Endpoint[])[] {
   return [...nodes.flatMap(({ fallbacks = [] }) => fallbacks), chain?.fallbacks ?? []];
 }
@@ -189,7 +192,7 @@ interface PollerParts {
   readonly limits: SourceLimits;
   readonly deps: PollerDeps;
   readonly scrape: Scrape;
-  /** What the poll shows of the time, by host. */
+  /** What the poll shows about the time, by host. */
   readonly dates: Map<string, Witness>;
 }
 
@@ -267,9 +270,12 @@ function withSkipped<T>(page: T, skippedLines: number | undefined): T {
   return skippedLines === undefined ? page : { ...page, skippedLines };
 }
 
-/** Compares the votes of all validators on the pages of one node. */
+/** Compares the votes of all validators on one node's pages. */
 interface VoteReading {
-  /** Pair whose votes are read: of all pairs, the page of a large set has thousands of series. Undefined before the first page. */
+  /**
+   * The one pair whose votes are read: for all pairs, the page for a large set has thousands of series. Undefined before the
+   * first page.
+   */
   readonly pair: () => string | undefined;
   /** Adds the comparison to a reading. */
   readonly compare: (samples: readonly Sample[], reading: NodePage, nowMs: number) => NodePage;
@@ -296,7 +302,7 @@ function createVoteReading(address: string | undefined): VoteReading {
   };
 }
 
-/** Reads the series that Prometheus stored. The price API is scraped when its URL is configured. */
+/** Reads the series stored by Prometheus. The price API is scraped if its URL is configured. */
 function createStoredNodePages(
   node: NodeTarget,
   { scrape, deps, target, stored }: PollerParts & { readonly stored: StoredPages },
@@ -323,7 +329,7 @@ function createStoredNodePages(
   };
 }
 
-/** Undefined without a URL. */
+/** Undefined if no URL is configured. */
 function createPricesReader(configured: string | undefined, read: PageReader) {
   if (configured === undefined) return undefined;
   let urls = priceUrls(configured);
@@ -345,15 +351,15 @@ async function ifConfigured<T>(
   return url === undefined ? NOT_CONFIGURED : read(url);
 }
 
-/** One source of an observation. */
+/** One source in an observation. */
 export interface SeenSource {
   readonly source: SourceName;
-  /** Absent for sources of the chain. */
+  /** Absent for chain sources. */
   readonly node?: string;
   readonly seen: Exclude<Seen<unknown>, { readonly state: "not-configured" }>;
 }
 
-/** Returns the configured sources of an observation, node by node, in the order of the API. */
+/** Returns an observation's configured sources, node by node, in the order used by the API. */
 export function seenSources({ nodes, chain }: Observation): readonly SeenSource[] {
   const ofNode = nodes.flatMap((node) =>
     toSeen(

@@ -1,14 +1,14 @@
 import type { WatchdogStatus } from "./watchdog-status.ts";
 
-/** Validators whose status is formatted when somebody requests it. The first request of more would take too long. */
+/** Up to this many validators, statuses are formatted on request. With more, the first request would take too long. */
 export const MAX_LAZY = 50;
 
-/** A gauge with a value from the status. */
+/** A gauge whose values come from the status. */
 export interface StatusGauge {
   readonly name: string;
   readonly help: string;
   readonly labelNames: readonly string[];
-  /** Returns all series of the gauge; a series that is not returned disappears from the page. */
+  /** Returns all of the gauge's series; a series that is not returned disappears from the page. */
   readonly values: (status: WatchdogStatus) => readonly Series[];
 }
 

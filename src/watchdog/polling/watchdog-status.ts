@@ -31,81 +31,81 @@ import type { Evaluation } from "./evaluation.ts";
 import { type SeenSource, seenSources } from "./poller.ts";
 import type { ValidatorConfig } from "../policy/policy-config.ts";
 
-/** State of one source at the last poll. */
+/** State of one source as of the last poll. */
 export interface SourceStatus {
   readonly name: SourceName;
-  /** Absent for sources of the chain. */
+  /** Absent for chain sources. */
   readonly node: string | undefined;
-  /** The last scrape succeeded, also when it showed that the chain has no such module. */
+  /** The last scrape succeeded, even if it showed that the chain has no such module. */
   readonly up: boolean;
   /** The chain has no such module. */
   readonly isAbsent?: true;
-  /** Empty when the source is up. */
+  /** Empty if the source is up. */
   readonly error: string;
-  /** Undefined when no scrape of this process has succeeded. */
+  /** Undefined if no scrape in this process has succeeded. */
   readonly lastSuccessMs: number | undefined;
   readonly durationMs: number;
-  /** Its URLs in order of preference. Absent: it has one. */
+  /** Its URLs in order of preference. Absent if it has only one. */
   readonly endpoints?: readonly EndpointState[];
 }
 
-/** Block counts of one month, and what follows from them. */
+/** One month's block counts, and what follows from them. */
 export interface MonthStatus {
   readonly month: Month;
   readonly counts: BlockCounts;
   /** The part of `counts` whose month is an estimate. */
   readonly estimated: BlockCounts;
-  /** The part of `counts` that was read from Prometheus after a gap. Absent: none. */
+  /** The part of `counts` that was read from Prometheus after a gap. Absent if none. */
   readonly backfilled?: BlockCounts;
-  /** Undefined when no block is counted. */
+  /** Undefined until a block has been counted. */
   readonly rate: SuccessRate | undefined;
   readonly tier: Tier | undefined;
-  /** Undefined while the month can change. */
+  /** Undefined while the month can still change. */
   readonly hash: string | undefined;
 }
 
-/** Availability of prices on any sidecar. "unknown": the watchdog cannot read them. */
+/** Whether any sidecar has prices. "unknown": the watchdog cannot read them. */
 type PricesState = "present" | "missing" | "unknown";
 
-/** Everything that the API, the page and the metrics show of one validator. */
+/** Everything that the API, the page and the metrics show about one validator. */
 export interface WatchdogStatus {
   readonly validator: string;
-  /** Undefined before the first reading of the node. */
+  /** Undefined before the node's first reading. */
   readonly chainId: string | undefined;
   readonly startedAtMs: number;
   /** End of the last poll; undefined before the first one. */
   readonly polledAtMs: number | undefined;
-  /** How much later than planned the last poll began, ms. */
+  /** How much later than planned the last poll started, ms. */
   readonly lateMs?: number;
-  /** Why the clock of this machine is not believed; undefined while it is. */
+  /** Why this machine's clock is not believed; undefined while it is. */
   readonly clockProblem?: string | undefined;
   readonly current: MonthStatus;
-  /** All months with blocks, newest first. */
+  /** All months that have blocks, newest first. */
   readonly months: readonly MonthStatus[];
   /** Undefined before the first poll. */
   readonly assessment: Assessment | undefined;
-  /** At the last poll. Absent: the chain is not read. */
+  /** As of the last poll. Absent if the chain is not read. */
   readonly standing?: Standing;
   readonly prices: PricesState;
-  /** Pairs that have a price on any node, sorted. Empty when the last scrape of the prices failed. */
+  /** Pairs that have a price on any node, sorted. Empty if the last scrape of the prices failed. */
   readonly pairs: readonly string[];
-  /** Prices of the sidecars beside the chain's and each other's, at the last poll. Absent before the first one. */
+  /** The sidecars' prices compared with the chain's and with each other, as of the last poll. Absent before the first poll. */
   readonly compared?: ComparedPrices;
-  /** The planned upgrade of the chain. Absent: none is known. */
+  /** The chain's planned upgrade. Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;
-  /** Payments of closed months, oldest first. Absent: none was searched. */
+  /** Payments for closed months, oldest first. Absent if payments were not searched. */
   readonly payments?: readonly Payment[];
-  /** All alerts, also inactive ones. */
+  /** All alerts, including inactive ones. */
   readonly alerts: readonly AlertStatus[];
   /** Empty before the first poll. */
   readonly sources: readonly SourceStatus[];
-  /** Deliveries that are not accepted yet, by channel; of all validators. */
+  /** Deliveries not accepted yet, by channel; for all validators. */
   readonly pending: ReadonlyMap<string, number>;
-  /** Deliveries that are not tried any more, by channel; of all validators. */
+  /** Deliveries no longer attempted, by channel; for all validators. */
   readonly deadLetters: ReadonlyMap<string, number>;
-  /** Silences that have begun and not ended. */
+  /** Number of silences currently in effect. */
   readonly activeSilences: number;
-  /** When and why storing all validators' state began to fail; undefined while it works. */
+  /** When and why the watchdog began to fail to store all validators' state; undefined while storing works. */
   readonly storeProblem?: string | undefined;
 }
 
@@ -117,11 +117,11 @@ export interface StatusInput {
   readonly channels: readonly string[];
   readonly startedAtMs: number;
   readonly nowMs: number;
-  /** Time of the last successful scrape by {@link sourceKey}. */
+  /** Time of the last successful scrape, by {@link sourceKey}. */
   readonly lastSuccessMs: ReadonlyMap<string, number>;
   /** The last evaluation; undefined before the first poll. */
   readonly last: LastPoll | undefined;
-  /** Pairs compared between sidecars besides the chain's pairs. */
+  /** Pairs compared between sidecars, in addition to the chain's pairs. */
   readonly majorPairs?: readonly string[];
   readonly storeProblem?: string | undefined;
   readonly lateMs?: number;
@@ -131,7 +131,7 @@ export interface StatusInput {
 type LastPoll = Pick<Evaluation, "observation" | "assessment"> &
   Partial<Pick<Evaluation, "peers" | "blockTime">>;
 
-/** Identifies a source of a validator. */
+/** Identifies one of a validator's sources. */
 export function sourceKey({ source, node = "" }: Pick<SeenSource, "source" | "node">): string {
   return `${node}/${source}`;
 }
@@ -221,13 +221,13 @@ export function statusJson(status: WatchdogStatus): Readonly<Record<string, unkn
   };
 }
 
-/** Joins the JSON of all validators to that of `GET /api/status`: the first one, and a list of all. `config` is JSON. */
+/** Joins all validators' JSON into the reply to `GET /api/status`: the first validator, and a list of all. `config` is JSON. */
 export function allStatusText(all: readonly string[], config: string): string {
   const [first] = all;
   return `{${first === undefined ? "" : `${first.slice(1, -1)},`}"validators":[${all.join(",")}],"config":${config}}`;
 }
 
-/** Empty while neither the chain nor the votes of others are read. */
+/** Empty while neither the chain nor other validators' votes are read. */
 function standingAt(last: StatusInput["last"]): Pick<WatchdogStatus, "standing"> {
   if (last === undefined) return {};
   const { observation, assessment } = last;
@@ -307,7 +307,7 @@ function monthJson({ month, counts, estimated, backfilled = NO_BLOCKS, ...rest }
   };
 }
 
-/** The short form of an alert; `GET /api/alerts` has all of it. */
+/** Short form of an alert; `GET /api/alerts` has all details. */
 function alertJson({ validator, rule, state }: AlertStatus): Readonly<Record<string, unknown>> {
   return {
     name: rule.condition.name,
@@ -333,7 +333,7 @@ function countByChannel(
   return new Map(channels.map((name) => [name, count(name)]));
 }
 
-/** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are seconds. */
+/** Encodes an assessment as JSON. Money is in hundredths of the currency unit, blocks are numbers, times are in seconds. */
 function assessmentJson(assessment: Assessment): Readonly<Record<string, unknown>> {
   const { policy, rate, bounds, tier, rewardCents, blockTimeMs, remainingBlocks, rotation } = assessment;
   return {

@@ -27,33 +27,33 @@ export interface BackfillerDeps {
   readonly history: StoredHistory;
 }
 
-/** The validator and the limits of a backfiller. */
+/** A backfiller's validator and limits. */
 export interface BackfillerOptions extends BackfillOptions {
   readonly target: ValidatorTarget;
   readonly counting: LedgerOptions;
 }
 
-/** Limits of one poll, which must end however long the gap is. */
+/** Limits for one poll, which must end however long the gap is. */
 const PIECES_PER_POLL = 24;
 const FILL_MS = 5000;
 
 const BACKOFF: BackoffOptions = { minMs: 1000, baseMs: 5000, maxMs: 60_000 };
 
-/** Queries that failed since the last one that did not. */
+/** Queries that have failed since the last successful one. */
 interface Failing {
   readonly sinceMs: number;
   readonly attempts: number;
   readonly retryMs: number;
 }
 
-/** Creates a backfiller. Its progress is in the ledger; it remembers only how far it searched without success. */
+/** Creates a backfiller. Its progress is stored in the ledger; it remembers only how far it has searched without success. */
 export function createBackfiller(options: BackfillerOptions, deps: BackfillerDeps): Backfiller {
   const { clock, logger } = deps;
   const { name } = options.target;
   let searchedToMs = 0;
   let lengthMs = LONGEST_PIECE_MS;
   let failing: Failing | undefined;
-  /** Gaps that begin earlier are not filled any more. */
+  /** Gaps that start earlier are no longer filled. */
   let abandonedMs = 0;
   const end = (): true => {
     searchedToMs = 0;
@@ -138,7 +138,7 @@ function timesOf({ fromMs, toMs }: Gap): { readonly from: string; readonly to: s
   return { from: new Date(fromMs).toISOString(), to: new Date(toMs).toISOString() };
 }
 
-/** A page of a node that Prometheus stored. */
+/** A node's page stored by Prometheus. */
 export interface StoredPage {
   readonly node: string;
   /** Has `sampledAtMs`. */
@@ -147,17 +147,17 @@ export interface StoredPage {
 
 interface FillOptions extends LedgerOptions {
   readonly validator: string;
-  /** First block of the month in which the gap ends, when the chain says it. */
+  /** First block of the month in which the gap ends, if the chain reports it. */
   readonly edge?: MonthEdge | undefined;
-  /** The clock at the poll that found the gap. Absent: it is believed. */
+  /** The clock at the poll that found the gap. If absent, the clock is believed. */
   readonly clock?: Omit<ClockView, "change"> | undefined;
 }
 
 const NOT_CONFIGURED = { state: "not-configured" } as const;
 
 /**
- * Counts stored pages, by the same rules as those that were scraped in time. Blocks and rollups are marked as backfilled, and
- * an event has the time that was filled. Pages that are not after the last reading change nothing.
+ * Counts stored pages by the same rules as pages that were scraped in time. Blocks and rollups are marked as backfilled, and an
+ * event records the time range that was filled. Pages that are not newer than the last reading change nothing.
  */
 export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options: FillOptions): Ledger {
   const { validator, edge, clock, ...counting } = options;
@@ -183,7 +183,7 @@ export function fillLedger(ledger: Ledger, pages: readonly StoredPage[], options
   return withEvent(filled, ledger);
 }
 
-/** A node without a page for this long does not delay the others. */
+/** A node without a page for this long no longer delays the others. */
 const RECENT_MS = 60_000;
 
 function timeOf({ page: { sampledAtMs = 0 } }: StoredPage): number {
@@ -210,7 +210,7 @@ function observationOf(
   return { validator, atMs, nodes, chain: chainOf(atMs, pages, edge) };
 }
 
-/** The chain as the pages show it. Without the first block of the month, months are split by the time of the samples. */
+/** The chain as shown by the pages. If the month's first block is not known, months are split by the times of the samples. */
 function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | undefined): ChainObservation {
   const first = pages.at(-1);
   const height = first?.page.height;
@@ -225,7 +225,7 @@ function chainOf(atMs: number, pages: readonly StoredPage[], edge: MonthEdge | u
   return { head, validator: NOT_CONFIGURED, prices: NOT_CONFIGURED, revenue: NOT_CONFIGURED };
 }
 
-/** Adds the event of the part that was filled, or extends that of the part before it. */
+/** Adds an event for the part that was filled, or extends the event for the previous part. */
 function withEvent(ledger: Ledger, before: Ledger): Ledger {
   const fromMs = before.sources.calls.checkpoint?.atMs;
   const toMs = ledger.sources.calls.checkpoint?.atMs;
@@ -240,15 +240,15 @@ function withEvent(ledger: Ledger, before: Ledger): Ledger {
 }
 
 export interface BackfillOptions {
-  /** Gaps that are longer than this are filled. */
+  /** Only gaps longer than this are filled. */
   readonly afterMs: number;
-  /** No older samples are read. */
+  /** Maximum age of the samples that are read. */
   readonly longestMs: number;
-  /** Time of failing queries after which a gap is counted without Prometheus. */
+  /** After queries have failed for this long, a gap is counted without Prometheus. */
   readonly giveUpMs: number;
 }
 
-/** Time between two readings of a validator. */
+/** Time between two of a validator's readings. */
 interface Gap {
   readonly fromMs: number;
   readonly toMs: number;
@@ -258,9 +258,9 @@ interface Gap {
 type Piece = Gap;
 
 /**
- * Returns the gap that the readings of a poll would close; undefined when they are soon enough after the last ones, when
- * nothing could be read, and before the first reading. A gap begins where the ledger is, so its month is never finalized, and
- * no part is filled twice.
+ * Returns the gap that a poll's readings would close; undefined if they follow the last ones soon enough, if nothing could be
+ * read, and before the first reading. A gap starts where the ledger ends, so its month is never finalized, and no part is filled
+ * twice.
  */
 export function planGap(
   ledger: Ledger | undefined,
@@ -279,10 +279,10 @@ export function planGap(
   return { fromMs: Math.max(checkpoint.atMs, toMs - longestMs), toMs };
 }
 
-/** Longest part of a gap that one query reads. */
+/** Longest part of a gap read by one query. */
 export const LONGEST_PIECE_MS = HOUR_MS;
 
-/** Shortest part, when longer ones are too large. */
+/** Shortest part, used when longer ones are too large. */
 const SHORTEST_PIECE_MS = 60_000;
 
 /** Returns the next part of a gap: at most `lengthMs` long, and within one month. */
@@ -290,7 +290,7 @@ export function nextPiece({ fromMs, toMs }: Gap, lengthMs: number): Piece {
   return { fromMs, toMs: Math.min(toMs, fromMs + lengthMs, nextMonthMs(fromMs)) };
 }
 
-/** Returns the length of the next pieces after one was too large; undefined when it was the shortest. */
+/** Returns the length for the next pieces after a piece was too large; undefined if it was already the shortest. */
 export function shorterPieceMs(lengthMs: number): number | undefined {
   return lengthMs <= SHORTEST_PIECE_MS ? undefined : Math.max(SHORTEST_PIECE_MS, lengthMs / 4);
 }

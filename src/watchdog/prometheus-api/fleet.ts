@@ -20,7 +20,7 @@ export interface FleetDeps {
   readonly signal: AbortSignal;
 }
 
-/** Creates the reader of all validators whose metrics come from Prometheus. */
+/** Creates the reader for all validators whose metrics come from Prometheus. */
 export function createFleet({ validators, intervalMs, staleMs }: FleetOptions, deps: FleetDeps): StoredPages {
   const nodes = validators.filter(({ isStored }) => isStored).flatMap((one) => one.nodes);
   const common = {

@@ -12,7 +12,7 @@ export interface PrometheusConfig {
   readonly staleMs: number;
 }
 
-/** Where the metrics of nodes and sidecars come from. */
+/** Where node and sidecar metrics come from. */
 export const METRIC_SOURCES = ["scrape", "prometheus"] as const;
 
 /** Labels that select series. */
@@ -29,7 +29,7 @@ export function labelsField() {
   );
 }
 
-/** Section `prometheus`: a connection that `source: prometheus` and `backfill` share. */
+/** The `prometheus` section: a connection shared by `source: prometheus` and `backfill`. */
 export const prometheus = z
   .strictObject({
     url: httpUrlField()
@@ -151,7 +151,7 @@ export function toBackfill(given: z.output<typeof backfill>): BackfillOptions {
 
 type MetricSource = (typeof METRIC_SOURCES)[number];
 
-/** Path of a key, for errors. */
+/** Path to a key, for errors. */
 type Path = readonly (string | number)[];
 
 interface NodeKeys {
@@ -162,7 +162,7 @@ interface NodeKeys {
   readonly sidecar_labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** The keys of the file that have to do with Prometheus. */
+/** The file's keys that concern Prometheus. */
 interface PrometheusKeys {
   readonly source: MetricSource;
   readonly prometheus?: unknown;
@@ -173,7 +173,7 @@ interface PrometheusKeys {
     | undefined;
 }
 
-/** Refuses keys about Prometheus that contradict each other or have no effect. */
+/** Refuses Prometheus keys that contradict each other or have no effect. */
 export function refusePrometheusKeys(file: PrometheusKeys, context: z.RefinementCtx): void {
   const validators = file.validators?.map(({ source, nodes }, index) => ({
     source: source ?? file.source,
@@ -220,7 +220,7 @@ function sectionIssues(
 
 type Issue = readonly [path: Path, text: string];
 
-/** Paths begin at the node. */
+/** Paths start at the node. */
 function nodeIssues(source: MetricSource, node: NodeKeys, hasBackfill: boolean): readonly Issue[] {
   const { labels, sidecar_labels: ofSidecar } = node;
   const expected = "labels such as {instance: 10.0.0.1:26660}";

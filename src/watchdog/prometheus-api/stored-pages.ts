@@ -74,7 +74,7 @@ function toStoredNode(
 /** Metrics that the ledger needs. */
 const LEDGER_METRICS = [...TARGET_METRICS, ...CALL_METRICS];
 
-/** Reads the pages of one node that Prometheus stored in a time, oldest first. */
+/** Reads one node's pages that Prometheus stored during a given time, oldest first. */
 export type StoredHistory = (
   labels: Labels,
   time: { readonly fromMs: number; readonly toMs: number },
@@ -82,7 +82,7 @@ export type StoredHistory = (
   signal: AbortSignal,
 ) => Promise<readonly NodePage[]>;
 
-/** Creates a {@link StoredHistory}. Pages with a value outside its range are left out. */
+/** Creates a {@link StoredHistory}. Pages that contain an out-of-range value are left out. */
 export function createStoredHistory(read: ReadSamples): StoredHistory {
   return async (labels, { fromMs, toMs }, options, signal) => {
     const range = { atMs: toMs, rangeMs: toMs - fromMs };
@@ -114,7 +114,7 @@ function validPage(read: () => NodePage): readonly NodePage[] {
   }
 }
 
-/** Reads the vote extensions of one validator from one node. The node has a series for each validator, pair and result. */
+/** Reads one validator's vote extensions from one node. The node has a series for each validator, pair and result. */
 async function readReports(
   { labels: own }: StoredTarget,
   labels: Labels,
@@ -143,7 +143,7 @@ interface FreshnessOf extends Selected {
   readonly what: string;
 }
 
-/** Throws when there is no scrape that is recent enough, or when the scrape after it failed. */
+/** Throws if no scrape is recent enough, or if the scrape after it failed. */
 function requireFresh(target: StoredTarget | undefined, of: FreshnessOf): FreshTarget {
   const { labels, staleMs, what, atMs, series } = of;
   const latest = target?.scrapes.at(-1);
@@ -193,22 +193,22 @@ function toPrices(scrapes: readonly StoredScrape[]): PricesPage {
   };
 }
 
-/** The series of one target or of several, and the time of the query. */
+/** The series of one or more targets, and the time of the query. */
 interface Selected {
   readonly series: readonly Series[];
   readonly atMs: number;
 }
 
-/** Returns the series with these labels. The labels must be some that the query was created for. */
+/** Returns the series with these labels, which must be among those that the query was created for. */
 export type SharedQuery = (labels: Labels, signal: AbortSignal) => Promise<Selected>;
 
 interface SharedQueryOptions {
-  /** Patterns of metric names. */
+  /** Patterns for metric names. */
   readonly metrics: readonly string[];
   /** Labels of all targets. */
   readonly sets: readonly Labels[];
   readonly rangeMs: number;
-  /** A result is returned to all who ask within this time. */
+  /** Everyone who asks within this time gets the same result. */
   readonly shareMs: number;
 }
 
@@ -219,25 +219,25 @@ interface SharedQueryDeps {
   readonly signal: AbortSignal;
 }
 
-/** Result of one query: series by the labels that they were selected by. */
+/** Result of one query: series by the labels that selected them. */
 interface Result {
   readonly atMs: number;
   readonly byLabels: ReadonlyMap<string, readonly Series[]>;
 }
 
 interface Chunk extends SelectorOf {
-  /** Targets of the query before any split. */
+  /** Number of the query's targets before any split. */
   readonly of: number;
   latest?: { readonly startedMs: number; readonly result: Promise<Result> };
 }
 
-/** The parts of a query that was split may together exceed the limits of one query this many times. */
+/** The parts of a split query may together exceed the limits for one query by this factor. */
 const MAX_SHARES = 4;
 
 /**
- * Creates a query that the polls of all validators share: one request for each 100 targets, however many polls ask for
- * them at the same time. A response that is too large splits its query in two, for as long as the process runs. A target
- * alone gets no more than its part of {@link MAX_SHARES}, so one with too many series does not hide the others.
+ * Creates a query shared by all validators' polls: one request per 100 targets, however many polls ask for them at the same time.
+ * A response that is too large splits its query in two, for as long as the process runs. A single target gets no more than its
+ * part of {@link MAX_SHARES}, so that a target with too many series does not hide the others.
  */
 export function createSharedQuery(options: SharedQueryOptions, deps: SharedQueryDeps): SharedQuery {
   const { metrics, sets, rangeMs, shareMs } = options;

@@ -19,8 +19,8 @@ const QUOTE = 0x22;
 const COLON = 0x3a;
 
 /**
- * Parses `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with names in quotes. Neither
- * the timestamp nor the exemplar is read. Throws {@link LineSyntaxError}.
+ * Parses `name{label="value",…} value [timestamp] [# exemplar]`, or `{"name",label="value",…} …` with quoted names. Ignores the
+ * timestamp and the exemplar. Throws {@link LineSyntaxError}.
  */
 export function parseSampleLine(line: string): Sample {
   const start = skipBlanks(line, 0);
@@ -37,7 +37,9 @@ export function parseSampleLine(line: string): Sample {
   return { name: bare, labels: NO_LABELS, value: parseRest(line.slice(brace)) };
 }
 
-/** The metric that a line is about, as far as it begins like a sample; also for a line that {@link parseSampleLine} refuses. */
+/**
+ * The metric that a line is about, if the line starts like a sample; works for lines that {@link parseSampleLine} refuses too.
+ */
 export function metricNameOf(line: string): string {
   const quoted = /^\s*\{\s*"((?:[^"\\]|\\.)*)"/.exec(line)?.[1];
   if (quoted !== undefined) return unescapeText(quoted);
@@ -50,7 +52,7 @@ function requireName(name: string): string {
   return name;
 }
 
-/** Parses what follows the labels: the value, and perhaps a timestamp and an exemplar. */
+/** Parses what follows the labels: the value, possibly with a timestamp and an exemplar. */
 function parseRest(rest: string): number {
   const exemplar = rest.indexOf("#");
   const own = exemplar < 0 ? rest : rest.slice(0, exemplar);
@@ -83,7 +85,7 @@ function parseSampleValue(text: string): number {
 }
 
 interface Braces {
-  /** A metric name in quotes is among the labels. */
+  /** The quoted metric name among the labels. */
   readonly quoted: string | undefined;
   readonly labels: ReadonlyMap<string, string>;
   /** Position after the closing brace. */
@@ -142,7 +144,7 @@ function closingQuote(line: string, from: number): number {
   return -1;
 }
 
-/** Resolves `\\`, `\n` and `\"`. Any other backslash stays. */
+/** Resolves `\\`, `\n` and `\"`. Any other backslash is left unchanged. */
 function unescapeText(raw: string): string {
   return raw.replaceAll(/\\(.)/gs, (whole, next: string) => {
     if (next === "n") return "\n";
@@ -150,7 +152,7 @@ function unescapeText(raw: string): string {
   });
 }
 
-/** Returns the end of the name at `from`, or `from` when there is no name. Only metric names may contain colons. */
+/** Returns the end of the name at `from`, or `from` if there is no name. Only metric names may contain colons. */
 function nameEndOf(line: string, from: number, colons: boolean): number {
   let at = from;
   for (; at < line.length; at++) {

@@ -1,11 +1,11 @@
 import { CodedError } from "../../platform/base/errors.ts";
 import { LineSyntaxError, metricNameOf, parseSampleLine, type Sample } from "./line-parser.ts";
 
-/** Errors of {@link PrometheusTextError}. `line` counts from 1. */
+/** Errors for {@link PrometheusTextError}. `line` counts from 1. */
 export type PrometheusTextErrorFacts =
   | { readonly code: "bad-line"; readonly line: number }
   | { readonly code: "html" }
-  /** The page ends within a line. */
+  /** The page ends in the middle of a line. */
   | { readonly code: "cut-off"; readonly line: number }
   | { readonly code: "line-too-long"; readonly line: number; readonly limit: number }
   | { readonly code: "too-many-lines"; readonly limit: number };
@@ -15,7 +15,10 @@ export class PrometheusTextError extends CodedError<PrometheusTextErrorFacts> {}
 
 /** Receives samples in page order. */
 export interface PrometheusSink {
-  /** Returns true for a metric whose lines must be readable. Odd lines of others are skipped. Absent: all. */
+  /**
+   * Returns true for a metric whose lines must be readable. Unreadable lines of other metrics are skipped. If absent, all metrics
+   * are needed.
+   */
   readonly needs?: (metric: string) => boolean;
   readonly sample: (sample: Sample) => void;
 }
@@ -30,22 +33,22 @@ export interface PageLimits {
 
 /** Parses one page from chunks of any size. Cannot be used again after an error. */
 export interface PrometheusTextParser {
-  /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked when it is complete. */
+  /** Throws {@link PrometheusTextError} at the first invalid line of a needed metric. A line is checked once it is complete. */
   readonly push: (chunk: Uint8Array) => void;
   /**
-   * Ends the page; returns the number of lines that were skipped since they cannot be read. Throws {@link PrometheusTextError}
-   * when the last line has no line feed: counters that are cut off would seem to have begun again.
+   * Ends the page; returns the number of lines skipped because they could not be read. Throws {@link PrometheusTextError} if the
+   * last line has no line feed: counters that are cut off would appear to have restarted.
    */
   readonly end: () => number;
 }
 
-/** A decoder writes it for bytes that are not UTF-8. */
+/** A decoder writes this for bytes that are not UTF-8. */
 const REPLACEMENT = "\uFFFD";
 
 /**
  * Creates a streaming parser for the Prometheus text format, OpenMetrics and Prometheus 3's quoted names. Strict for the metrics
- * that the sink needs: it throws at their first invalid line. What it cannot read of others (native histograms, say) does not
- * hide these. Comments are not read. Linear time; buffers at most one line.
+ * that the sink needs: it throws at their first invalid line. Unreadable lines of other metrics (e.g. native histograms) do not
+ * hide the needed ones. Comments are ignored. Linear time; buffers at most one line.
  */
 export function createPrometheusTextParser(
   sink: PrometheusSink,
@@ -59,7 +62,7 @@ export function createPrometheusTextParser(
   let lineNumber = 0;
   let skipped = 0;
   let hasContent = false;
-  /** The rest of a line that is too long. */
+  /** Skipping the rest of a line that is too long. */
   let isSkipping = false;
   const parseLine = (text: string): void => {
     lineNumber += 1;

@@ -5,7 +5,7 @@ import { isoTime } from "../../platform/base/time.ts";
 import { list, paragraph, type ReportBlock, table } from "../../platform/report/document.ts";
 import { consequencesText, underCauses } from "../alerts/under-causes.ts";
 
-/** A pending or firing alert, as `GET /api/alerts` of the watchdog shows it. */
+/** A pending or firing alert, as shown by the watchdog's `GET /api/alerts`. */
 export interface ActiveAlert {
   /** Name of the condition: "sidecar-down". */
   readonly alert: string;
@@ -15,7 +15,7 @@ export interface ActiveAlert {
   readonly state: "pending" | "firing";
   readonly sinceMs: number;
   readonly reason: string;
-  /** Why the alert does not notify; null when it does. */
+  /** Why the alert does not notify; null if it does. */
   readonly quiet: string | null;
   readonly description: string;
   readonly impact: string;
@@ -24,7 +24,7 @@ export interface ActiveAlert {
   readonly inhibits: readonly string[];
 }
 
-/** Alerts as a table, and below it the muted ones under their causes. */
+/** Alerts as a table, followed by the muted ones under their causes. */
 export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBlock[] {
   if (alerts.length === 0) return paragraph("No alert is pending or fires.");
   const groups = underCauses(alerts, ({ validator, alert: name, quiet }) => ({ validator, name, quiet }));
@@ -45,7 +45,7 @@ export function alertBlocks(alerts: readonly ActiveAlert[]): readonly ReportBloc
   ];
 }
 
-/** Encodes an alert of a report. */
+/** Encodes an alert in a report. */
 export function activeAlertJson({ alert, sinceMs, ...rest }: ActiveAlert): JsonObject {
   return { name: alert, since: isoTime(sinceMs), ...rest };
 }
@@ -68,7 +68,7 @@ const wireAlert = z.object({
 
 const wireAlerts = z.object({ alerts: z.array(wireAlert) });
 
-/** Decodes the pending and firing alerts of the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
+/** Decodes the pending and firing alerts in the body of `GET /api/alerts`, firing ones first. Throws a `ZodError`. */
 export function parseActiveAlerts(body: unknown): readonly ActiveAlert[] {
   return wireAlerts
     .parse(body)

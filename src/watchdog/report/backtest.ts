@@ -21,31 +21,31 @@ interface PastAlert {
   readonly alert: string;
   readonly title: string;
   readonly severity: string;
-  /** First time at which the condition was active. */
+  /** When the condition first became active. */
   readonly sinceMs: number;
   readonly firedAtMs: number;
-  /** Undefined: it still fired at the end of the month. */
+  /** Undefined if it was still firing at the end of the month. */
   readonly resolvedAtMs: number | undefined;
-  /** Misses of the month when it fired. */
+  /** The month's misses when it fired. */
   readonly misses: bigint;
   readonly reason: string;
-  /** Name of a firing alert that mutes it; undefined: somebody would have been notified. */
+  /** Name of the firing alert that mutes it; undefined if somebody would have been notified. */
   readonly mutedBy: string | undefined;
 }
 
-/** Rules, grace, and the time between two polls of the watchdog that would have evaluated them. */
+/** Rules, grace period, and the poll interval of the watchdog that would have evaluated them. */
 export interface BacktestOptions {
   readonly rules: readonly AlertRule[];
   readonly graceMs: number;
   readonly intervalMs: number;
 }
 
-/** Polls that can be missed before a gap is too long, as in the watchdog. */
+/** The allowed gap, in poll intervals, as in the watchdog. */
 const GAP_POLLS = 3;
 
 /**
- * Evaluates the rules on the stored data of a month, with the causes and the grace of a running watchdog. Counts are stored by hour, so
- * times of rules that evaluate counts are within an hour of those of a running watchdog; times of halts and gaps are exact.
+ * Evaluates the rules on a month's stored data, with the causes and grace period of a running watchdog. Counts are stored by
+ * hour, so the times for rules that evaluate counts are accurate to an hour; times for halts and gaps are exact.
  */
 export function backtest(data: ValidatorData, month: Month, options: BacktestOptions): readonly PastAlert[] {
   const { rules, graceMs, intervalMs } = options;
@@ -83,7 +83,7 @@ export function backtest(data: ValidatorData, month: Month, options: BacktestOpt
     }));
 }
 
-/** Nobody is notified of the past. */
+/** Nobody is notified about the past. */
 const NOBODY = {
   channels: [],
   maintenance: [],
@@ -92,8 +92,8 @@ const NOBODY = {
 };
 
 /**
- * Joins polls of counts with those of events, oldest first. While an event lasts, its polls are the only ones, and have the counts of the
- * last poll before them.
+ * Joins polls for counts with polls for events, oldest first. While an event lasts, only its polls are used, with the counts of
+ * the last poll before them.
  */
 function joinPolls(
   counts: readonly PastResults[],
@@ -117,7 +117,7 @@ function joinPolls(
     });
 }
 
-/** Rules that cannot be evaluated on the store, by what it does not store. */
+/** Rules that cannot be evaluated from the store, grouped by what it does not store. */
 export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, readonly string[]> {
   const byReason = new Map<string, readonly string[]>();
   for (const { condition } of rules) {
@@ -128,7 +128,7 @@ export function notEvaluated(rules: readonly AlertRule[]): ReadonlyMap<string, r
   return byReason;
 }
 
-/** The kind of event of an input. */
+/** Kind of event for each input. */
 const EVENT_OF: Readonly<Record<Extract<PastInput, "halts" | "gaps">, LedgerEvent["kind"]>> = {
   halts: "halt",
   gaps: "gap",
@@ -154,7 +154,7 @@ function pollsOfEvents(
     });
 }
 
-/** Repeats each result at the polls until the next one. */
+/** Repeats each result at every poll until the next result. */
 function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOptions): readonly PastResults[] {
   const stepMs = Math.max(MINUTE_MS, intervalMs);
   return results.flatMap((one, index) => {
@@ -166,7 +166,7 @@ function everyPoll(results: readonly PastResults[], { intervalMs }: BacktestOpti
 
 const WEEK_MS = 7 * DAY_MS;
 
-/** `alerts backtest`: the alerts that the present rules would have raised in a month, and the rules that cannot be evaluated. */
+/** `alerts backtest`: the alerts that the current rules would have raised in a month, and the rules that cannot be evaluated. */
 export function backtestReport(
   validators: readonly ValidatorData[],
   month: Month,

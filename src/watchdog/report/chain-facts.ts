@@ -16,16 +16,16 @@ import type { Payment } from "../sources/payment-result.ts";
 import { paymentJson, paymentText } from "../policy/payment-texts.ts";
 import { countdownJson, countdownText, type UpgradeCountdown } from "../policy/upgrade-countdown.ts";
 
-/** The chain's other facts at the last poll: planned upgrade, and its prices next to the sidecars'. */
+/** Other facts about the chain as of the last poll: planned upgrade, and its prices compared with the sidecars'. */
 export interface ChainFacts {
-  /** Absent: none is known. */
+  /** Absent if none is known. */
   readonly upgrade?: UpgradeCountdown;
   readonly compared: ComparedPrices;
-  /** Payments of closed months, oldest first. Absent: none was searched. */
+  /** Payments for closed months, oldest first. Absent if payments were not searched. */
   readonly payments?: readonly Payment[];
 }
 
-/** Encodes the facts for `GET /api/report-data`. Integers are decimal text, times ms. */
+/** Encodes the facts for `GET /api/report-data`. Integers are decimal strings, times are in ms. */
 export function encodeChainFacts({ upgrade, compared, payments }: ChainFacts): JsonObject {
   return {
     ...(payments === undefined ? {} : { payments: payments.map(encodePayment) }),
@@ -111,7 +111,7 @@ export const chainFacts = z
     }),
   );
 
-/** Encodes the facts for the JSON of a report. Of an older watchdog there are none. */
+/** Encodes the facts for a report's JSON. An older watchdog sends none. */
 export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   if (facts === undefined) return {};
   return {
@@ -121,7 +121,7 @@ export function chainFactsJson(facts: ChainFacts | undefined): JsonObject {
   };
 }
 
-/** Sentences about a validator's chain, each with its name. Empty while nothing is known. */
+/** Named sentences about a validator's chain. Empty until something is known. */
 export function chainItems(
   validator: string,
   facts: ChainFacts | undefined,
@@ -138,18 +138,18 @@ export function chainItems(
   return texts.map((text) => `${validator}: ${text}`);
 }
 
-/** The same of several validators, as a list. */
+/** The same for several validators, as a list. */
 export function chainBlocks(validators: readonly ChainOf[], nowMs: number): readonly ReportBlock[] {
   return list(validators.flatMap(({ ledger, chain }) => chainItems(ledger.validator, chain, nowMs)));
 }
 
-/** A validator with its facts. */
+/** A validator and its facts. */
 interface ChainOf {
   readonly ledger: { readonly validator: string };
   readonly chain?: ChainFacts;
 }
 
-/** One sentence about all pairs: the one that is furthest away, and what cannot be compared. */
+/** One sentence about all pairs: the pair with the largest deviation, and what cannot be compared. */
 function pricesText(
   { comparisons, notCompared }: ComparedPrices,
   reference: PriceReference,

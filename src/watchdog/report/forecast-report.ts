@@ -23,7 +23,7 @@ import { headroomText } from "./handover.ts";
 import { assessmentJson, earlyBlocks, monthOutcomeOf } from "./status-report.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** `forecast`: how the month will end, how far each boundary is, and whether rotation is near. */
+/** `forecast`: how the month will end, how far away each boundary is, and whether rotation is near. */
 export function forecastReport(validators: readonly ValidatorData[]): Report {
   const rows = validators.map(({ ledger, assessment }) => forecastCells(ledger.validator, assessment));
   return {
@@ -123,15 +123,15 @@ function rotationText({ state, inARow, inWindow, months }: Assessment["rotation"
   }
 }
 
-/** A hypothetical event, and the bad blocks that it would add. */
+/** A hypothetical event and the bad blocks that it would add. */
 export interface Scenario {
   /** "an outage of 4 h". */
   readonly name: string;
-  /** Undefined while the block time is not known. */
+  /** Undefined until the block time is known. */
   readonly misses: (data: ValidatorData) => bigint | undefined;
 }
 
-/** `what-if`: what an outage or a restart of the sidecar now would cost this month. */
+/** `what-if`: what an outage or a sidecar restart would cost this month if it happened now. */
 export function whatIfReport(validators: readonly ValidatorData[], scenario: Scenario): Report {
   const results = validators.map((data) => {
     const misses = scenario.misses(data);
@@ -195,7 +195,7 @@ export function whatIfReport(validators: readonly ValidatorData[], scenario: Sce
 const NOT_KNOWN =
   "Where there is no number, the block time is not known yet: the watchdog needs 30 blocks for it.";
 
-/** A problem when it would cross a boundary. */
+/** A problem if any boundary would be crossed. */
 function outcomeOf(results: readonly (WhatIf | undefined)[]): ReportOutcome {
   if (results.some((result) => result !== undefined && result.crosses.length > 0)) return "problem";
   return results.every((result) => result === undefined) ? "unseen" : "fine";

@@ -34,13 +34,13 @@ import { countsJson, formatRate, percent } from "./month-json.ts";
 import { sparkline } from "../../platform/report/sparkline.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** A range of time, ms. */
+/** A time range, ms. */
 export interface Shift {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** One line of the timeline. */
+/** One line in the timeline. */
 interface Moment {
   readonly atMs: number;
   readonly validator: string;
@@ -48,7 +48,7 @@ interface Moment {
   readonly text: string;
 }
 
-/** `report handover`: what happened in a shift, and what the next one takes over. */
+/** `report handover`: what happened during a shift, and what the next one takes over. */
 export function handoverReport(validators: readonly ValidatorData[], shift: Shift): Report {
   const moments = validators.flatMap((data) => momentsOf(data, shift)).toSorted((a, b) => a.atMs - b.atMs);
   const shifts = validators.map((data) => ({ data, counts: countsIn(data, shift) }));
@@ -101,7 +101,7 @@ export function handoverReport(validators: readonly ValidatorData[], shift: Shif
   };
 }
 
-/** Alerts that fire, those that notify first. */
+/** Firing alerts, those that notify first. */
 function firingOf({ alerts }: ValidatorData): readonly AlertEpisode[] {
   return alerts
     .filter(({ resolvedAtMs }) => resolvedAtMs === undefined)
@@ -141,13 +141,13 @@ function nowBlocks(validators: readonly ValidatorData[], nowMs: number): readonl
   ];
 }
 
-/** Columns of {@link headroomText}, for the upper and the lower boundary. */
+/** Columns for {@link headroomText}, for the upper and lower boundary. */
 export const HEADROOM_COLUMNS = [
   "Full pay is lost after an outage of",
   "All pay is lost after an outage of",
 ] as const;
 
-/** Says how far a boundary is away: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
+/** Says how far away a boundary is: "3 h 20 min, 12,000 misses", "safe until the end of the month". */
 export function headroomText({ state, misses, outageMs }: Headroom): string {
   if (state === "lost") return `lost already, by ${formatCount(-misses)} misses`;
   if (state === "clinched") return "safe until the end of the month";
@@ -173,16 +173,16 @@ function shiftTable(shifts: readonly ShiftCounts[], { fromMs, toMs }: Shift): re
   );
 }
 
-/** Longest shift that is read from minutes; older minutes are not stored. */
+/** Longest shift for which minutes are read; older minutes are not stored. */
 const MINUTES_MS = 12 * HOUR_MS;
 
-/** Counts of the shift: by minute when they are stored, otherwise of all hours that the shift touches. */
+/** Counts for the shift: by minute if they are stored, otherwise for all hours that overlap the shift. */
 function rollupsIn({ ledger }: ValidatorData, { fromMs, toMs }: Shift): readonly Rollup[] {
   if (toMs - fromMs <= MINUTES_MS) return ledger.minutes(fromMs, toMs);
   return ledger.hours(Math.floor(fromMs / HOUR_MS) * HOUR_MS, toMs);
 }
 
-/** Incidents that end in the shift, from the begin of each. */
+/** Incidents that end in the shift, each from its start. */
 function incidentsIn(data: ValidatorData, { fromMs, toMs }: Shift): readonly CostedIncident[] {
   const begun = incidentsOf(data, shiftDataFromMs(fromMs), toMs);
   const scattered = incidentsOf(data, fromMs, toMs).filter(({ cause }) => cause === SCATTERED);
@@ -205,7 +205,7 @@ function countsIn(data: ValidatorData, shift: Shift): BlockCounts {
   return sumCounts(rollupsIn(data, shift));
 }
 
-/** Most bars of the misses of a shift. A bar is never shorter than the counts that it shows. */
+/** Maximum number of bars for a shift's misses. A bar never covers less time than the counts that it shows. */
 const MAX_BARS = 48;
 
 function missesInShift(data: ValidatorData, shift: Shift): Spark {

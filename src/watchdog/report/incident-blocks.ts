@@ -4,12 +4,13 @@ import type { CostedIncident } from "../alerts/incidents.ts";
 import { SCATTERED } from "../alerts/miss-causes.ts";
 import { type Cost, shareText } from "../policy/cost-text.ts";
 
-/** Incidents that are listed at most; the rest is one line. */
+/** Maximum number of incidents listed; the rest form one line. */
 const MAX_INCIDENTS = 40;
 
 /**
- * The incidents of one validator as a table, oldest first: when, how long, which blocks, their share of the month's allowance, and what
- * ended them. `costOf` is that of some blocks; `others` are missed blocks of the same time that are in no incident.
+ * One validator's incidents as a table, oldest first: when, how long, which blocks, their share of the month's allowance, and
+ * what ended them. `costOf` returns the cost of some blocks; `others` are missed blocks in the same period that belong to no
+ * incident.
  */
 export function incidentBlocks(
   incidents: readonly CostedIncident[],

@@ -23,36 +23,38 @@ import {
 import type { Payment } from "../sources/payment-result.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** Everything that a report says of one month of one validator. */
+/** Everything that a report says about one month of one validator. */
 export interface MonthFacts {
   readonly validator: string;
   readonly month: Month;
   readonly policy: Policy;
   readonly record: MonthRecord;
-  /** Undefined when no block is counted; so are `tier` and `payCents`. */
+  /** Undefined if no block is counted; the same applies to `tier` and `payCents`. */
   readonly rate: SuccessRate | undefined;
-  /** The rate when every unknown block was bad, and when every one was good. */
+  /** The rate if every unknown block were bad, and if every one were good. */
   readonly bounds: { readonly low: SuccessRate; readonly high: SuccessRate } | undefined;
   readonly tier: Tier | undefined;
-  /** By both curves between the boundaries of the policy. All blocks are treated as signed. */
+  /** For both curves between the policy's boundaries. All blocks are treated as signed. */
   readonly payCents: Readonly<Record<Curve, bigint>> | undefined;
-  /** One entry per day of the month; undefined for a day without a block. */
+  /** One entry per day of the month; undefined for a day without blocks. */
   readonly days: readonly (Rollup | undefined)[];
-  /** Bad blocks by hour of the day, UTC; 24 entries. */
+  /** Bad blocks by hour of day, UTC; 24 entries. */
   readonly badByHour: readonly bigint[];
   readonly incidents: readonly CostedIncident[];
-  /** Of all its missed blocks. */
+  /** Cost of all its missed blocks. */
   readonly cost: Cost;
   readonly costed: CostedMonth;
   readonly events: readonly LedgerEvent[];
   readonly alerts: readonly AlertEpisode[];
-  /** The payment of the month. Absent: it was not searched. */
+  /** The month's payment. Absent if it was not searched. */
   readonly payment?: Payment;
-  /** Rates by source, without sources that counted nothing. */
+  /** Rates by source, excluding sources that counted nothing. */
   readonly sources: readonly { readonly source: LedgerSource; readonly rate: SuccessRate }[];
 }
 
-/** Collects the facts of a month. Undefined when no block of the month is counted. Linear in the hours of the month. */
+/**
+ * Collects the facts about a month. Undefined if no block of the month is counted. Linear in the number of hours in the month.
+ */
 export function monthFacts(data: ValidatorData, month: Month): MonthFacts | undefined {
   const { ledger, policy } = data;
   const record = ledger.months().find((one) => one.month === month);
@@ -142,7 +144,7 @@ const LOWER_BOUNDARY: Readonly<Record<Tier, Boundary | undefined>> = {
   none: undefined,
 };
 
-/** Says what would have changed the tier of a month, one sentence each. */
+/** Says what would have changed a month's tier, one sentence each. */
 export function tierChanges({
   rate,
   tier,

@@ -11,7 +11,7 @@ import { paymentJson } from "../policy/payment-texts.ts";
 import { type MonthFacts, tierChanges } from "./month-facts.ts";
 import type { AlertEpisode } from "./validator-data.ts";
 
-/** Encodes the facts of a month. Counts and amounts are decimal strings. */
+/** Encodes the facts about a month. Counts and amounts are decimal strings. */
 export function monthJson(facts: MonthFacts): JsonObject {
   const { record, payCents } = facts;
   return {
@@ -84,7 +84,7 @@ export function percent(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
 }
 
-/** Formats a rate in percent, rounded down; "–" when no block is counted. */
+/** Formats a rate as a percentage, rounded down; "–" if no block is counted. */
 export function formatRate(rate: SuccessRate | undefined): string {
   return rate === undefined ? "–" : `${formatPercent(rate)} %`;
 }

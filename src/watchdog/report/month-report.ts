@@ -25,7 +25,9 @@ import { monthFacts, type MonthFacts, tierChanges } from "./month-facts.ts";
 import { paymentText } from "../policy/payment-texts.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** `report oracle`: one month of all validators, with the course of each. A finalized month gives the same report each time. */
+/**
+ * `report oracle`: one month for all validators, with each validator's course. A finalized month gives the same report each time.
+ */
 export function monthReport(validators: readonly ValidatorData[], month: Month): Report {
   const months = factsOf(validators, month);
   const open = validators.filter(isCompared(month));
@@ -50,7 +52,7 @@ export function monthReport(validators: readonly ValidatorData[], month: Month):
   };
 }
 
-/** The others are those of now: they say nothing about a month that is over. */
+/** The other validators are as of now: they say nothing about a past month. */
 function isCompared(month: Month): (data: ValidatorData) => boolean {
   return ({ assessment, standing }) => assessment.month === month && standing !== undefined;
 }
@@ -64,7 +66,7 @@ function standingData({ ledger, standing }: ValidatorData): JsonObject {
   return { validator: ledger.validator, standing: standing === undefined ? null : standingJson(standing) };
 }
 
-/** The currency of all months; undefined when they differ, and their sum has no name. */
+/** The currency of all months; undefined if they differ, in which case their sum has no name. */
 function commonCurrency(months: readonly MonthFacts[]): string | undefined {
   const names = new Set(months.map(({ policy }) => policy.currency));
   return names.size === 1 ? [...names][0] : undefined;
@@ -93,7 +95,7 @@ export function monthCloseReport(validators: readonly ValidatorData[], month: Mo
 
 const PAY_NOTE = "Pay is an estimate from the node's calls that counts every block as signed.";
 
-/** Which column of pay counts. */
+/** Which pay column applies. */
 function policyText(months: readonly MonthFacts[]): string {
   const policies = new Set(months.map(({ policy }) => `${policy.curve} (${policy.source})`));
   return `Policy: ${[...policies].join(", ")}.`;
@@ -165,7 +167,7 @@ function closeBlocks(facts: MonthFacts): readonly ReportBlock[] {
   ];
 }
 
-/** How much of the counts is not from a running watchdog's own readings. */
+/** How much of the counts does not come from a running watchdog's own readings. */
 function originText({ estimated, backfilled }: MonthFacts["record"]): string {
   const parts = [
     [blocksOf(estimated), "estimated"],
@@ -183,7 +185,7 @@ function payText({ payCents, policy }: MonthFacts): string {
     : `${formatCents(payCents[policy.curve], policy.currency)} of ${formatCents(policy.fullRewardCents, policy.currency)}`;
 }
 
-/** The rates of all sources, when there is more than one. */
+/** The rates from all sources, if there is more than one. */
 function sourceBlocks({ sources }: MonthFacts): readonly ReportBlock[] {
   if (sources.length < 2) return [];
   return table(
@@ -203,7 +205,7 @@ const SOURCE_NAMES = {
   revenue: "chain: what it pays by",
 } as const;
 
-/** Every incident in a line, and the blocks whose hour is not kept or not known. */
+/** One line per incident, and the blocks whose hour is not kept or not known. */
 function incidentLines({ incidents, record, cost, costed }: MonthFacts): readonly ReportBlock[] {
   if (cost.blocks === 0n) return [];
   const known = incidents.reduce((sum, { bad }) => sum + bad, 0n);
@@ -218,7 +220,7 @@ function blocksOf({ good, bad, unknown }: BlockCounts = NO_BLOCKS): bigint {
   return good + bad + unknown;
 }
 
-/** One row per validator: rate, tier and pay. The column of backfilled blocks is there when there are any. */
+/** One row per validator: rate, tier and pay. The column for backfilled blocks appears only if there are any. */
 function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const hasBackfill = months.some(({ record }) => record.backfilled !== undefined);
   const numbers = ["Good", "Missed", "Unknown", "Estimated", ...(hasBackfill ? ["Backfilled"] : [])];
@@ -253,7 +255,7 @@ function summaryTable(months: readonly MonthFacts[]): readonly ReportBlock[] {
   );
 }
 
-/** The table of all validators, and what its columns mean as far as they have something. */
+/** The table of all validators, and explanations for the columns that contain anything. */
 function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   const some = (blocks: (record: MonthFacts["record"]) => bigint): boolean =>
     months.some(({ record }) => blocks(record) > 0n);
@@ -271,7 +273,7 @@ function summaryBlocks(months: readonly MonthFacts[]): readonly ReportBlock[] {
   return [...summaryTable(months), ...paragraph(notes.length === 0 ? undefined : notes.join(" "))];
 }
 
-/** The main table of month reports: one row per validator with raw values. */
+/** Main table for month reports: one row per validator with raw values. */
 function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
   return {
     columns: [
@@ -305,7 +307,7 @@ function summaryCsv(months: readonly MonthFacts[]): Report["csv"] {
   };
 }
 
-/** Misses by day and by hour of the day as bars. Days without a block are dots. */
+/** Misses by day and by hour of day, as bars. Days without blocks are dots. */
 function missesBlock({ days, badByHour, record }: MonthFacts): readonly ReportBlock[] {
   if (record.counts.bad === 0n) return paragraph("No miss.");
   const ofDays = days.map((day) => (day === undefined ? undefined : Number(day.counts.bad)));
@@ -334,7 +336,7 @@ function indexOfMost(values: readonly (number | undefined)[]): number {
   return values.indexOf(most(values));
 }
 
-/** Returns the outcome of a month: a problem when a validator is not paid in full. */
+/** Returns the outcome of a month: a problem if any validator is not paid in full. */
 function monthOutcome(months: readonly MonthFacts[]): ReportOutcome {
   if (months.every(({ rate }) => rate === undefined)) return "unseen";
   return months.some(({ tier }) => tier !== undefined && tier !== "full") ? "problem" : "fine";

@@ -30,18 +30,18 @@ import { standingJson, standingSchema } from "../policy/standing-json.ts";
 import { CURRENCY, CURVES, type Policy, SPECIFIED_POLICY } from "../policy/assessment.ts";
 import type { AlertEpisode, ValidatorData } from "./validator-data.ts";
 
-/** A watchdog whose data reports read. */
+/** A watchdog whose data is read by reports. */
 export interface OracleReportSource {
   /** End of its last poll; undefined before the first one. */
   readonly polledAtMs: () => number | undefined;
   readonly nowMs: () => number;
-  /** When and why storing its state began to fail, for people; undefined while it works. */
+  /** When and why the watchdog began to fail to store its state, in plain words; undefined while storing works. */
   readonly storeProblem: () => string | undefined;
-  /** All validators that were read at least once. */
+  /** All validators that have been read at least once. */
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Longest range of one request: thirteen months, so that one request cannot ask for everything. */
+/** Longest range for one request: thirteen months, so that a single request cannot ask for everything. */
 const MAX_RANGE_MS = 400 * DAY_MS;
 
 /** Creates the routes that commands read. */
@@ -55,7 +55,7 @@ export function createReportRoutes(source: OracleReportSource): readonly ApiRout
   ];
 }
 
-/** The incidents of a validator's month, and what each firing alert cost so far. */
+/** The incidents in a validator's month, and what each firing alert has cost so far. */
 function incidentsJson(data: ValidatorData, nowMs: number): JsonObject {
   const { ledger, assessment, alerts } = data;
   const fromMs = monthStartMs(assessment.month);
@@ -102,18 +102,18 @@ function rangeOf(query: URLSearchParams, now: number): DataRange | undefined {
   return toMs >= fromMs && toMs - fromMs <= MAX_RANGE_MS ? { fromMs, toMs } : undefined;
 }
 
-/** A range of time, ms. */
+/** A time range, ms. */
 export interface DataRange {
   readonly fromMs: number;
   readonly toMs: number;
 }
 
-/** Past times that an assessment reads. */
+/** How far back an assessment reads. */
 const ASSESSED = { days: 28 * DAY_MS, hours: 3 * DAY_MS, minutes: 6 * HOUR_MS };
 
 /**
- * Encodes what reports read of one validator: the range, and what the assessment of the present needs. `nowMs` is the time
- * of the assessment.
+ * Encodes the data that reports read for one validator: the range, and what the current assessment needs. `nowMs` is the time of
+ * the assessment.
  */
 export function encodeValidatorData(data: ValidatorData, range: DataRange, nowMs: number): JsonObject {
   const { ledger, policy, assessment, alerts, pending = [], chain, standing } = data;
@@ -168,7 +168,7 @@ export function parseValidatorData(value: unknown): ValidatorData {
   };
 }
 
-/** `[from ms, to ms, good, bad]`, and the first and the last height when they are known. */
+/** `[from ms, to ms, good, bad]`, followed by the first and last height if known. */
 function encodeMisses({ fromMs, toMs, blocks, good, bad }: MissRange): readonly (number | string)[] {
   const heights = blocks === undefined ? [] : [String(blocks.from), String(blocks.to)];
   return [fromMs, toMs, String(good), String(bad), ...heights];
@@ -188,8 +188,8 @@ function encodePolicy(policy: Policy): JsonObject {
 }
 
 /**
- * `[start, good, bad, unknown]`, the same counts of what is estimated, and of what is backfilled when there is any. Short: a
- * month has 744 hours.
+ * `[start, good, bad, unknown]`, followed by the same counts for estimated blocks and, if there are any, for backfilled blocks.
+ * Kept short because a month has 744 hours.
  */
 function encodeRollup({ startMs, counts, estimated, backfilled }: Rollup): readonly (number | string)[] {
   const filled = backfilled === undefined ? [] : encodeCounts(backfilled);
@@ -221,7 +221,7 @@ const counts = z
   .transform(([good, bad, unknown]): BlockCounts => ({ good, bad, unknown }));
 const least = z.tuple([integer, integer]).transform(([full, none]) => ({ full, none }));
 const six = [integer, integer, integer, integer, integer, integer] as const;
-/** An older watchdog sends no backfilled counts, and a present one none that are zero. */
+/** An older watchdog sends no backfilled counts, and a current one sends none that are zero. */
 const rollup = z
   .union([z.tuple([z.number(), ...six]), z.tuple([z.number(), ...six, integer, integer, integer])])
   .transform(

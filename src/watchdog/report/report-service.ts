@@ -29,16 +29,17 @@ export interface ReportServiceDeps extends ChannelDeps {
   readonly validators: () => readonly ValidatorData[];
 }
 
-/** Time until a report that is not complete is tried again. */
+/** Backoff before an incomplete report is tried again. */
 const RETRY = { minMs: 30_000, baseMs: 60_000, maxMs: 1_800_000 };
 
-/** Tries until a report is given up: about two days. */
+/** Number of tries before a report is given up: about two days. */
 const MAX_TRIES = 100;
 
 /**
- * Creates the service that writes and sends the scheduled reports. A delivery that fails is repeated with backoff. What was
- * delivered is noted beside the files, so that a restart repeats nothing; a report that was missed because the watchdog did not run is
- * made up for at its start, and one that was missed because the process or its machine stood still as soon as it goes on.
+ * Creates the service that writes and sends the scheduled reports. A failed delivery is repeated with backoff. Deliveries are
+ * recorded next to the files, so that a restart does not repeat them. A report that was missed because the watchdog was not
+ * running is made up for when it starts; one that was missed because the process or its machine was suspended, as soon as it
+ * resumes.
  */
 export function createReportService(
   config: ReportsConfig,
@@ -87,8 +88,9 @@ export function createReportService(
 }
 
 /**
- * Returns the time of a schedule's report that can have been missed while the watchdog did not run; what was delivered is not sent
- * again. Undefined without a folder: nobody knows then what was delivered. So it is for daily ones before the first delivery.
+ * Returns the time of a schedule's report that may have been missed while the watchdog was not running; delivered reports are not
+ * sent again. Undefined without a folder, since nobody then knows what was delivered. The same applies to daily reports before
+ * the first delivery.
  */
 function missedBefore(
   kind: ScheduleKind,
@@ -112,7 +114,7 @@ function schedulesOf({ dailyAt, monthlyAt }: ReportsConfig): readonly (readonly 
   ];
 }
 
-/** Calls `publish` until everything went out. Never rejects. */
+/** Calls `publish` until everything has been sent. Never rejects. */
 async function publishUntilDone(
   publish: () => Promise<boolean>,
   { clock, random, logger }: ReportServiceDeps,
@@ -133,7 +135,10 @@ async function publishUntilDone(
   }
 }
 
-/** Returns a function that creates the due reports and delivers what is not delivered yet. It returns whether all is. */
+/**
+ * Returns a function that creates the due reports, delivers what has not been delivered yet, and returns whether everything has
+ * been.
+ */
 export function createPublisher(
   config: ReportsConfig,
   channels: readonly ChannelConfig[],
@@ -186,17 +191,17 @@ export function createPublisher(
 /** Kinds of schedules. */
 type ScheduleKind = "daily" | "monthly";
 
-/** A report that is due, with the name of its files. */
+/** A report that is due, and the name of its files. */
 interface DueReport {
-  /** "handover-2026-11-02", "month-close-2026-10": the same for the same day or month. */
+  /** "handover-2026-11-02", "month-close-2026-10": always the same for the same day or month. */
   readonly id: string;
   readonly report: Report;
 }
 
-/** Longest wait until a month is finalized. After it, the reports say that the month is open. */
+/** Maximum wait for a month to be finalized. After that, the reports say that the month is open. */
 const FINALIZE_WAIT_MS = 6 * HOUR_MS;
 
-/** Returns the reports of a schedule that was due at a time; none until the last month is finalized. */
+/** Returns the reports for a schedule that was due at a given time; none until the last month is finalized. */
 export function dueReports(
   kind: ScheduleKind,
   dueAtMs: number,
@@ -219,23 +224,23 @@ export function dueReports(
   ];
 }
 
-/** Which reports went where, so that a restart repeats none and loses none. */
+/** Which reports were sent where, so that a restart neither repeats nor loses any. */
 interface DeliveredLog {
-  /** `place` is "file" or the name of a channel. */
+  /** `place` is "file" or a channel name. */
   readonly has: (report: string, place: string) => boolean;
-  /** Durable when the call returns. */
+  /** Durable once the call returns. */
   readonly note: (report: string, place: string, atMs: number) => void;
 }
 
 const stored = z.record(z.string(), z.number());
 
-/** Entries at most; the oldest are dropped. */
+/** Maximum number of entries; the oldest are dropped. */
 const MAX_ENTRIES = 1000;
 
-/** Name of the file in the folder of the reports. */
+/** File name in the report folder. */
 const FILE = "delivered.json";
 
-/** Opens the log of a folder, or one in memory. A file that cannot be read is treated as empty: reports are then repeated. */
+/** Opens a folder's log, or one in memory. An unreadable file is treated as empty, so reports are repeated. */
 function openDeliveredLog(directory: string | undefined): DeliveredLog {
   const path = directory === undefined ? undefined : join(directory, FILE);
   let entries = path === undefined ? {} : readEntries(path);
@@ -258,7 +263,7 @@ function readEntries(path: string): Readonly<Record<string, number>> {
   }
 }
 
-/** Writes a file as a whole: after a crash, the old or the new content is there. Creates its folder. */
+/** Writes a file atomically: after a crash, it has either the old or the new content. Creates its folder. */
 function writeDurably(path: string, text: string): void {
   createPrivateDirectory(dirname(path));
   const temporary = `${path}.tmp`;

@@ -8,26 +8,26 @@ import { joinedView, type LedgerView } from "../ledger/ledger-view.ts";
 import { type LedgerFile, openLedgerFile, STATE_FILE } from "../state/sqlite-state.ts";
 import type { WatchdogStatus } from "../polling/watchdog-status.ts";
 
-/** Requests of reports to a watchdog. */
+/** What reports request from a watchdog. */
 interface ReportedWatchdog {
-  /** One for each validator. */
+  /** One per validator. */
   readonly statuses: () => readonly WatchdogStatus[];
-  /** Counts of a validator that are in memory; undefined before its first reading. */
+  /** A validator's counts in memory; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** Alerts that fired, of all validators, oldest first. */
+  /** Alerts that have fired, for all validators, oldest first. */
   readonly alertHistory: () => readonly PastAlert[];
 }
 
-/** A watchdog as reports read it. */
+/** A watchdog, as reports see it. */
 export interface WatchdogReports extends OracleReportSource {
-  /** Counts of a validator; undefined before its first reading. */
+  /** A validator's counts; undefined before its first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
   readonly close: () => void;
 }
 
 /**
- * Creates the source of a running watchdog. Recent counts are those in memory; with `stateDir`, older ones are read from the
- * state file, which has all hours of the last 400 days.
+ * Creates the source for a running watchdog. Recent counts come from memory; with `stateDir`, older ones are read from the state
+ * file, which has all hours of the last 400 days.
  */
 export function createWatchdogReports(
   watchdog: () => ReportedWatchdog,
@@ -42,7 +42,7 @@ export function createWatchdogReports(
     last?.close();
   };
   const storeProblem = (): string | undefined => watchdog().statuses()[0]?.storeProblem;
-  /** While the disk fails, what is in memory must do: the status says why. */
+  /** While the disk is failing, the data in memory must do: the status says why. */
   const fromFile = <T>(read: (file: LedgerFile) => T, absent: T): T => {
     if (stateDir === undefined || !existsSync(join(stateDir, STATE_FILE))) return absent;
     try {
@@ -124,7 +124,7 @@ export function createWatchdogReports(
   };
 }
 
-/** The poll of the validator that was not polled for longest; undefined while one was never polled. */
+/** The least recent of the validators' last polls; undefined while any validator has never been polled. */
 function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
   const times = watchdog.statuses().map(({ polledAtMs }) => polledAtMs ?? Number.NaN);
   const oldest = Math.min(...times);
@@ -133,7 +133,7 @@ function oldestPoll(watchdog: ReportedWatchdog): number | undefined {
 
 const INHIBITS = new Map(CONDITIONS.map(({ name, inhibits }) => [name, inhibits]));
 
-/** `state`: the alert's present state. */
+/** `state`: the alert's current state. */
 function toEpisode(past: PastAlert, state: AlertState | undefined): AlertEpisode {
   const { validator: _, quietReason, resolvedAtMs, acknowledged: before, ...rest } = past;
   const now = resolvedAtMs === undefined ? state : undefined;

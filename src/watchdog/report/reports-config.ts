@@ -5,15 +5,15 @@ import { issueText } from "../../platform/config/config-fields.ts";
 import { REPORT_KINDS } from "../notify/channels/channel-kinds.ts";
 import type { NotifyConfig } from "../notify/notify-config.ts";
 
-/** When reports are created, and where they go. */
+/** When reports are created and where they are sent. */
 export interface ReportsConfig {
-  /** Cron expression in UTC; undefined: never. */
+  /** Cron expression in UTC; undefined for never. */
   readonly dailyAt: string | undefined;
   readonly monthlyAt: string | undefined;
-  /** Folder for the files. Undefined: no files. */
+  /** Folder for the files. Undefined for no files. */
   readonly directory: string | undefined;
   readonly formats: readonly ("text" | "markdown" | "json" | "csv")[];
-  /** Names of notification channels that receive the text. */
+  /** Names of the notification channels that receive the text. */
   readonly channels: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const schedule = (initial: string) =>
     .nullable()
     .default(initial);
 
-/** Schema of the section `reports`. */
+/** Schema of the `reports` section. */
 export const reportsSchema = z
   .strictObject({
     daily_at: schedule("0 7 * * *").describe(
@@ -68,7 +68,7 @@ export const reportsSchema = z
     }),
   );
 
-/** Adds an issue for every name in `reports.channels` that is not a channel which takes reports. */
+/** Adds an issue for every name in `reports.channels` that is not a channel that takes reports. */
 export function refuseReportChannels(
   file: { readonly reports: ReportsConfig; readonly notify: NotifyConfig },
   context: z.RefinementCtx,

@@ -14,7 +14,7 @@ import {
 import type { SharedMisses } from "../sources/standing-views.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** Signing window, jail, and the others, of every validator whose chain is read; in a few lines each. */
+/** Signing window, jail and other validators, for every validator whose chain is read; a few lines each. */
 export function standingBlocks(validators: readonly ValidatorData[], nowMs: number): readonly ReportBlock[] {
   const lists = validators.flatMap(({ ledger, standing }) =>
     list(
@@ -59,7 +59,10 @@ function missItem(kind: "commits" | "votes", shared: SharedMisses | undefined): 
   return [`${own}; ${missing} of ${counted(others, "other validator")} missed half of them or more.`];
 }
 
-/** The validators among the others of their sets, as one table; and why a comparison is missing. `nowMs`: ages are printed. */
+/**
+ * How the validators compare with the others in their sets, as one table, and why comparisons are missing. With `nowMs`, ages are
+ * printed.
+ */
 export function comparisonBlocks(
   validators: readonly ValidatorData[],
   nowMs?: number,

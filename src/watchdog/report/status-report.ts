@@ -27,22 +27,22 @@ import { standingJson } from "../policy/standing-json.ts";
 import { standingBlocks } from "./standing-blocks.ts";
 import type { ValidatorData } from "./validator-data.ts";
 
-/** The present state of a watchdog. */
+/** A watchdog's current state. */
 export interface OracleNow {
   /** Undefined before the first poll. */
   readonly polledAtMs: number | undefined;
   readonly nowMs: number;
-  /** When and why storing the watchdog's state began to fail; undefined while it works. */
+  /** When and why the watchdog began to fail to store its state; undefined while storing works. */
   readonly storeProblem: string | undefined;
   readonly validators: readonly ValidatorData[];
   /** Pending and firing alerts. */
   readonly alerts: readonly ActiveAlert[];
 }
 
-/** Age of the last poll above which the state says nothing about the present. */
+/** If the last poll is older than this, the state says nothing about the present. */
 const STALE_MS = 120_000;
 
-/** `status`: rate, tier, headroom and what fires, in a few lines. */
+/** `status`: rate, tier, headroom and firing alerts, in a few lines. */
 export function statusReport(now: OracleNow): Report {
   const rows = now.validators.map(({ ledger, assessment }) => [
     ledger.validator,
@@ -97,7 +97,7 @@ function missedText({ ledger, assessment }: Pick<ValidatorData, "ledger" | "asse
   return `${ledger.validator}: ${formatRate(assessment.rate)}, missed ${costText(monthCost(assessment))}.`;
 }
 
-/** "unseen" wins over "fine", and "problem" over both: what is wrong is known, whatever else is not. */
+/** "unseen" takes precedence over "fine", and "problem" over both: a known problem counts, whatever else is not known. */
 function statusOutcome(now: OracleNow): ReportOutcome {
   const { polledAtMs, nowMs, storeProblem, validators, alerts } = now;
   if (storeProblem !== undefined || alerts.some(({ state }) => state === "firing")) return "problem";
@@ -105,7 +105,7 @@ function statusOutcome(now: OracleNow): ReportOutcome {
   return isStale ? "unseen" : monthOutcomeOf(validators, "fine");
 }
 
-/** The outcome of the open month: a problem when a validator is not paid in full, `otherwise` if it is. */
+/** The outcome of the open month: a problem if any validator is not paid in full, otherwise `otherwise`. */
 export function monthOutcomeOf(
   validators: readonly ValidatorData[],
   otherwise: ReportOutcome = "fine",
@@ -121,7 +121,7 @@ function pollText({ polledAtMs, nowMs }: OracleNow): string {
   return `Last poll: ${formatTime(polledAtMs)} UTC${stale}.`;
 }
 
-/** The action while the state is not stored. */
+/** What to do while the state is not stored. */
 function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   return paragraph(
     storeProblem &&
@@ -129,7 +129,7 @@ function storeBlocks({ storeProblem }: OracleNow): readonly ReportBlock[] {
   );
 }
 
-/** Names the validators of whose month so few blocks are counted that its rate says little. */
+/** Names the validators for which too few blocks of the month are counted for a meaningful rate. */
 export function earlyBlocks(validators: readonly ValidatorData[]): readonly ReportBlock[] {
   return validators.flatMap(({ ledger, assessment }) => {
     const { rate } = assessment;
@@ -196,7 +196,7 @@ function forecastJson({ basis, tiers, rewardCents, regimes, ...rates }: Forecast
   };
 }
 
-/** `why`: what is wrong now, what it causes, what to do, and what cost this month its misses. */
+/** `why`: what is wrong now, what it causes, what to do, and what caused this month's misses. */
 export function whyReport(now: OracleNow): Report {
   const firing = now.alerts.filter(({ state }) => state === "firing");
   const roots = rootsOf(now.alerts);
@@ -238,7 +238,7 @@ export function whyReport(now: OracleNow): Report {
   };
 }
 
-/** A firing alert that no other one causes, and the alerts that it causes, also through others. */
+/** A firing alert that no other alert causes, and the alerts that it causes, directly or through others. */
 interface Root {
   readonly root: ActiveAlert;
   readonly caused: readonly ActiveAlert[];
@@ -292,7 +292,7 @@ function pendingText({ validator, title, sinceMs, reason, quiet }: ActiveAlert):
   return `${validator}: ${title} is ${isHeld ? quiet : `pending since ${formatMinute(sinceMs)} UTC`}: ${reason}.`;
 }
 
-/** The misses of a validator's month. */
+/** The misses in a validator's month. */
 interface MonthMisses {
   readonly data: ValidatorData;
   readonly incidents: readonly CostedIncident[];
@@ -303,7 +303,7 @@ function monthMisses(data: ValidatorData, nowMs: number): MonthMisses {
   return { data, incidents: withCosts(data, incidentsOf(data, fromMs, nowMs + 1)) };
 }
 
-/** Months of several validators: their misses, and the incidents of each. */
+/** Several validators' months: their misses, and the incidents in each. */
 function missBlocks(months: readonly MonthMisses[]): readonly ReportBlock[] {
   return months.flatMap(({ data: { ledger, assessment }, incidents }) => {
     const { bad } = assessment.counts;

@@ -20,7 +20,7 @@ import { requireChainId } from "./sample-values.ts";
 import { createStandingReader } from "./standing-reader.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
-/** Where the ledger is: the block up to which it counted, and its time. */
+/** How far the ledger has counted: the last counted block and its time. */
 export interface CountedTo {
   readonly timeMs: number;
   readonly height?: bigint;
@@ -30,10 +30,10 @@ export interface CountedTo {
 export type ChainReader = (counted: CountedTo | undefined, signal: AbortSignal) => Promise<ChainObservation>;
 
 const BLOCKS = "/cosmos/base/tendermint/v1beta1/blocks";
-/** Deployed chains have the first path, newer oracle modules the second. */
+/** Deployed chains use the first path, newer oracle modules the second. */
 const PRICES = ["/slinky/oracle/v1/get_prices", "/connect/oracle/v2/get_prices"] as const;
 
-/** Creates a reader of a chain. Without a target nothing is configured. */
+/** Creates a reader for a chain. Without a target, nothing is configured. */
 export function createChainReader(
   target: ValidatorTarget,
   read: PageReader,
@@ -67,7 +67,7 @@ export function createChainReader(
   const blockByRest: BlockAt<BlockJson> = async (height, signal) =>
     toBlock(responseField(await rest.get(`${BLOCKS}/${height ?? "latest"}`, signal)));
   const { rpc } = chain;
-  /** The latest block by REST, otherwise its header by RPC: months need the chain's time. */
+  /** The latest block over REST, or else its header over RPC: months need the chain's time. */
   const anyHead = async (
     counted: CountedTo | undefined,
     signal: AbortSignal,
@@ -112,7 +112,7 @@ const NOTHING: ChainObservation = {
   revenue: NOT_CONFIGURED,
 };
 
-/** Reads a block; without a height, the latest one. */
+/** Reads a block; if no height is given, the latest one. */
 type BlockAt<B> = (height: bigint | undefined, signal: AbortSignal) => Promise<B>;
 
 interface HeadRead<B> {
@@ -121,8 +121,8 @@ interface HeadRead<B> {
 }
 
 /**
- * Finds the first block of the month of `latest` when the ledger is in an earlier month. Reads one block for each halving of
- * the heights in between: 4 for a poll, 15 for six hours.
+ * Finds the first block of the month that contains `latest`, if the ledger is in an earlier month. Reads one block each time it
+ * halves the range of heights: 4 for a poll, 15 for six hours.
  */
 async function findMonthEdge(
   latest: Header,
@@ -175,7 +175,7 @@ interface Header {
 
 /** The parts of a block that the watchdog needs. */
 interface BlockJson extends Header {
-  /** Addresses of the validators that signed the block before, base64. */
+  /** Base64 addresses of the validators that signed the previous block. */
   readonly signers: ReadonlySet<string>;
 }
 
@@ -201,7 +201,7 @@ function toHeader(root: JsonField): Header {
   };
 }
 
-/** Reads `…/get_prices` for these pairs, in their order. */
+/** Reads `…/get_prices` for these pairs, in the order given. */
 function toChainPrices(root: JsonField, pairs: readonly string[]): readonly ChainPrice[] {
   const prices = root.member("prices").required().elements();
   return prices.slice(0, pairs.length).map((entry, index) => {
@@ -218,7 +218,7 @@ function toChainPrices(root: JsonField, pairs: readonly string[]): readonly Chai
   });
 }
 
-/** Most decimals of a pair; one of Ethereum has 18. */
+/** Maximum decimals of a pair; a pair with Ethereum has 18. */
 const MAX_DECIMALS = 36n;
 
 function decimalsOf(field: JsonField): Pick<ChainPrice, "decimals"> {

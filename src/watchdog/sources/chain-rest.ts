@@ -7,12 +7,12 @@ import type { ChainTarget } from "./targets.ts";
 /** Largest response. */
 export const MAX_BYTES = 8 * 1024 * 1024;
 
-/** Requests to the REST server of a chain. Each throws {@link SourceError}. */
+/** Requests to a chain's REST server. Each throws {@link SourceError}. */
 export interface Rest {
   readonly get: (path: string, signal: AbortSignal) => Promise<string>;
-  /** Undefined when the chain does not have what the path names: 404 and 501. */
+  /** Undefined if the chain does not have what the path names (404 or 501). */
   readonly find: (path: string, signal: AbortSignal) => Promise<string | undefined>;
-  /** The first path that the chain has. Throws `absent` when the chain has none of their modules. */
+  /** The first path that the chain has. Throws `absent` if the chain has none of the modules. */
   readonly ofModule: (
     paths: readonly string[],
     query: string,
@@ -20,10 +20,10 @@ export interface Rest {
   ) => Promise<{ readonly text: string; readonly path: string }>;
 }
 
-/** Largest response that is no result. */
+/** Maximum size of a response that is not a result. */
 const MAX_ERROR_BYTES = 1024 * 1024;
 
-/** Creates the requests to the REST server of a chain. */
+/** Creates the requests to a chain's REST server. */
 export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   const request = (path: string, signal: AbortSignal): Promise<Page> =>
     read(urlBelow(rest, path).href, signal);
@@ -54,12 +54,12 @@ export function createRest({ rest }: ChainTarget, read: PageReader): Rest {
   };
 }
 
-/** Code of a gateway's response about an item that does not exist. */
+/** Code in a gateway's response for an item that does not exist. */
 const NOT_FOUND = 5;
 
 /**
- * Whether a response says that its chain has no such module: no path of that name, or no service behind it. Every other failure, also that of
- * an item, is one of the endpoint.
+ * Returns true if a response says that its chain has no such module: no path with that name, or no service behind it. Any other
+ * failure, including that of a single item, is attributed to the endpoint.
  */
 export function lacksModule(status: number, text: string): boolean {
   if (status === 501) return true;
@@ -68,7 +68,7 @@ export function lacksModule(status: number, text: string): boolean {
   return [400, 500].includes(status) && /unknown (?:service|query path)/.test(text);
 }
 
-/** Starts the check of a response. Errors name the field. */
+/** Starts checking a response. Errors name the field. */
 export function responseField(text: string): JsonField {
   try {
     return new JsonField(JSON.parse(text), "", fieldError);

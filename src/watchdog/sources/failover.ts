@@ -4,31 +4,32 @@ import type { EndpointState } from "./observation.ts";
 import { type Endpoint, endpointNames, pathBelow, urlBelow } from "../../platform/http/remote.ts";
 import { drain, type PageReader } from "./page-reader.ts";
 
-/** A {@link PageReader} that tries the other URLs of a source when one fails. */
+/** A {@link PageReader} that tries a source's other URLs when one fails. */
 export interface FailoverReader {
   readonly read: PageReader;
-  /** States of the URLs of a source, in their order; empty for a source with one URL. */
+  /** States of a source's URLs, in order; empty if the source has only one URL. */
   readonly endpointsOf: (url: string) => readonly EndpointState[];
 }
 
-/** A URL that failed is tried last for this long, so that not every poll waits for it. */
+/** A failed URL is tried last for this long, so that not every poll waits for it. */
 const FAILED_MS = 30_000;
 
-/** Statuses of a server, or a proxy before it, that cannot respond now, or not to this client. */
+/** Statuses from a server, or from a proxy in front of it, that cannot respond now or refuses this client. */
 const UNAVAILABLE: ReadonlySet<number> = new Set([401, 402, 403, 407, 429, 502, 503, 504]);
 
 interface Group {
   readonly urls: readonly URL[];
   readonly names: readonly string[];
-  /** Monotonic times of the last failures, by index. */
+  /** Monotonic time of each URL's last failure, by index. */
   readonly failedMs: Map<number, number>;
   used: number;
 }
 
 /**
- * Creates a reader. `groups` are the endpoints of each source, in order of preference; requests are for the first one, or for a path
- * below it. All URLs of a group lead to the same server: its counters are those of one process, whatever URL was read. A request that gets no response in
- * its part of the deadline, or one that says that the server is not available, goes to the next URL. The error is that of the last one.
+ * Creates a reader. `groups` are the endpoints of each source, in order of preference; requests are for the first endpoint or a
+ * path below it. All URLs in a group lead to the same server: its counters belong to one process, whichever URL was read. If a
+ * request gets no response within its part of the deadline, or a response that says that the server is unavailable, it goes to
+ * the next URL. The error is the last URL's.
  */
 export function createFailoverReader(
   groups: readonly (readonly Endpoint[])[],
@@ -111,7 +112,7 @@ export function createFailoverReader(
   };
 }
 
-/** The URL with this index; a path below the first one is that path below it. */
+/** The URL with this index; a path below the first URL is mapped to the same path below this one. */
 function urlOf({ urls: [first, ...others] }: Group, index: number, requested: URL): URL {
   const url = others[index - 1];
   if (first === undefined || url === undefined) return requested;

@@ -7,9 +7,9 @@ import type { PeerComparison, PeersView, SharedMisses, SlashingReading } from ".
 import type { SourceName } from "./targets.ts";
 
 /**
- * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "absent": the chain says that it
- * has no such module, and never had one that the watchdog saw. "error": the watchdog cannot see it; that says nothing about what the source
- * would have shown.
+ * Result of reading one source in one poll. "not-configured": the configuration does not name the source. "absent": the chain
+ * says that it has no such module, and the watchdog has never seen one. "error": the watchdog cannot see the source; that says
+ * nothing about what it would have shown.
  */
 export type Seen<T> =
   | { readonly state: "up"; readonly value: T; readonly durationMs: number }
@@ -17,26 +17,26 @@ export type Seen<T> =
       readonly state: "error";
       readonly failure: SourceFailure;
       readonly durationMs: number;
-      /** The failure of an earlier poll: the source waits before it is read again. */
+      /** The failure is from an earlier poll: the source is waiting before it is read again. */
       readonly isRepeated?: true;
     }
   | { readonly state: "absent"; readonly durationMs: number }
   | { readonly state: "not-configured" };
 
-/** One poll of one validator. A field that is absent was not seen; absent never means zero. */
+/** One poll of one validator. An absent field was not seen; absent never means zero. */
 export interface Observation {
-  /** Name of the validator in the configuration. */
+  /** The validator's name in the configuration. */
   readonly validator: string;
-  /** Wall clock at the end of the poll. */
+  /** Wall-clock time at the end of the poll. */
   readonly atMs: number;
-  /** In the order of the configuration; at least one. */
+  /** In configuration order; at least one. */
   readonly nodes: readonly NodeObservation[];
   readonly chain: ChainObservation;
-  /** How far `atMs` can be trusted. Absent: it can be. */
+  /** How far `atMs` can be trusted. Absent if it can be fully trusted. */
   readonly clock?: ClockView;
-  /** What the sources' clocks showed. Absent: nothing. */
+  /** What the sources' clocks showed. Absent if nothing. */
   readonly dates?: readonly Witness[];
-  /** Sources with several URLs. Absent: none. */
+  /** Sources with several URLs. Absent if there are none. */
   readonly endpoints?: readonly SourceEndpoints[];
 }
 
@@ -49,113 +49,113 @@ export interface Witness {
   readonly readMs: number;
 }
 
-/** This machine's clock, compared with the monotonic clock, with the sources' `Date` headers and with the chain. */
+/** This machine's clock, compared with the monotonic clock, the sources' `Date` headers and the chain. */
 export interface ClockView {
-  /** When the clock began to be trusted, on the scale of `atMs`. Absent: it is not trusted. */
+  /** When the clock began to be trusted, on the scale of `atMs`. Absent if it is not trusted. */
   readonly believedSinceMs?: number;
-  /** Why it is not believed, as a sentence; empty while it is. */
+  /** Why it is not believed, as a sentence; empty if it is. */
   readonly problem: string;
-  /** What happened to the clock since the last poll, for the ledger. Absent: nothing. */
+  /** What happened to the clock since the last poll, for the ledger. Absent if nothing. */
   readonly change?: string;
 }
 
-/** One of several URLs of a source. */
+/** One of a source's several URLs. */
 export interface EndpointState {
   /** "10.0.0.1:26660". */
   readonly host: string;
-  /** The last request that got a response used it. */
+  /** The last request that got a response used this URL. */
   readonly isUsed: boolean;
-  /** False for half a minute after a request that failed. */
+  /** False for half a minute after a failed request. */
   readonly isUp: boolean;
 }
 
-/** The URLs of a source that has several, after a poll. */
+/** The URLs of a source with more than one, after a poll. */
 export interface SourceEndpoints {
   readonly source: SourceName;
-  /** Absent for sources of the chain. */
+  /** Absent for chain sources. */
   readonly node?: string;
   readonly endpoints: readonly EndpointState[];
 }
 
-/** One poll of one node of a validator, with its sidecar. */
+/** One poll of one of a validator's nodes, with its sidecar. */
 export interface NodeObservation {
-  /** Name of the node in the configuration, unique within its validator. */
+  /** The node's name in the configuration, unique within its validator. */
   readonly name: string;
   readonly metrics: Seen<NodePage>;
   readonly prices: Seen<PricesPage>;
-  /** Refused is normal: current nodes and sidecars serve no such page. */
+  /** A refused connection is normal: current nodes and sidecars do not serve this page. */
   readonly oracleMetrics: Seen<OraclePage>;
   readonly sidecar: Seen<SidecarPage>;
-  /** The node's gRPC port, from which the sidecar reads its market map, accepts a connection. */
+  /** Whether the node's gRPC port, from which the sidecar reads its market map, accepts a connection. */
   readonly grpc: Seen<Reached>;
-  /** Outbound connections, by "host:port"; empty when none is configured. */
+  /** Outbound connections, by "host:port"; empty if none are configured. */
   readonly egress: ReadonlyMap<string, Seen<Reached>>;
 }
 
-/** A connection that was accepted. */
+/** An accepted connection. */
 export interface Reached {
   readonly target: string;
 }
 
-/** The metrics page of a node. Counters begin at zero when the process starts. */
+/** A node's metrics page. Counters start at zero with the process. */
 export interface NodePage {
   readonly chainId: string;
-  /** Successful and failed calls of the node to its sidecar, one per vote. A missing series is zero. */
+  /** The node's successful and failed calls to its sidecar, one per vote. A missing series counts as zero. */
   readonly success: bigint;
   readonly failure: bigint;
   /** Why the page does not show whether the node votes, although its validator has voting power. Both counts are then 0. */
   readonly votesUnseen?: string;
-  /** Lines of other metrics that cannot be read. Absent: none. */
+  /** Number of unreadable lines for other metrics. Absent if there are none. */
   readonly skippedLines?: number;
   /** Height of the latest block. */
   readonly height?: bigint;
   readonly processStartMs?: number;
-  /** Versions of the program (if the page has it) and of Go: "v9.1.3, go1.23.12". */
+  /** Versions of the program (if the page shows it) and of Go: "v9.1.3, go1.23.12". */
   readonly version?: string;
-  /** Time of a sample that Prometheus stored, by its clock. Absent for a page that was scraped in this poll. */
+  /** Time of a sample stored by Prometheus, on its clock. Absent if the page was scraped in this poll. */
   readonly sampledAtMs?: number;
-  /** The clock of the node's machine: the `Date` header of the response, to the second. */
+  /** Clock of the node's machine: the response's `Date` header, to the second. */
   readonly clockMs?: number;
-  /** The watchdog's clock when the page with `clockMs` had arrived. Other sources of the poll can take longer. */
+  /** The watchdog's clock when the page with `clockMs` had arrived. Other sources in the poll may take longer. */
   readonly clockReadAtMs?: number;
   /** True while the node is catching up with the chain. */
   readonly isSyncing?: boolean;
   readonly peers?: number;
-  /** Voting power of the validator that this node signs for; absent when it signs for none. */
+  /** Voting power of the validator that this node signs for; absent if it signs for none. */
   readonly votingPower?: bigint;
   readonly lastSignedHeight?: bigint;
   readonly missedBlocks?: bigint;
-  /** `app_abci_requests` of `extend_vote`, by status: "Success", "OracleClientError", "PreBlockError", … */
+  /** `app_abci_requests` for `extend_vote`, by status: "Success", "OracleClientError", "PreBlockError", … */
   readonly extendVotes?: ReadonlyMap<string, bigint>;
-  /** Duration of the node's calls to its sidecar, ms. A call that timed out is only in `count`. */
+  /** Duration of the node's calls to its sidecar, ms. A call that timed out appears only in `count`. */
   readonly oracleLatency?: Histogram;
   /** Counts of every validator's vote extensions in the blocks, by consensus address. */
   readonly reports?: ReadonlyMap<string, VoteReports>;
-  /** Counts of the votes of all validators with a price of one pair. Only of a page that was scraped. */
+  /** All validators' counts of votes with a price for one pair. Only for a scraped page. */
   readonly votes?: VotesOfPair;
-  /** The validator's votes among all others'. */
+  /** The validator's votes compared with all others'. */
   readonly sharedVotes?: SharedMisses;
   readonly voteComparison?: PeerComparison;
 }
 
-/** The pair of which the validator had most prices, and the counts of all validators for it, by consensus address. */
+/** The pair for which the validator had the most prices, and all validators' counts for it, by consensus address. */
 interface VotesOfPair {
   /** As the node prints it: "btc/usd". */
   readonly pair: string;
   readonly byValidator: ReadonlyMap<string, VoteReports>;
 }
 
-/** Vote extensions of one validator since the start of the node that reports them. */
+/** One validator's vote extensions since the start of the node that reports them. */
 export interface VoteReports {
-  /** Votes with at least one price: the greatest count of any pair. */
+  /** Votes with at least one price: the highest count for any pair. */
   readonly withPrice: bigint;
-  /** Blocks without a vote of the validator. */
+  /** Blocks without a vote from the validator. */
   readonly absent: bigint;
-  /** All blocks that were counted. */
+  /** All counted blocks. */
   readonly total: bigint;
 }
 
-/** A Prometheus histogram. Cumulative counts, by upper bound. */
+/** A Prometheus histogram: cumulative counts, by upper bound. */
 export interface Histogram {
   readonly count: bigint;
   readonly sum: number;
@@ -163,69 +163,69 @@ export interface Histogram {
 }
 
 /**
- * Response of the sidecar's price API. With `isDerived`, pairs that had an update between the last two scrapes that
- * Prometheus stored: it has no price, no time of the last update, and no duration.
+ * Response from the sidecar's price API. With `isDerived`, the pairs that were updated between the last two scrapes stored by
+ * Prometheus, without prices, last update time or duration.
  */
 export interface PricesPage {
   readonly isDerived?: true;
   /** Pairs that have a price, sorted. */
   readonly pairs: readonly string[];
-  /** Prices by pair, as whole numbers in the unit of the pair's decimals. */
+  /** Prices by pair, as whole numbers scaled by the pair's decimals. */
   readonly prices: ReadonlyMap<string, bigint>;
   /** Time of the sidecar's last price update, ms. Undefined before its first update. */
   readonly tickedAtMs: number | undefined;
-  /** Empty when the sidecar reports none. */
+  /** Empty if the sidecar reports none. */
   readonly version: string;
-  /** URL of the response. */
+  /** URL that responded. */
   readonly url: string;
 }
 
-/** Oracle metrics of an old node, which are not the sidecar's. */
+/** Oracle metrics from an old node; not the sidecar's. */
 export interface OraclePage {
   readonly kind: "oracle" | "sidecar";
 }
 
-/** Metrics page of the sidecar. Counters begin at zero when it starts. */
+/** The sidecar's metrics page. Counters start at zero when it starts. */
 export interface SidecarPage {
   readonly processStartMs?: number;
   readonly version?: string;
-  /** Lines of other metrics that cannot be read. Absent: none. */
+  /** Number of unreadable lines for other metrics. Absent if there are none. */
   readonly skippedLines?: number;
-  /** Updates of the price loop, about 4 per second. */
+  /** Price loop updates, about 4 per second. */
   readonly systemUpdates: bigint;
-  /** Updates that gave the pair a price, by pair as in "BTC/USD". A pair that never had a price has none. */
+  /** Updates that gave the pair a price, by pair, e.g. "BTC/USD". A pair that has never had a price is missing. */
   readonly tickerUpdates: ReadonlyMap<string, bigint>;
-  /** Providers that the pair can use at this moment, by pair. */
+  /** Number of providers that each pair can use at this moment. */
   readonly marketProviders: ReadonlyMap<string, number>;
-  /** Decimals of the prices in the price API, by pair. Absent or without the pair: the page does not say it. */
+  /** Decimals of the prices in the price API, by pair. Absent, or without a pair, if the page does not state them. */
   readonly decimals?: ReadonlyMap<string, number>;
   readonly providers: ReadonlyMap<string, ProviderPage>;
 }
 
-/** One price provider of a sidecar. */
+/** One of a sidecar's price providers. */
 export interface ProviderPage {
-  /** Undefined while the provider has not responded. */
+  /** Undefined until the provider has responded. */
   readonly type: "api" | "websockets" | undefined;
   readonly responses: bigint;
-  /** Failed responses by code, such as 5 for a WebSocket that cannot be opened. */
+  /** Failed responses by code, e.g. 5 for a WebSocket that cannot be opened. */
   readonly failures: ReadonlyMap<string, bigint>;
-  /** Events of its WebSocket by name: "healthy", "unhealthy", "read_success", "dial_err", … */
+  /** Its WebSocket events, by name: "healthy", "unhealthy", "read_success", "dial_err", … */
   readonly webSocket: ReadonlyMap<string, bigint>;
-  /** API: duration of a request, ms. WebSocket: time between two messages, ms. */
+  /** For an API, the duration of a request, ms. For a WebSocket, the time between two messages, ms. */
   readonly responseTime?: Histogram;
   /** Latest update of any of its feeds. */
   readonly lastUpdateMs?: number;
 }
 
-/** One poll of the chain, read from REST. Each part can fail on its own. */
+/** One poll of the chain, read over REST. Each part can fail independently. */
 export interface ChainObservation {
   readonly head: Seen<ChainHead>;
   readonly validator: Seen<ValidatorView>;
   readonly prices: Seen<readonly ChainPrice[]>;
   readonly revenue: Seen<RevenueView>;
-  /** The planned upgrade. Absent: not configured. */
+  /** The planned upgrade. Absent if not configured. */
   readonly upgrade?: Seen<UpgradeView>;
-  /** Result of a search for the last month's payment. Absent and "not-configured": nothing is searched now. */
+  /** Result of searching for the last month's payment. Absent or "not-configured" if nothing is searched now. */
   readonly payment?: Seen<Payment>;
   /** Absent: not configured. */
   readonly slashing?: Seen<SlashingReading>;
@@ -237,13 +237,13 @@ export interface ChainHead {
   readonly chainId: string;
   readonly height: bigint;
   readonly blockTimeMs: number;
-  /** First block of the current UTC month by block time. Absent when the month did not change since the last poll. */
+  /** First block of the current UTC month, by block time. Absent if the month has not changed since the last poll. */
   readonly monthEdge?: MonthEdge;
 }
 
-/** A month that begins between two polls. */
+/** A month that starts between two polls. */
 export interface MonthEdge {
-  /** The month that begins, such as "2026-12". */
+  /** The month that starts, e.g. "2026-12". */
   readonly month: string;
   /** Height of its first block. */
   readonly firstHeight: bigint;
@@ -255,29 +255,29 @@ export interface ValidatorView {
   readonly isInSet: boolean;
   /** 0 outside the set. */
   readonly votingPower: bigint;
-  /** True if the latest commit has the validator's signature; absent outside the set. */
+  /** True if the latest commit contains the validator's signature; absent outside the set. */
   readonly signedLatest?: boolean;
   /** Who else missed the latest commits; absent outside the set. */
   readonly commits?: SharedMisses;
 }
 
-/** A price that the chain stores. */
+/** A price stored by the chain. */
 export interface ChainPrice {
   readonly pair: string;
-  /** Block that set the price; 0 for a pair that never had one. */
+  /** Block that set the price; 0 if the pair has never had one. */
   readonly height: bigint;
-  /** Undefined for a pair that never had a price. */
+  /** Undefined if the pair has never had a price. */
   readonly blockTimeMs: number | undefined;
-  /** Whole number in the unit of `decimals`. */
+  /** Whole number, scaled by `decimals`. */
   readonly price: bigint;
-  /** Absent: the chain does not say it. */
+  /** Absent if the chain does not state it. */
   readonly decimals?: number;
 }
 
 /** The chain's reward programme. */
 export interface RevenueView {
   readonly params: RevenueParams;
-  /** Absent when the configuration names no operator address. */
+  /** Absent if the configuration names no operator address. */
   readonly stats?: RevenueStats;
 }
 
@@ -287,22 +287,22 @@ export interface RevenueParams {
   readonly blocksRequired: bigint;
   readonly votesAllowedToMiss: bigint;
   readonly votesRequired: bigint;
-  /** Reward for a full month in the quote asset. */
+  /** Reward for a full month, in the quote asset. */
   readonly baseCompensation: bigint;
   readonly quoteAsset: string;
   readonly schedule: "monthly" | "block-based" | "empty";
 }
 
-/** The chain's counts for the validator in its current payment period. The chain pays by these numbers. */
+/** The chain's counts for the validator in its current payment period. The chain pays by these counts. */
 export interface RevenueStats {
   readonly committedBlocks: bigint;
   readonly committedVotes: bigint;
   readonly inActiveSet: bigint;
-  /** Blocks of the period so far. */
+  /** Blocks in the period so far. */
   readonly totalBlocks: bigint;
 }
 
-/** Why a scrape failed. `refused`: the host refused the connection, so no process listens on the port. */
+/** Why a scrape failed. `refused`: the host refused the connection, so no process is listening on the port. */
 export type SourceFailureCode =
   | "refused"
   | "unreachable"
@@ -314,25 +314,25 @@ export type SourceFailureCode =
   | "not-metrics"
   | "not-a-node"
   | "not-prices"
-  /** the response is not one of a chain's REST */
+  /** the response is not from a chain's REST server */
   | "not-a-chain"
   /** the chain has no such module */
   | "absent"
-  /** the response is not one of the Prometheus API */
+  /** the response is not from the Prometheus API */
   | "not-prometheus"
   /** Prometheus could not read all of its data */
   | "incomplete"
-  /** Prometheus has no recent sample of the target */
+  /** Prometheus has no recent sample for the target */
   | "stale"
-  /** labels select more than one target of Prometheus */
+  /** the labels select more than one Prometheus target */
   | "several-targets"
   | "several-chains"
   | "wrong-chain"
-  /** a value of the page is outside its range */
+  /** a value on the page is out of range */
   | "bad-value"
-  /** two nodes answer at one URL */
+  /** two nodes respond at one URL */
   | "two-nodes"
-  /** the page has no metrics of the oracle */
+  /** the page has no oracle metrics */
   | "no-oracle-metrics"
   /** the page has no block height */
   | "no-height";
@@ -344,7 +344,7 @@ interface SourceFailure {
   readonly text: string;
 }
 
-/** The node's page for those who want to see votes: an error while it does not show any. */
+/** The node's page for callers that need votes: an error while it does not show any. */
 export function votesSeen({ metrics }: NodeObservation): Seen<NodePage> {
   if (metrics.state !== "up" || metrics.value.votesUnseen === undefined) return metrics;
   const failure = { code: "no-oracle-metrics", text: metrics.value.votesUnseen } as const;
@@ -354,17 +354,17 @@ export function votesSeen({ metrics }: NodeObservation): Seen<NodePage> {
 const NO_HEIGHT =
   "the page has no …_consensus_height, so no halt, missing vote or forecast can be seen; check [instrumentation] in the node's config.toml, and that no collector drops or renames the metric";
 
-/** The node's page for those who want all of it: an error while it shows no votes or no height. */
+/** The node's page for callers that need all of it: an error while it does not show votes or a height. */
 export function nodeSeen(node: NodeObservation): Seen<NodePage> {
   const seen = votesSeen(node);
   if (seen.state !== "up" || seen.value.height !== undefined || seen.value.isSyncing === true) return seen;
   return { state: "error", failure: { code: "no-height", text: NO_HEIGHT }, durationMs: seen.durationMs };
 }
 
-/** Thrown by the readers of a source; {@link toSourceFailure} turns it into a {@link SourceFailure}. */
+/** Thrown when a source is read; {@link toSourceFailure} converts it to a {@link SourceFailure}. */
 export class SourceError extends CodedError<{ readonly code: SourceFailureCode }> {}
 
-/** Converts anything that a scrape threw. */
+/** Converts any error thrown by a scrape. */
 export function toSourceFailure(error: unknown): SourceFailure {
   if (error instanceof SourceError) return { code: error.facts.code, text: error.message };
   if (error instanceof PrometheusTextError) return { code: "not-metrics", text: error.message };
@@ -376,7 +376,7 @@ export function toSourceFailure(error: unknown): SourceFailure {
     : { code: "unreachable", text };
 }
 
-/** For a host with several addresses Node throws an AggregateError; it has the code of its first error. */
+/** For a host with several addresses, Node throws an AggregateError, which has the code of its first error. */
 function isRefusal(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   return ("code" in error && error.code === "ECONNREFUSED") || isRefusal(error.cause);

@@ -22,15 +22,15 @@ export interface Page {
   readonly status: number;
   /** Decompressed. */
   readonly body: AsyncIterable<Uint8Array>;
-  /** Clock of the server, from its `Date` header, to the second. */
+  /** The server's clock, from its `Date` header, to the second. */
   readonly clockMs?: number;
-  /** Where the server redirects to or, with another status, redirected to; without credentials and query. */
+  /** Where the server redirects to or, for any other status, has redirected to; without credentials and query. */
   readonly redirect?: string;
 }
 
 /**
- * Requests a page: a GET, or a POST of a form. Rejects when there is no response. The signal also ends the reading of the body.
- * `sent`: headers of the request.
+ * Requests a page, with a GET or with a form POST. Rejects if there is no response. The signal also stops reading the body.
+ * `sent`: request headers.
  */
 export type PageReader = (
   url: string,
@@ -42,7 +42,7 @@ export type PageReader = (
 /** A {@link PageReader} over HTTP. */
 export interface HttpPageReader {
   readonly read: PageReader;
-  /** Closes all connections, also those in use. */
+  /** Closes all connections, including those in use. */
   readonly close: () => Promise<void>;
 }
 
@@ -51,18 +51,18 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 const DENIALS: ReadonlySet<number> = new Set([401, 403, 407]);
 
-/** Codes of a connection that ended before the response. */
+/** Error codes for a connection that ended before the response. */
 const CLOSED: ReadonlySet<unknown> = new Set(["UND_ERR_SOCKET", "ECONNRESET", "EPIPE"]);
 
 /**
- * Creates a reader that reuses connections, asks for gzip, and follows redirects of a GET to the same host. When a server closes
- * a connection before it responds, the request is sent once more on a new one: servers close idle connections at any moment.
+ * Creates a reader that reuses connections, asks for gzip, and follows GET redirects to the same host. If a server closes a
+ * connection before it responds, the request is sent once more on a new connection: servers close idle connections at any moment.
  */
 export function createHttpPageReader(network: NetworkOptions = {}): HttpPageReader {
   // Connections per origin. Two sources can have the same host and port.
   const settings = { connections: 2, pipelining: 1, keepAliveTimeout: 30_000, maxHeaderSize: 16_384 };
   const kept = createRemoteConnections(settings, network);
-  /** Each request has a new connection. */
+  /** Opens a new connection for each request. */
   const fresh = createRemoteConnections({ pipelining: 0, maxHeaderSize: 16_384 }, network);
   const send = (url: URL, options: Parameters<typeof request>[1]): ReturnType<typeof request> =>
     request(url, { ...options, dispatcher: kept.to(url) }).catch((error: unknown) => {
@@ -106,8 +106,8 @@ function locationOf(header: string | string[] | undefined, from: URL): URL | und
 }
 
 /**
- * Returns a reader whose requests have the headers of the endpoint that they are for. Of a redirect below
- * an endpoint, only the host is shown: the path may contain a key.
+ * Returns a reader that adds the headers of the endpoint to each request. For a redirect below an endpoint, only the host is
+ * shown: the path may contain a key.
  */
 export function readerOf(endpoints: readonly Endpoint[], read: PageReader): PageReader {
   const known = endpoints.map((endpoint) => ({
@@ -124,7 +124,7 @@ export function readerOf(endpoints: readonly Endpoint[], read: PageReader): Page
   };
 }
 
-/** Other encodings than the one that is asked for come from proxies that compress everything. */
+/** Encodings other than the requested one come from proxies that compress everything. */
 const DECOMPRESSORS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
   "x-gzip": createGunzip,
@@ -156,7 +156,7 @@ function notReadable(encoding: string, reason: string): SourceError {
   );
 }
 
-/** Calls `onChunk` with each chunk of the body. Throws {@link SourceError} when the body exceeds `maxBytes`. */
+/** Calls `onChunk` with each chunk of the body. Throws {@link SourceError} if the body exceeds `maxBytes`. */
 async function forEachChunk(
   page: Page,
   maxBytes: number,
@@ -171,21 +171,21 @@ async function forEachChunk(
   }
 }
 
-/** Reads the body as UTF-8. Throws {@link SourceError} when it exceeds `maxBytes`. */
+/** Reads the body as UTF-8. Throws {@link SourceError} if it exceeds `maxBytes`. */
 export async function readText(page: Page, maxBytes: number): Promise<string> {
   const chunks: Uint8Array[] = [];
   await forEachChunk(page, maxBytes, (chunk) => chunks.push(chunk));
   return Buffer.concat(chunks).toString("utf8");
 }
 
-/** Returns the page when its status is 200. Throws {@link SourceError} for any other status. */
+/** Returns the page if its status is 200. Throws {@link SourceError} for any other status. */
 export async function requireOk(page: Page): Promise<Page> {
   if (page.status === 200) return page;
   await drain(page);
   throw statusError("the source", page);
 }
 
-/** An error with the status of a response and, for a redirect, with its target. `detail`: what the response says. */
+/** Error with a response's status and, for a redirect, its target. `detail`: what the response says. */
 export function statusError(who: string, { status, redirect }: Page, detail = ""): SourceError {
   const text = REDIRECTS.has(status)
     ? `${who} redirects to ${redirect ?? "nowhere"} (HTTP ${status}); set that URL if it is right`
@@ -194,17 +194,17 @@ export function statusError(who: string, { status, redirect }: Page, detail = ""
   return new SourceError({ code: "http-status" }, `${text}${detail}${advice}`);
 }
 
-/** Reads and drops a body of at most 1 MiB. A connection can be used again only when its response was read to the end. */
+/** Reads and drops a body of at most 1 MiB. A connection can be reused only if its response was read to the end. */
 export async function drain(page: Page): Promise<void> {
   await forEachChunk(page, 1024 * 1024, () => {});
 }
 
-/** The wanted samples of one page. */
+/** The wanted samples from one page. */
 interface MetricsPage {
   readonly samples: readonly Sample[];
-  /** Lines of other metrics that cannot be read. Absent: none. */
+  /** Number of unreadable lines for other metrics. Absent if there are none. */
   readonly skippedLines?: number;
-  /** Clock of the server, from its `Date` header. */
+  /** The server's clock, from its `Date` header. */
   readonly clockMs?: number;
 }
 
@@ -214,13 +214,13 @@ export interface MetricsPageOptions {
   readonly maxBytes: number;
   /** Metrics whose lines must be readable. */
   readonly needs: (metric: string) => boolean;
-  /** Of these metrics. Absent: all samples. */
+  /** Selects samples of these metrics. If absent, all samples are wanted. */
   readonly wants?: (sample: Sample) => boolean;
 }
 
 /**
- * Reads the wanted samples of a metrics page. Throws `PrometheusTextError` and `SourceError`, also for a series that the
- * page has twice: its values would be added.
+ * Reads the wanted samples from a metrics page. Throws `PrometheusTextError` and `SourceError`, including for a series that
+ * appears twice: its values would be added up.
  */
 export async function readMetricsPage(
   { url, maxBytes, needs, wants = () => true }: MetricsPageOptions,
@@ -251,8 +251,8 @@ export async function readMetricsPage(
 }
 
 /**
- * Copies the texts of a sample. The engine keeps a part of a text as a reference into the whole page, so a label of a few
- * characters that stays in the state would keep 100 kB.
+ * Copies a sample's texts. The engine represents a substring as a reference into the whole page, so a label of a few characters
+ * that stays in the state would keep 100 kB in memory.
  */
 function ownSample({ labels, ...rest }: Sample): Sample {
   return {
@@ -266,7 +266,7 @@ function ownText(text: string): string {
   return Buffer.from(text, "utf8").toString("utf8");
 }
 
-/** Identifies a series: its name and its labels in any order. */
+/** Identifies a series by its name and its labels in any order. */
 function seriesOf({ name, labels }: Sample): string {
   const pairs = [...labels].map(([label, value]) => `${label}=${JSON.stringify(value)}`);
   return pairs.length === 0 ? name : `${name}{${pairs.toSorted().join(",")}}`;
@@ -304,10 +304,10 @@ export function createScrape(deadlineMs: number, clock: Clock): Scrape {
   };
 }
 
-/** Opens and closes a TCP connection to "host:port". Rejects when it is not accepted. */
+/** Opens and closes a TCP connection to "host:port". Rejects if it is not accepted. */
 export type Reach = (target: string, signal: AbortSignal) => Promise<Reached>;
 
-/** Reaches targets over TCP. A proxy between this machine and the target is not used. */
+/** Reaches targets over TCP, without any proxy between this machine and the target. */
 export const reachTcp: Reach = (target, signal) =>
   new Promise((resolve, reject) => {
     if (signal.aborted) {

@@ -1,7 +1,7 @@
 import type { DisplayUnit } from "../../platform/base/display-unit.ts";
 import type { Month } from "../../platform/base/month.ts";
 
-/** An amount of one denomination in its base unit. */
+/** An amount in the base unit of its denomination. */
 export interface Coin {
   readonly amount: bigint;
   readonly denom: string;
@@ -14,7 +14,7 @@ export function parseCoin(text: string): Coin | undefined {
   return amount === undefined || denom === undefined ? undefined : { amount: BigInt(amount), denom };
 }
 
-/** What the chain counted for the validator in the payment's period, from the payment's event. */
+/** The chain's counts for the validator in the payment's period, from the payment's event. */
 export interface PaidCounts {
   readonly blocks: bigint;
   readonly votes: bigint;
@@ -23,8 +23,8 @@ export interface PaidCounts {
 }
 
 /**
- * Result of the search for the payment of a month. "paid": it was found. "failed": the chain could not pay, and says why. "none-due": the
- * chain paid nobody. "missing": all blocks that can have it were searched.
+ * Result of searching for a month's payment. "paid": it was found. "failed": the chain could not pay, and says why. "none-due":
+ * the chain paid nobody. "missing": all blocks that may contain it were searched.
  */
 export type PaymentOutcome = "paid" | "failed" | "none-due" | "missing";
 
@@ -34,21 +34,21 @@ export interface Payment {
   readonly outcome: PaymentOutcome;
   /** Time of the search. */
   readonly searchedMs: number;
-  /** Block of the payment; of a missing one, the last block that was searched. */
+  /** Block of the payment; if it is missing, the last block searched. */
   readonly height: bigint;
   /** Time of that block. */
   readonly timeMs: number;
-  /** Hash of the transaction, upper-case hex. Absent: the payment is in the block's own events. */
+  /** Transaction hash, upper-case hex. Absent if the payment is in the block's own events. */
   readonly txHash?: string;
-  /** Absent when it is missing. */
+  /** Absent if the payment is missing. */
   readonly amount?: Coin;
-  /** Absent: the chain has no metadata of the denomination. */
+  /** Absent if the chain has no metadata for the denomination. */
   readonly display?: Pick<DisplayUnit, "name" | "exponent">;
-  /** Amount by the watchdog's own count of the month. Absent: it cannot be computed; `note` says why. */
+  /** Amount according to the watchdog's own count for the month. Absent if it cannot be computed; `note` says why. */
   readonly expected?: bigint;
-  /** Amount by the chain's own counts. Absent as above. */
+  /** Amount according to the chain's own counts. Absent in the same cases. */
   readonly byChain?: bigint;
   readonly counts?: PaidCounts;
-  /** Why the chain could not pay, or what cannot be computed, for people. */
+  /** Why the chain could not pay, or what cannot be computed, in plain words. */
   readonly note?: string;
 }

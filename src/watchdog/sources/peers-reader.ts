@@ -8,19 +8,19 @@ import { asCount, SLASHING, toSigningInfo, toSlashingParams } from "./slashing-w
 import type { Measure, PeerComparison, PeersView, Share } from "./standing-views.ts";
 import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
-/** Time between two readings. What is compared covers weeks. */
+/** Time between two readings. The values compared cover weeks. */
 const EVERY_MS = 10 * MINUTE_MS;
-/** Time after a failed reading until the next one. */
+/** How long to wait after a failed reading. */
 const RETRY_MS = MINUTE_MS;
-/** Age up to which the last reading is shown while no new one succeeds. */
+/** Maximum age of the last reading that is shown while no new one succeeds. */
 const MAX_AGE_MS = HOUR_MS;
 
-/** Reads how the validator compares with the others of the set, or returns the last reading. Throws {@link SourceError}. */
+/** Reads how the validator compares with the others in the set, or returns the last reading. Throws {@link SourceError}. */
 export type PeersReader = (set: ReadonlySet<string>, signal: AbortSignal) => Promise<PeersView>;
 
 /**
- * Creates a reader of all validators of the set: signing infos, page by page, and the statistics of the revenue module. It reads
- * every ten minutes. A reading that fails is repeated after a minute; until then, the last one is returned for up to an hour.
+ * Creates a reader for all validators in the set: signing infos, page by page, and the revenue module's statistics. It reads
+ * every ten minutes. A failed reading is repeated after one minute; until then, the last one is returned for up to an hour.
  */
 export function createPeersReader(
   target: ValidatorTarget & { readonly consensusAddress: string },
@@ -62,7 +62,7 @@ export function createPeersReader(
 /** A comparison, or why there is none. */
 type Compared = PeerComparison | string;
 
-/** Undefined when the chain has no such module. */
+/** Undefined if the chain has no such module. */
 async function findModule(path: string, rest: Rest, signal: AbortSignal): Promise<string | undefined> {
   try {
     return (await rest.ofModule([path], "", signal)).text;
@@ -72,11 +72,11 @@ async function findModule(path: string, rest: Rest, signal: AbortSignal): Promis
   }
 }
 
-/** Signing infos of one page, and the most pages. The module keeps the infos of validators that left. */
+/** Signing infos per page, and the maximum number of pages. The module keeps the infos of validators that have left. */
 const PAGE = 500;
 const MAX_PAGES = 20;
 
-/** Compares the shares of signed blocks in the signing windows of the set. */
+/** Compares the shares of signed blocks in the signing windows of all validators in the set. */
 async function compareSigning(
   address: string,
   set: ReadonlySet<string>,
@@ -110,7 +110,7 @@ async function readSigningInfos(rest: Rest, signal: AbortSignal): Promise<readon
   throw new SourceError({ code: "too-large" }, `the chain has more than ${PAGE * MAX_PAGES} signing infos`);
 }
 
-/** Compares what the chain pays by: blocks and votes of its payment period. */
+/** Compares what the chain pays by: blocks and votes in its payment period. */
 async function comparePay(
   operator: string | undefined,
   module: string,
@@ -145,7 +145,7 @@ interface PayShares {
   readonly votes: Share;
 }
 
-/** Reads an entry of `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
+/** Reads an entry from `/neutron/revenue/validators_stats`. The chain spells "commited" with one t. */
 function toPayShares(stats: JsonField): PayShares {
   const info = stats.member("validator_info").required();
   const total = asCount(info.member("in_active_valset_for_blocks_in_period"));

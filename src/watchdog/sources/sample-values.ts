@@ -2,21 +2,21 @@ import { type Histogram, SourceError } from "./observation.ts";
 import type { Sample } from "../prometheus/line-parser.ts";
 
 /**
- * Largest count or height: a block each millisecond for 30 years. Larger values are errors of the page. Sums of many of
- * them would exceed the 64 bits of the state file.
+ * Largest count or height: one block per millisecond for 30 years. Larger values are errors on the page. Sums of many of them
+ * would exceed the 64 bits of the state file.
  */
 const MAX_COUNT = 1_000_000_000_000;
 
-/** Returns a count; throws {@link SourceError} for a fraction and outside 0 to 10^12. */
+/** Returns a count; throws {@link SourceError} for a fraction or a value outside 0 to 10^12. */
 export function requireCount({ name, value }: Sample, what = "a number of blocks"): bigint {
   if (Number.isInteger(value) && value >= 0 && value <= MAX_COUNT) return BigInt(value);
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not ${what}`);
 }
 
-/** A chain id: CometBFT's limit of 50 characters, visible ASCII only. It is part of keys, headers and URLs of notifications. */
+/** A chain id: CometBFT's limit of 50 characters, visible ASCII only. It is part of keys, headers and notification URLs. */
 export const CHAIN_ID = /^[\x21-\x7e]{1,50}$/;
 
-/** Returns a chain id that another host sent; throws {@link SourceError} for a text that is none. */
+/** Returns a chain id received from another host; throws {@link SourceError} if the text is not one. */
 export function requireChainId(text: string): string {
   if (CHAIN_ID.test(text)) return text;
   const [start, rest] = [
@@ -34,7 +34,7 @@ export function requireEvents(sample: Sample): bigint {
   return requireCount(sample, "a count");
 }
 
-/** End of the year 9999. Later times have no ISO 8601 form with four digits. */
+/** End of the year 9999. Later times have no four-digit year in ISO 8601. */
 const MAX_SECONDS = 253_402_300_799;
 
 /** Converts a time in seconds to ms. Throws {@link SourceError} outside the years 1970 to 9999. */
@@ -43,12 +43,12 @@ export function requireTimeMs({ name, value }: Sample): number {
   throw new SourceError({ code: "bad-value" }, `${name} is ${value}, which is not a time`);
 }
 
-/** 2014: no process of a chain is older. */
+/** 2014: no chain process is older. */
 const FIRST_SECONDS = 1_388_534_400;
 
 /**
- * Start of a process, ms; undefined when the value is not one. Where the kernel does not tell its boot time, such as in a sandbox,
- * the value is 0 or the seconds since the boot. The start is a hint, so a wrong one is not an error of the page.
+ * Start of a process, ms; undefined if the value is not a start time. If the kernel does not expose its boot time, e.g. in a
+ * sandbox, the value is 0 or the seconds since boot. The start is only a hint, so a wrong one is not an error on the page.
  */
 export function startTimeMs({ value }: Sample): number | undefined {
   return value >= FIRST_SECONDS && value <= MAX_SECONDS ? Math.round(value * 1000) : undefined;
@@ -64,7 +64,7 @@ export function countBy(samples: readonly Sample[], label: string): ReadonlyMap<
   return sums;
 }
 
-/** Adds up the histograms of one family, such as one for each endpoint. Undefined without a `_count` series. */
+/** Adds up the histograms of one family, e.g. one per endpoint. Undefined if there is no `_count` series. */
 export function histogramOf(samples: readonly Sample[], family: string): Histogram | undefined {
   const of = (suffix: string): readonly Sample[] => samples.filter(({ name }) => name === family + suffix);
   const counts = of("_count");

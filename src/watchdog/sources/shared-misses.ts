@@ -2,25 +2,25 @@ import type { VoteReports } from "./observation.ts";
 import { comparePeers } from "./peer-comparison.ts";
 import type { PeerComparison, SharedMisses } from "./standing-views.ts";
 
-/** A validator of the set. */
+/** A validator in the set. */
 export interface Member {
   /** Bech32 consensus address. */
   readonly address: string;
   readonly votingPower: bigint;
 }
 
-/** Commits to compare, from the last polls. */
+/** Number of commits to compare, from the last polls. */
 const COMMITS = 10;
 
-/** A commit, and who of the set did not sign it. */
+/** A commit, and which validators in the set did not sign it. */
 interface Commit {
   readonly height: bigint;
   readonly missing: ReadonlySet<string>;
 }
 
 /**
- * Creates a function that takes the validators that did not sign the latest commit, and says how many others missed the commits that
- * `own` missed in the last ten polls. Without a miss of its own, they are compared over all ten.
+ * Creates a function that takes the validators that did not sign the latest commit, and says how many others missed the commits
+ * that `own` missed in the last ten polls. If `own` missed none, the others are compared over all ten.
  */
 export function createCommitTracker(
   own: string,
@@ -52,26 +52,26 @@ function powerOf(members: readonly Member[]): bigint {
   return members.reduce((sum, { votingPower }) => sum + votingPower, 0n);
 }
 
-/** Time over which votes are compared. */
+/** Period over which votes are compared. */
 const VOTES_MS = 30_000;
-/** Polls can be further apart: the last two are then compared, up to this time. */
+/** Polls may be further apart: then the last two are compared, if they are at most this far apart. */
 const MAX_VOTES_MS = 300_000;
-/** Shortest time between two stored readings: at most seven are stored. */
+/** Minimum time between two stored readings: at most seven are stored. */
 const STEP_MS = 5000;
 
-/** A validator's votes compared with the others', by one node's counters. */
+/** A validator's votes compared with the others', according to one node's counters. */
 export interface VoteComparison {
   readonly shared?: SharedMisses;
-  /** Since the start of the node. */
+  /** Since the node started. */
   readonly comparison?: PeerComparison;
 }
 
-/** Counts of votes by validator, for one pair of prices. */
+/** Vote counts by validator, for the price of one pair. */
 export type VotesByValidator = ReadonlyMap<string, VoteReports>;
 
 /**
- * Creates a function that takes each reading of the counters of all validators' votes, and compares the votes of `own` in the last half
- * minute with those of the others. A vote without a price of the pair is a miss. Counters that fell began again.
+ * Creates a function that takes each reading of all validators' vote counters, and compares the votes of `own` over the last half
+ * minute with the others' votes. A vote without a price for the pair is a miss. Counters that have fallen were reset.
  */
 export function createVoteTracker(own: string): (votes: VotesByValidator, nowMs: number) => VoteComparison {
   let samples: readonly { readonly atMs: number; readonly votes: VotesByValidator }[] = [];

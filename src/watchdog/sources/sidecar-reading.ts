@@ -17,7 +17,7 @@ import { countBy, histogramOf, requireCount, requireEvents, requireTimeMs } from
 const SIDECAR = /^(?:connect|side_car)_(.*)$/;
 const PROCESS_START = "process_start_time_seconds";
 
-/** Families that {@link toSidecarReading} needs, without prefix. Pages also have one series for each market and provider. */
+/** Families that {@link toSidecarReading} needs, without prefix. Pages also have one series per market and provider. */
 const WANTED: readonly string[] = [
   "health_check_system_updates_total",
   "health_check_ticker_updates_total",
@@ -32,8 +32,8 @@ const WANTED: readonly string[] = [
 const HISTOGRAM = /^(?:web_socket_response_time|api_response_latency)(?:_bucket|_sum|_count)$/;
 
 /**
- * Patterns of the metric names that conditions need of a sidecar. Those with a series for each feed or bucket are left out:
- * a store returns them for all sidecars together.
+ * Patterns for the sidecar metric names that conditions need. Metrics with one series per feed or bucket are left out: a store
+ * returns them for all sidecars together.
  */
 export const SIDECAR_METRICS: readonly string[] = [
   PROCESS_START,
@@ -42,7 +42,7 @@ export const SIDECAR_METRICS: readonly string[] = [
   "(?:connect|side_car)_(?:slinky|connect)_build_info",
 ];
 
-/** Returns true if only pages of sidecars have a metric. */
+/** Returns true if only sidecar pages have a metric. */
 export function isSidecarFamily(name: string): boolean {
   return SIDECAR.test(name);
 }
@@ -63,8 +63,8 @@ export function isOracleMetric(name: string): boolean {
 }
 
 /**
- * Classifies the page of the oracle metrics port by its content: an old node serves its own metrics there, and some
- * operators move those of the sidecar there. Throws {@link SourceError} for any other page.
+ * Classifies the page on the oracle metrics port by its content: an old node serves its own metrics there, and some operators
+ * move the sidecar's metrics there. Throws {@link SourceError} for any other page.
  */
 export function toOracleReading(samples: readonly Sample[]): OraclePage {
   // Metric names decide the kind of the page, not the port: operators change ports.
@@ -73,7 +73,7 @@ export function toOracleReading(samples: readonly Sample[]): OraclePage {
   throw new SourceError({ code: "not-metrics" }, "the page has neither sidecar nor oracle metrics");
 }
 
-/** Reads the page of a sidecar. Throws {@link SourceError} when it is another page, or when a value is outside its range. */
+/** Reads a sidecar's page. Throws {@link SourceError} if it is a different page, or if a value is out of range. */
 export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   const own = samples.flatMap((sample) => {
     const name = SIDECAR.exec(sample.name)?.[1];
@@ -107,10 +107,10 @@ export function toSidecarReading(samples: readonly Sample[]): SidecarPage {
   };
 }
 
-/** Most decimals of a market (`x/marketmap`, ticker). */
+/** Maximum decimals of a market (`x/marketmap`, ticker). */
 const MAX_DECIMALS = 36;
 
-/** Reads the label `decimals` of the prices. A series with another value than 0 to 36 is left out: it is only informative. */
+/** Reads the prices' `decimals` label. A series with a value outside 0 to 36 is left out: the label is only informative. */
 function decimalsOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
   return byPair(
     new Map(
@@ -125,7 +125,7 @@ function decimalsOf(samples: readonly Sample[]): ReadonlyMap<string, number> {
   );
 }
 
-/** Tickers are lower case on the page, and pairs are upper case elsewhere. */
+/** Tickers are in lower case on the page; elsewhere, pairs are in upper case. */
 function byPair<T>(counts: ReadonlyMap<string, T>): ReadonlyMap<string, T> {
   return new Map([...counts].map(([ticker, count]) => [ticker.toUpperCase(), count]));
 }
@@ -166,8 +166,8 @@ const KNOWN_PATHS = ["/connect/oracle/v2/prices", "/slinky/oracle/v1/prices"] as
 const MAX_BYTES = 4 * 1024 * 1024;
 
 /**
- * Returns the URLs to try, in order: the configured one unless it has no path, then the known paths: below it, or beside it when it ends
- * with "/prices".
+ * Returns the URLs to try, in order: the configured one unless it has no path, then the known paths, either below it or, if it
+ * ends with "/prices", next to it.
  */
 export function priceUrls(configured: string): readonly string[] {
   const url = new URL(configured);
@@ -177,8 +177,8 @@ export function priceUrls(configured: string): readonly string[] {
 }
 
 /**
- * Requests the URLs in order and parses the first response that is not 404. Throws {@link SourceError} when that response
- * has no prices, or when all responses are 404.
+ * Requests the URLs in order and parses the first response that is not a 404. Throws {@link SourceError} if that response has no
+ * prices, or if all responses are 404.
  */
 export async function readPrices(
   urls: readonly string[],
@@ -200,7 +200,7 @@ export async function readPrices(
   );
 }
 
-/** Parses a response body. A pair has a price when its value is a positive integer as text. Throws {@link SourceError}. */
+/** Parses a response body. A pair has a price if its value is a positive integer as text. Throws {@link SourceError}. */
 export function parsePrices(text: string, url: string): PricesPage {
   const root = new JsonField(parseBody(text), "", fieldError);
   const prices = root.member("prices").required();

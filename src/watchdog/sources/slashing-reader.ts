@@ -18,15 +18,15 @@ import type { ChainTarget, ValidatorTarget } from "./targets.ts";
 
 const STAKING = "/cosmos/staking/v1beta1";
 
-/** Age up to which parameters are used. They change by governance only. */
+/** Maximum age of the parameters used. They change only by governance. */
 const PARAMS_MS = 10 * MINUTE_MS;
 
 /** Reads the slashing module once. Throws {@link SourceError}. */
 export type SlashingReader = (signal: AbortSignal) => Promise<SlashingReading>;
 
 /**
- * Creates a reader of the slashing module: the parameters every ten minutes, the validator's signing info and its jail at each call.
- * That a chain has no such module is remembered for as long as parameters are.
+ * Creates a reader for the slashing module: the parameters every ten minutes, the validator's signing info and jail state at each
+ * call. If the chain has no such module, that is remembered for as long as parameters are.
  */
 export function createSlashingReader(
   { consensusAddress, operatorAddress }: ValidatorTarget & { readonly consensusAddress: string },
@@ -77,7 +77,7 @@ function absence(error: unknown): SourceError {
   throw error;
 }
 
-/** Undefined for an address that was never in the set. */
+/** Undefined if the address was never in the set. */
 async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promise<SigningInfo | undefined> {
   const text = await rest.find(`${SLASHING}/signing_infos/${encodeURIComponent(address)}`, signal);
   if (text === undefined) return undefined;
@@ -85,14 +85,14 @@ async function readInfo(address: string, rest: Rest, signal: AbortSignal): Promi
   return toSigningInfo(field, address);
 }
 
-/** What the staking module says of an operator's validator. */
+/** What the staking module says about an operator's validator. */
 interface Staked {
   readonly isJailed: boolean;
-  /** Ed25519 key. Absent: it is of another kind. */
+  /** Ed25519 key. Absent if it is of another kind. */
   readonly consensusKey?: Uint8Array;
 }
 
-/** Undefined for an operator that the staking module does not know. */
+/** Undefined if the staking module does not know the operator. */
 async function readStaked(operator: string, rest: Rest, signal: AbortSignal): Promise<Staked | undefined> {
   const text = await rest.find(`${STAKING}/validators/${encodeURIComponent(operator)}`, signal);
   if (text === undefined) return undefined;
@@ -107,7 +107,7 @@ const consensusPubkey = z.object({
   key: z.string().regex(/^[A-Za-z0-9+/]{43}=$/),
 });
 
-/** The address of the validator's present key, when it is not the configured one. */
+/** The address of the validator's current key, if it differs from the configured one. */
 function rotatedAddress(configured: string, key: Uint8Array | undefined): string | undefined {
   if (key === undefined) return undefined;
   const address = encodeBech32(decodeBech32(configured).prefix, sha256(key).subarray(0, 20));
@@ -137,13 +137,13 @@ async function readGasPrice(rest: Rest, signal: AbortSignal): Promise<string | u
   return text === undefined ? undefined : toGasPrice(responseField(text));
 }
 
-/** The account of an operator: the same bytes under the prefix without "valoper". */
+/** An operator's account: the same bytes, with "valoper" removed from the prefix. */
 function accountOf(operator: string): string {
   const { prefix, bytes } = decodeBech32(operator);
   return encodeBech32(prefix.replace(/valoper$/, ""), bytes);
 }
 
-/** Share that is added to the price of the fee market, which can rise until the transaction is in a block. */
+/** Margin on the fee market's price, which may rise until the transaction is in a block. */
 const PRICE_MARGIN: Dec18 = (DEC18_ONE * 11n) / 10n;
 const DENOM = /^[a-zA-Z][a-zA-Z0-9/:._-]{2,127}$/;
 
@@ -156,11 +156,11 @@ function toGasPrice(root: JsonField): string | undefined {
   return `${formatDec18(price).replace(/\.?0+$/, "")}${denom}`;
 }
 
-/** Times over which the growth is measured. */
+/** Periods over which growth is measured. */
 const SPANS_MS = [MINUTE_MS, 5 * MINUTE_MS] as const;
-/** Shortest time between two stored readings: at most 61 are stored. */
+/** Minimum time between two stored readings: at most 61 are stored. */
 const STEP_MS = 5000;
-/** With fewer blocks, one miss would be taken for an outage. */
+/** With fewer blocks, a single miss would be mistaken for an outage. */
 const MIN_BLOCKS = 10n;
 
 /** A reading of the window. */
@@ -172,8 +172,9 @@ interface Sample {
 }
 
 /**
- * Creates a function that takes each reading of the signing info, and returns the quickest growth of the missed blocks over the last
- * minute and the last five. Undefined until a span has ten blocks. A window that began again forgets the readings before.
+ * Creates a function that takes each reading of the signing info, and returns the fastest growth of missed blocks over the last
+ * minute and the last five minutes. Undefined until one of these periods has ten blocks. When a window starts again, earlier
+ * readings are forgotten.
  */
 export function createGrowthTracker(): (info: SigningInfo, nowMs: number) => MissGrowth | undefined {
   let samples: readonly Sample[] = [];

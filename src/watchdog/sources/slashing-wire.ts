@@ -3,9 +3,9 @@ import type { JsonField } from "../../platform/base/json.ts";
 import { NS_PER_MS } from "../../platform/base/time.ts";
 import type { SigningInfo, SlashingParams } from "./standing-views.ts";
 
-/** Path of the slashing module. */
+/** The slashing module's path. */
 export const SLASHING = "/cosmos/slashing/v1beta1";
-/** Longest window: a block a second for 30 years. */
+/** Longest window: one block per second for 30 years. */
 const MAX_WINDOW = 1_000_000_000n;
 
 /** Reads `/cosmos/slashing/v1beta1/params`. */

@@ -2,109 +2,115 @@ import type { Dec18 } from "../../platform/base/decimal.ts";
 
 /** Parameters of the slashing module. */
 export interface SlashingParams {
-  /** Blocks of the signing window. */
+  /** Length of the signing window, in blocks. */
   readonly windowBlocks: bigint;
-  /** Least share of them that a validator must sign. */
+  /** Minimum share of these blocks that a validator must sign. */
   readonly minSigned: Dec18;
   /** How long a validator is jailed for downtime. */
   readonly jailMs: number;
 }
 
-/** What the chain counts of one validator's signatures. */
+/** The chain's record of one validator's signatures. */
 export interface SigningInfo {
-  /** Height at which it entered the set last. */
+  /** Height at which it last entered the set. */
   readonly startHeight: bigint;
-  /** Blocks since its window began. */
+  /** Number of blocks since its window began. */
   readonly indexOffset: bigint;
-  /** Missed blocks of the last window. */
+  /** Missed blocks in the last window. */
   readonly missedBlocks: bigint;
-  /** 0: it was never jailed for downtime, or for a double sign. */
+  /** 0 if it was never jailed for downtime or a double sign. */
   readonly jailedUntilMs: number;
   readonly isTombstoned: boolean;
 }
 
-/** How the missed blocks of the window changed over some blocks. */
+/** How the number of missed blocks in the window changed over some blocks. */
 export interface MissGrowth {
-  /** Negative when more old misses left the window than new ones came. */
+  /** Negative if more old misses left the window than new ones entered it. */
   readonly missed: bigint;
   /** Greater than zero. */
   readonly blocks: bigint;
-  /** No more blocks are missed than leave the window: the last ten or more show no growth. Absent: not known. */
+  /** No more blocks are missed than leave the window: the last ten or more blocks show no growth. Absent if not known. */
   readonly isOver?: boolean;
 }
 
 /** The slashing module's view of the validator. */
 export interface SlashingReading {
   readonly params: SlashingParams;
-  /** Absent: the chain has no record of the address, since it was never in the set. */
+  /** Absent if the chain has no record of the address because it was never in the set. */
   readonly info?: SigningInfo;
-  /** By the staking module. Absent: the configuration has no operator address, or the chain does not know it. */
+  /** According to the staking module. Absent if the configuration has no operator address, or if the chain does not know it. */
   readonly isJailed?: boolean;
-  /** Consensus address of the operator's present key, when the configured one is another. Absent: it is the same, or not known. */
+  /**
+   * Consensus address of the operator's current key, if it differs from the configured one. Absent if it is the same or not
+   * known.
+   */
   readonly rotatedTo?: string;
-  /** The quickest growth of the last minute and of the last five. Absent: too few readings. */
+  /** The faster growth of the last minute and the last five minutes. Absent if there are too few readings. */
   readonly growth?: MissGrowth;
-  /** Only while it is jailed. */
+  /** Present only while it is jailed. */
   readonly unjail?: UnjailTerms;
 }
 
-/** What the command that ends a jail needs. */
+/** Input for the command that ends a jail. */
 export interface UnjailTerms {
-  /** Program of the chain: "neutrond". */
+  /** The chain's program: "neutrond". */
   readonly program: string;
-  /** Account of the operator, bech32. Absent: not known. */
+  /** Bech32 account of the operator. Absent if not known. */
   readonly from?: string;
-  /** "0.0053untrn". Absent: the chain has no fee market. */
+  /** "0.0053untrn". Absent if the chain has no fee market. */
   readonly gasPrice?: string;
 }
 
 /** How many of the other validators missed what the validator missed. */
 export interface SharedMisses {
-  /** Commits or votes that were compared. */
+  /** Number of commits or votes compared. */
   readonly seen: number;
-  /** Those of them that the validator missed. 0: the others are compared over all. */
+  /** How many of these the validator missed. If 0, the others are compared over all of them. */
   readonly missed: number;
-  /** Other validators of the set. */
+  /** Number of other validators in the set. */
   readonly others: number;
-  /** Other validators that missed at least half of them. */
+  /** Number of other validators that missed at least half of these. */
   readonly missing: number;
-  /** Voting power of the others, and of those that missed. Absent: not known. */
+  /** Voting power of the other validators, and of those that missed. Absent if not known. */
   readonly power?: { readonly others: bigint; readonly missing: bigint };
 }
 
-/** What validators are compared by. */
+/** Measures by which validators are compared. */
 export const MEASURES = ["signing", "blocks", "votes"] as const;
 
-/** One of {@link MEASURES}. "signing": the signing window; "blocks", "votes": what the chain pays by, or for votes the node's counters. */
+/**
+ * One of {@link MEASURES}. "signing": the signing window; "blocks", "votes": what the chain pays by or, for votes, the node's
+ * counters.
+ */
 export type Measure = (typeof MEASURES)[number];
 
-/** A validator among the others of its set. */
+/** A validator compared with the others in its set. */
 export interface PeerComparison {
   readonly measure: Measure;
   /** "signing window", "payment period", "start of the node". */
   readonly since: string;
   readonly own: Share;
-  /** 1: no other one is better. Equal shares have the same rank. */
+  /** 1 if no other validator is better. Equal shares have the same rank. */
   readonly rank: number;
-  /** Validators that were compared, with the own one; at least two. */
+  /** Number of validators compared, including this one; at least two. */
   readonly compared: number;
-  /** Other validators that are not better. */
+  /** Number of other validators that are not better. */
   readonly notBetter: number;
-  /** Median of the others. */
+  /** Median of the other validators. */
   readonly median: Share;
 }
 
-/** A share of blocks or votes, exact. */
+/** An exact share of blocks or votes. */
 export interface Share {
   readonly good: bigint;
   /** Greater than zero. */
   readonly total: bigint;
 }
 
-/** The validator among the others of its set, as last read. */
+/** The validator compared with the others in its set, as last read. */
 export interface PeersView {
   readonly atMs: number;
   readonly comparisons: readonly PeerComparison[];
-  /** Why a measure is missing, as full sentences without a period. */
+  /** Why a measure is missing, as full sentences without a final period. */
   readonly notes: readonly string[];
 }

@@ -4,77 +4,77 @@ import type { Endpoint } from "../../platform/http/remote.ts";
 export interface ValidatorTarget {
   /** Unique. Names the validator in the state file, the API and the metrics. */
   readonly name: string;
-  /** The chain that its nodes must be on. Absent: the chain of the first reading. */
+  /** The chain that its nodes must be on. If absent, the chain of the first reading. */
   readonly chainId?: string;
-  /** Bech32, such as neutronvalcons1…. Without it, neither its votes nor its signing window are read. */
+  /** Bech32, e.g. neutronvalcons1…. Without it, neither its votes nor its signing window is read. */
   readonly consensusAddress?: string;
-  /** Bech32, such as neutronvaloper1…. Without it, the chain is not asked what it pays, nor whether the validator is jailed. */
+  /** Bech32, e.g. neutronvaloper1…. Without it, the chain is not asked what it pays or whether the validator is jailed. */
   readonly operatorAddress?: string;
   /** At least one. */
   readonly nodes: readonly NodeTarget[];
-  /** Absent: the chain is not queried. */
+  /** If absent, the chain is not queried. */
   readonly chain?: ChainTarget;
-  /** "host:port" that must accept a connection from this machine: outbound HTTPS. */
+  /** "host:port" pairs that must accept a connection from this machine: outbound HTTPS. */
   readonly egress: readonly string[];
-  /** The metrics of its nodes come from Prometheus. Absent: they are scraped. */
+  /** Its nodes' metrics come from Prometheus. If absent, they are scraped. */
   readonly isStored?: true;
-  /** Its endpoints with headers, and the chain's with a path or a query, which may be keys. Absent: none. */
+  /** Its endpoints with headers, and chain endpoints with a path or query, which may contain keys. Absent if there are none. */
   readonly endpoints?: readonly Endpoint[];
 }
 
-/** A node of a validator, with its sidecar. A source without a URL is not configured. */
+/** One of a validator's nodes, with its sidecar. A source without a URL is not configured. */
 export interface NodeTarget {
   /** Unique within the validator. */
   readonly name: string;
-  /** Metrics page of the node. Not scraped when the validator's metrics come from Prometheus. */
+  /** The node's metrics page. Not scraped if the validator's metrics come from Prometheus. */
   readonly node: string;
   readonly prices?: string;
   readonly oracleMetrics?: string;
   readonly sidecarMetrics?: string;
-  /** All endpoints of those of its sources that have several, in order of preference. */
+  /** For each source that has several endpoints, all of them, in order of preference. */
   readonly fallbacks?: readonly (readonly Endpoint[])[];
   /** "host:port" of the node's gRPC server. */
   readonly grpc?: string;
   /** Labels of the node's series in Prometheus. */
   readonly labels?: Labels;
-  /** Labels of the sidecar's series. Absent: the node's. */
+  /** Labels of the sidecar's series. If absent, the node's labels. */
   readonly sidecarLabels?: Labels;
 }
 
-/** REST of a node of the chain. */
+/** REST API of one of the chain's nodes. */
 export interface ChainTarget {
-  /** URL, optionally with a path and a query, below which the REST API is. */
+  /** Base URL of the REST API, optionally with a path and a query. */
   readonly rest: string;
-  /** All endpoints of the REST API when there are several, in order of preference. */
+  /** All endpoints of the REST API if there are several, in order of preference. */
   readonly fallbacks?: readonly Endpoint[];
-  /** Path segment of the chain's own modules, "neutron". */
+  /** Path segment of the chain's own modules, e.g. "neutron". */
   readonly module: string;
-  /** CometBFT's RPC of a node of the chain. Absent: payments are not searched, and blocks' times are read by REST only. */
+  /** CometBFT RPC of one of the chain's nodes. If absent, payments are not searched, and block times are read only over REST. */
   readonly rpc?: string;
-  /** Absent: the revenue module's. */
+  /** If absent, the revenue module's payment. */
   readonly payment?: PaymentTarget;
-  /** Pairs whose price on the chain is read, "BTC/USD". */
+  /** Pairs whose on-chain price is read, e.g. "BTC/USD". */
   readonly pairs: readonly string[];
 }
 
 /** Who pays the validator, and whom. */
 interface PaymentTarget {
-  /** Account that pays by transaction. Absent: the revenue module pays in the blocks' own events. */
+  /** Account that pays by transaction. If absent, the revenue module pays in the blocks' own events. */
   readonly payer?: string;
-  /** Account that is paid. Absent: the operator's. */
+  /** Account that is paid. If absent, the operator's. */
   readonly recipient?: string;
   /** What a full month pays by transaction: "2500000000untrn". */
   readonly full?: string;
 }
 
-/** Limits of every scrape. */
+/** Limits for every scrape. */
 export interface SourceLimits {
-  /** Limit for one scrape of one source, including the body. */
+  /** Time limit for scraping one source, including the body. */
   readonly deadlineMs: number;
   readonly maxPageBytes: number;
 }
 
-/** All sources, in the order of the API. */
+/** All sources, in the order used by the API. */
 export const SOURCE_NAMES = [
   "node",
   "prices",
@@ -95,15 +95,15 @@ export const SOURCE_NAMES = [
 /** One of {@link SOURCE_NAMES}. */
 export type SourceName = (typeof SOURCE_NAMES)[number];
 
-/** Labels that a series must have, such as `{instance: "10.0.0.1:26660"}`. */
+/** Labels that a series must have, e.g. `{instance: "10.0.0.1:26660"}`. */
 export type Labels = Readonly<Record<string, string>>;
 
-/** Sets of labels in one query. Prometheus compiles them to one pattern for each label. */
+/** Maximum number of label sets in one query. Prometheus compiles them to one pattern per label. */
 const MAX_SETS = 100;
 
 /**
- * Returns selectors for series of these metrics with any of these label sets, as few as possible: one for each 100 sets
- * with the same label names. With several labels, a selector can also select other combinations of their values.
+ * Returns as few selectors as possible for series of these metrics that have any of these label sets: one per 100 sets with the
+ * same label names. With several labels, a selector may also match other combinations of their values.
  */
 export function selectorsOf(metrics: readonly string[], sets: readonly Labels[]): readonly SelectorOf[] {
   const byNames = new Map<string, Labels[]>();
@@ -116,7 +116,7 @@ export function selectorsOf(metrics: readonly string[], sets: readonly Labels[])
   );
 }
 
-/** A selector, and the label sets that it is for. */
+/** A selector and the label sets that it is for. */
 export interface SelectorOf {
   readonly selector: string;
   readonly sets: readonly Labels[];
@@ -140,7 +140,7 @@ function matcher(name: string, values: readonly string[]): string {
   return `${name}=~${quoted(values.map(escapePattern).join("|"))}`;
 }
 
-/** Quotes a text for PromQL, which reads strings as Go does. JSON's escapes are a part of Go's. */
+/** Quotes a text for PromQL, which reads strings as Go does. JSON's escapes are a subset of Go's. */
 function quoted(text: string): string {
   return JSON.stringify(text);
 }

@@ -1,18 +1,18 @@
 import { cutText } from "../../platform/base/text.ts";
 import type { JsonField } from "../../platform/base/json.ts";
 
-/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are whatever the proposal said, clipped. */
+/** A planned upgrade of the chain (`x/upgrade`, `Plan`). Its texts are taken from the proposal, clipped. */
 export interface UpgradePlan {
   readonly name: string;
-  /** The block before which every node needs the new version. */
+  /** Every node needs the new version before this block. */
   readonly height: bigint;
-  /** The plan's info, such as a URL of the binaries. May be empty. */
+  /** The plan's info, e.g. a URL for the binaries. May be empty. */
   readonly info: string;
 }
 
-/** Response of the upgrade module. */
+/** Response from the upgrade module. */
 export interface UpgradeView {
-  /** Undefined: no upgrade is planned. */
+  /** Undefined if no upgrade is planned. */
   readonly plan: UpgradePlan | undefined;
 }
 
@@ -20,7 +20,7 @@ const MAX_NAME = 100;
 
 const MAX_INFO = 300;
 
-/** Reads `/cosmos/upgrade/v1beta1/current_plan`. A member that is not a plan's throws the field's error. */
+/** Reads `/cosmos/upgrade/v1beta1/current_plan`. Throws the field's error for a member that does not belong to a plan. */
 export function toUpgradeView(root: JsonField): UpgradeView {
   const plan = root.member("plan");
   if (!plan.isPresent()) return { plan: undefined };
@@ -35,7 +35,7 @@ export function toUpgradeView(root: JsonField): UpgradeView {
   };
 }
 
-/** One line of at most so many characters. Controls, and marks that change the direction of text, become spaces. */
+/** One line of at most `max` characters. Control characters, and marks that change the text direction, become spaces. */
 function clipped(text: string, max: number): string {
   const line = cutText(text, 4 * max)
     .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\s]+/gu, " ")

@@ -16,7 +16,7 @@ import { type AlertEvent, EVENT_KINDS } from "../alerts/alert-event.ts";
 import { prepared } from "../../platform/storage/sqlite-database.ts";
 import { storedSilence } from "../alerts/silence.ts";
 
-/** A bigint, stored as digits: JSON has no integers of that size. */
+/** A bigint, stored as digits: JSON has no integers of this size. */
 const digits = z
   .string()
   .regex(/^\d{1,30}$/)
@@ -111,7 +111,7 @@ const pastAlert = z.strictObject({
 const bodyRow = z.object({ body: z.string() });
 const deliveryRow = z.object({ channel: z.string(), body: z.string() });
 
-/** Reads the state of alerting from the tables `alert_states`, `silences`, `outbox` and `alert_history`. */
+/** Reads the alerting state from the tables `alert_states`, `silences`, `outbox` and `alert_history`. */
 export function readAlerting(database: Database.Database): AlertingState {
   const rows = (table: string): unknown[] => database.prepare(`SELECT * FROM ${table} ORDER BY 1`).all();
   const bodies = (table: string): unknown[] =>
@@ -136,7 +136,7 @@ export function readAlerting(database: Database.Database): AlertingState {
   };
 }
 
-/** Writes what changed since `before`. Part of the caller's transaction. */
+/** Writes what has changed since `before`. Part of the caller's transaction. */
 export function writeAlerting(
   database: Database.Database,
   { alerts, silences, outbox, history }: AlertingState,
@@ -163,7 +163,7 @@ export function writeAlerting(
   );
 }
 
-/** Writes the alerts that are new or changed, and deletes those that left the history. */
+/** Writes new and changed alerts, and deletes those that have left the history. */
 function writeHistory(
   database: Database.Database,
   history: readonly PastAlert[],
@@ -204,7 +204,7 @@ const progress = z.strictObject({
   advancedAtMs: z.number().exactOptional(),
 }) satisfies z.ZodType<PollHistory["chain"]>;
 
-/** A map, stored as a list: names of nodes and providers are not keys of an object. */
+/** A map, stored as a list: node and provider names are not used as object keys. */
 const entries = <T>(value: z.ZodType<T>) =>
   z
     .array(z.object({ name: z.string(), value }))
@@ -224,7 +224,7 @@ const latency = z.strictObject({
   recent: z.strictObject({ ...callTimes, atMs: z.number() }).exactOptional(),
 }) satisfies z.ZodType<LatencyHistory>;
 
-/** As long as a sidecar's price can be. */
+/** Long enough for any price from a sidecar. */
 const priceDigits = z
   .string()
   .regex(/^\d{1,78}$/)
@@ -266,7 +266,7 @@ const storedHistory = z.strictObject({
 
 const historyRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Poll histories by name of the validator. */
+/** Poll histories by validator name. */
 type PollHistories = ReadonlyMap<string, PollHistory>;
 
 /** Reads the poll histories of all validators. */
@@ -275,7 +275,7 @@ export function readPollHistories(database: Database.Database): PollHistories {
   return new Map(rows.map(({ validator, body }) => [validator, storedHistory.parse(JSON.parse(body))]));
 }
 
-/** Writes the poll histories that changed since `before`. Part of the caller's transaction. */
+/** Writes the poll histories that have changed since `before`. Part of the caller's transaction. */
 export function writePollHistories(
   database: Database.Database,
   all: PollHistories,

@@ -66,7 +66,7 @@ const body = z.object({
   nextEventId: z.number().default(1),
 });
 
-/** Encodes everything of a ledger but its months, rollups and events, as JSON. Whole numbers of blocks are strings. */
+/** Encodes everything in a ledger except its months, rollups and events, as JSON. Block numbers are strings. */
 export function encodeLedgerBody(ledger: Ledger): string {
   const { chainId, sources, anchors, progress: reached, params, events } = ledger;
   const value = {
@@ -86,7 +86,7 @@ export function encodeLedgerBody(ledger: Ledger): string {
   return JSON.stringify(value, (_key, part: unknown) => (typeof part === "bigint" ? String(part) : part));
 }
 
-/** Decodes what {@link encodeLedgerBody} encoded. Throws when the text is something else. */
+/** Decodes the output of {@link encodeLedgerBody}. Throws for any other text. */
 export function decodeLedgerBody(text: string): Ledger {
   const parsed = body.parse(JSON.parse(text));
   const { chainId, sources, anchors, progress: reached, params, nextEventId } = parsed;

@@ -54,12 +54,12 @@ const missRow = z.object({
 });
 const ledgerRow = z.object({ validator: z.string(), body: z.string() });
 
-/** Hours are stored for this long, days for ever. */
+/** Hours are stored for this long, days forever. */
 const HOUR_RETENTION_MS = 400 * SPANS.day;
 
 const SPAN_NAMES: readonly Span[] = ["minute", "hour", "day"];
 
-/** Reads the ledgers of all validators: all months, and the rollups and events that belong into memory. */
+/** Reads all validators' ledgers: all months, and the rollups and events that belong in memory. */
 export function readLedgers(database: Database.Database): ReadonlyMap<string, Ledger> {
   const rows = z.array(ledgerRow).parse(database.prepare("SELECT validator, body FROM ledgers").all());
   return new Map(rows.map(({ validator, body }) => [validator, readLedger(database, validator, body)]));
@@ -114,7 +114,7 @@ function readPeriods(database: Database.Database, validator: string, source: Led
   };
 }
 
-/** Reads all months of one source, oldest first. */
+/** Reads one source's months, oldest first. */
 export function readMonths(
   database: Database.Database,
   validator: string,
@@ -137,14 +137,14 @@ export function readMonths(
     }));
 }
 
-/** Whose rollups, of what. */
+/** Identifies rollups by whose they are and what they count. */
 export interface RollupsOf {
   readonly validator: string;
   readonly source: LedgerSource;
   readonly span: Span;
 }
 
-/** Reads rollups that start in [fromMs, toMs), oldest first. */
+/** Reads the rollups that start in [fromMs, toMs), oldest first. */
 export function readRollups(
   database: Database.Database,
   { validator, source, span }: RollupsOf,
@@ -163,7 +163,7 @@ export function readRollups(
     .map((row) => ({ startMs: Number(row.start_ms), ...tallyOf(row) }));
 }
 
-/** Reads events. `where` is the rest of the statement. */
+/** Reads events. `where` is the rest of the SQL statement. */
 export function readEvents(
   database: Database.Database,
   where: string,
@@ -186,7 +186,9 @@ export function readEvents(
     }));
 }
 
-/** Reads ranges of blocks with bad ones among them, oldest first: those that end in [fromMs, toMs), or else those of the memory. */
+/**
+ * Reads block ranges that contain bad blocks, oldest first: those that end in [fromMs, toMs), or by default those kept in memory.
+ */
 export function readMisses(
   database: Database.Database,
   validator: string,
@@ -218,7 +220,7 @@ export function readMisses(
     }));
 }
 
-/** Ranges of one validator that the file has at most: a month that loses blocks in every minute. */
+/** Maximum number of ranges that the file stores per validator: a month with lost blocks in every minute. */
 const MAX_STORED_RANGES = 50_000;
 
 function writeMisses(
@@ -268,7 +270,7 @@ function tallyOf(row: z.output<z.ZodObject<typeof tallyColumns>>): Tally {
   };
 }
 
-/** Writes what differs between two states of a ledger. `before` is the state that the file has. */
+/** Writes the difference between two states of a ledger. `before` is the state in the file. */
 export function writeLedger(
   database: Database.Database,
   validator: string,

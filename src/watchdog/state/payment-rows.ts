@@ -9,7 +9,7 @@ const integer = z
   .regex(/^\d{1,120}$/)
   .transform(BigInt);
 
-/** A payment as JSON has it: integers are decimal text. */
+/** A payment as stored in JSON: integers are decimal strings. */
 export const storedPayment = z.strictObject({
   month: z.string(),
   outcome: z.enum(["paid", "failed", "none-due", "missing"]),
@@ -45,12 +45,12 @@ export function encodePayment(payment: Payment): JsonObject {
 
 const row = z.object({ validator: z.string(), body: z.string() });
 
-/** Payments by name of the validator, oldest first. */
+/** Payments by validator name, oldest first. */
 type Payments = ReadonlyMap<string, readonly Payment[]>;
 
 const NONE: Payments = new Map();
 
-/** Reads the table `payments`. Undefined when it is empty. */
+/** Reads the `payments` table. Undefined if it is empty. */
 export function readPayments(database: Database.Database): Payments | undefined {
   const rows = z
     .array(row)
@@ -63,7 +63,7 @@ export function readPayments(database: Database.Database): Payments | undefined 
   return all.size === 0 ? undefined : all;
 }
 
-/** Writes the payments that are new or changed since `before`. One row for each month, which are few. */
+/** Writes the payments that are new or have changed since `before`. One row per month, so there are few. */
 export function writePayments(
   database: Database.Database,
   all: Payments = NONE,

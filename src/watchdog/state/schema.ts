@@ -1,5 +1,5 @@
 /**
- * Migrations of the state file (`src/platform/storage/sqlite-database.ts`). Each needs a file of the version before it in
+ * Migrations for the state file (`src/platform/storage/sqlite-database.ts`). Each needs a file in the previous version in
  * `test/fixtures/state`.
  */
 export const MIGRATIONS: readonly string[] = [
@@ -94,6 +94,6 @@ export const MIGRATIONS: readonly string[] = [
   `CREATE TABLE channel_moves (channel TEXT PRIMARY KEY, from_id TEXT NOT NULL, to_id TEXT NOT NULL) STRICT;`,
 ];
 
-/** Name of the validator, and of its node, in a configuration that names none, and in files up to version 3. */
+/** Name of the validator and of its node in a configuration that names none, and in files up to version 3. */
 export const DEFAULT_VALIDATOR = "default";
 export const DEFAULT_NODE = "node";

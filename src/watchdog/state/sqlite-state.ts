@@ -20,15 +20,15 @@ import { readPayments, writePayments } from "./payment-rows.ts";
 import { MIGRATIONS } from "./schema.ts";
 import { EMPTY_STATE, type StateStore, WatchdogError, type WatchdogState } from "./state-store.ts";
 
-/** Name of the file in the state folder. */
+/** File name in the state folder. */
 export const STATE_FILE = "oracle-watchdog.sqlite";
 
-/** Opens a database file. A test replaces it by one whose disk fails. */
+/** Opens a database file. Tests replace it with one whose disk fails. */
 export type OpenDatabase = (file: string, options: Database.Options) => Database.Database;
 
 /**
- * Opens or creates the state file in a folder. Throws {@link WatchdogError} when another process uses the folder, or when
- * the file cannot be read.
+ * Opens or creates the state file in a folder. Throws {@link WatchdogError} if another process uses the folder or the file cannot
+ * be read.
  */
 export function openSqliteState(folder: string, open: OpenDatabase = openFile): StateStore {
   // Two watchdogs on one state would both count every block. SQLite's own locks last for one transaction only, so the
@@ -92,7 +92,7 @@ function openDatabase(file: string, open: OpenDatabase): Database.Database {
   }
 }
 
-/** Closes a database whose disk may be gone. Every save has ended, so nothing is lost. */
+/** Closes a database whose disk may be gone. All saves have finished, so nothing is lost. */
 function closeQuietly(database: Database.Database): void {
   try {
     database.close();
@@ -157,18 +157,18 @@ function writeState(database: Database.Database, state: WatchdogState, stored: W
       );
 }
 
-/** Ledgers of a state file, for reading beside a running watchdog. */
+/** The ledgers in a state file, for reading while a watchdog is running. */
 export interface LedgerFile {
-  /** Names of the validators, sorted. */
+  /** Validator names, sorted. */
   readonly validators: () => readonly string[];
-  /** Undefined for a validator that the file does not have. */
+  /** Undefined if the validator is not in the file. */
   readonly view: (validator: string) => LedgerView | undefined;
   /** Time of the last counted reading. */
   readonly checkpointMs: (validator: string) => number | undefined;
   readonly close: () => void;
 }
 
-/** Opens the state file of a folder read-only. Throws when there is none, or when its format is not the present one. */
+/** Opens a folder's state file read-only. Throws if there is none, or if its format is not the current one. */
 export function openLedgerFile(folder: string): LedgerFile {
   const database = new Database(join(folder, STATE_FILE), {
     readonly: true,

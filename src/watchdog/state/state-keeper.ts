@@ -14,26 +14,26 @@ import {
 } from "../alerts/outbox.ts";
 import { createMemoryState, type StateStore, type WatchdogState } from "./state-store.ts";
 
-/** The current state of a running watchdog, and its copy in a store. */
+/** A running watchdog's current state, and its copy in a store. */
 export interface StateKeeper {
-  /** Loads the state from the store and saves to it from now on. Throws when the store cannot be read. */
+  /** Loads the state from the store and saves to it from now on. Throws if the store cannot be read. */
   readonly open: (store: StateStore) => void;
   readonly current: () => WatchdogState;
-  /** Replaces the state and saves it. A store that fails is logged, not thrown. */
+  /** Replaces the state and saves it. If the store fails, the error is logged, not thrown. */
   readonly replace: (state: WatchdogState) => void;
   /**
-   * Replaces the state only if it can be stored immediately, for changes that are confirmed to a user. Returns undefined, or why it was not
-   * stored; the state is then the same as before.
+   * Replaces the state only if it can be stored immediately, for changes that are confirmed to a user. Returns undefined or why
+   * the state was not stored, in which case it is left unchanged.
    */
   readonly replaceStored: (state: WatchdogState) => string | undefined;
-  /** When and why storing the state began to fail, for people; undefined while it works. */
+  /** When and why the watchdog began to fail to store the state, in plain words; undefined while storing works. */
   readonly problem: () => string | undefined;
-  /** Deliveries of the state. */
+  /** The state's deliveries. */
   readonly outbox: Outbox;
   readonly moves: StoredMoves;
-  /** Resolves at the next change of the state. Rejects on abort. */
+  /** Resolves at the next state change. Rejects on abort. */
   readonly changed: (signal: AbortSignal) => Promise<void>;
-  /** Saves once more what a failed save missed, and closes the store. */
+  /** Saves once more if a save has failed, and closes the store. */
   readonly close: () => void;
 }
 
@@ -44,10 +44,10 @@ export interface KeeperDeps {
   readonly random: () => number;
 }
 
-/** Reopening reads the whole state, so it is not repeated at every poll of every validator. */
+/** Reopening reads the whole state, so it is not attempted at every poll of every validator. */
 const REOPEN: BackoffOptions = { minMs: 1000, baseMs: 2000, maxMs: 30_000 };
 
-/** Saves that failed, without a successful one since. */
+/** Failed saves since the last successful one. */
 interface StoreFailure {
   readonly sinceMs: number;
   readonly attempts: number;

@@ -6,16 +6,16 @@ import type { Payment } from "../sources/payment-result.ts";
 import { EMPTY_LEDGER, type Ledger } from "../ledger/ledger.ts";
 import type { Observation } from "../sources/observation.ts";
 
-/** State that survives a restart of the watchdog. */
+/** State that survives a watchdog restart. */
 export interface WatchdogState {
-  /** By name of the validator. A validator that was never read is absent. */
+  /** By validator name. A validator that has never been read is absent. */
   readonly ledgers: ReadonlyMap<string, Ledger>;
-  /** Histories of the last polls, by validator name. A validator that was never polled is absent. */
+  /** Histories of the last polls, by validator name. A validator that has never been polled is absent. */
   readonly pollHistories: ReadonlyMap<string, PollHistory>;
   readonly alerting: AlertingState;
-  /** Payments of closed months by name of the validator, oldest first. Absent: none. */
+  /** Payments for closed months by validator name, oldest first. Absent if there are none. */
   readonly payments?: ReadonlyMap<string, readonly Payment[]>;
-  /** Receivers that have moved, by name of the channel. Absent: none. */
+  /** Receivers that have moved, by channel name. Absent if there are none. */
   readonly moves?: ReadonlyMap<string, ChannelMove>;
 }
 
@@ -28,17 +28,17 @@ export const EMPTY_STATE: WatchdogState = {
 
 export interface StateStore {
   readonly load: () => WatchdogState;
-  /** Replaces the stored state in one transaction. The state is durable when the call returns. Call `load` first. */
+  /** Replaces the stored state in one transaction. The state is durable once the call returns. Call `load` first. */
   readonly save: (state: WatchdogState) => void;
   /**
-   * Opens the store again after a save that failed, and reads what it has: a commit that failed can be in it or not. Throws
-   * when the store cannot be read; the next call tries again.
+   * Opens the store again after a failed save, and reads its content, which may or may not include the failed commit. Throws if
+   * the store cannot be read; the next call tries again.
    */
   readonly reopen: () => void;
   readonly close: () => void;
 }
 
-/** Creates a store that keeps the state in memory only. */
+/** Creates a store that keeps the state only in memory. */
 export function createMemoryState(): StateStore {
   let stored = EMPTY_STATE;
   return {
@@ -60,7 +60,7 @@ type WatchdogErrorFacts =
 /** Thrown by the watchdog's service. */
 export class WatchdogError extends CodedError<WatchdogErrorFacts> {}
 
-/** Adds the payment that the poll's search found. */
+/** Adds the payment found by the poll's search. */
 export function withPayment(
   payments: WatchdogState["payments"],
   { validator, chain: { payment } }: Observation,
@@ -71,8 +71,8 @@ export function withPayment(
 }
 
 /**
- * Begins a new ledger when the operator has set another chain than the one that was counted: a relaunched network. The ledger of the chain
- * before stays, for reports, as "NAME on CHAIN".
+ * Starts a new ledger if the operator has set a different chain from the one that was counted: a relaunched network. The previous
+ * chain's ledger is kept for reports, as "NAME on CHAIN".
  */
 export function onChain(state: WatchdogState, name: string, chainId: string | undefined): WatchdogState {
   const ledger = state.ledgers.get(name);

@@ -14,11 +14,11 @@ interface ExportedValidator extends IncidentSource {
   /** The current month. */
   readonly assessment: Assessment;
   readonly alerts: readonly (ExplainingAlert & Pick<OpenAlert, "severity">)[];
-  /** Absent: an older watchdog does not say it. */
+  /** Absent if an older watchdog does not report it. */
   readonly pending?: readonly Omit<OpenAlert, "phase">[];
 }
 
-/** A watchdog's data as its API returns it. */
+/** A watchdog's data as returned by its API. */
 interface ExportedState {
   readonly nowMs: number;
   /** Undefined before the first poll. */
@@ -26,13 +26,13 @@ interface ExportedState {
   readonly validators: readonly ExportedValidator[];
 }
 
-/** Age of the last poll above which it says nothing about the present. */
+/** If the last poll is older than this, it says nothing about the present. */
 const STALE_MS = 2 * MINUTE_MS;
 
-/** A file is replaced at times: it is old when that has not happened for this long. */
+/** An exported file is replaced from time to time: it is old if that has not happened for this long. */
 const FILE_STALE_MS = 15 * MINUTE_MS;
 
-/** Creates the content of the page from a watchdog's data. */
+/** Creates the page's content from a watchdog's data. */
 export function exportedStatus(config: StatusPageConfig, state: ExportedState): PublicStatus {
   const data = new Map(state.validators.map((one) => [one.ledger.validator, one]));
   return {

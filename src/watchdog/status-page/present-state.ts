@@ -4,18 +4,18 @@ import { isSymptom } from "../alerts/miss-causes.ts";
 import { stateOf } from "./public-days.ts";
 import { publicCause } from "./public-words.ts";
 
-/** States of a validator, the gravest first. */
+/** States of a validator, most serious first. */
 export const PUBLIC_STATES = ["outage", "unknown", "degraded", "operational"] as const;
 
 /** One of {@link PUBLIC_STATES}. */
 export type PublicState = (typeof PUBLIC_STATES)[number];
 
-/** How a validator is now. */
+/** A validator's current state. */
 export interface Present {
   readonly state: PublicState;
-  /** A sentence without its full stop. */
+  /** A sentence without its final period. */
   readonly text: string;
-  /** Begin and cause of an outage that an alert is about. */
+  /** Start and cause of an outage reported by an alert. */
   readonly outage?: { readonly sinceMs: number; readonly cause: string };
 }
 
@@ -27,19 +27,19 @@ export interface OpenAlert {
   readonly sinceMs: number;
 }
 
-/** What the present state is decided by. */
+/** Input for deciding the current state. */
 export interface PresentInput {
-  /** The last poll is old, or could read no node. */
+  /** The last poll is old, or could not read any node. */
   readonly isBlind: boolean;
   readonly alerts: readonly OpenAlert[];
-  /** Blocks of the last five minutes. */
+  /** Blocks from the last five minutes. */
   readonly recent: BlockCounts;
   readonly least: LeastRates;
 }
 
 /**
- * Decides the present state. Never operational when nothing can be seen, when there was no block, or while a critical alert fires or is
- * pending. Alerts about the month's pay say nothing about the present.
+ * Decides the current state. Never operational if nothing can be seen, if there were no blocks, or while a critical alert is
+ * firing or pending. Alerts about the month's pay say nothing about the present.
  */
 export function presentOf({ isBlind, alerts, recent, least }: PresentInput): Present {
   if (isBlind) return { state: "unknown", text: "No current data" };

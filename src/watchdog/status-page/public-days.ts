@@ -3,11 +3,11 @@ import { addCounts, type BlockCounts, NO_BLOCKS } from "../ledger/block-counts.t
 import type { LedgerSource, LedgerView, Rollup } from "../ledger/ledger-view.ts";
 import { isAtLeast, type LeastRates, successRate, type SuccessRate } from "../policy/reward-tier.ts";
 
-/** Days on the page, the present one with them. */
+/** Number of days on the page, including today. */
 export const SHOWN_DAYS = 90;
 
 /**
- * State of a day. "good", "weak" and "bad": the known blocks are at or above the boundary of the full reward, between the boundaries,
+ * State of a day. "good", "weak" and "bad": the known blocks are at or above the full-reward boundary, between the boundaries,
  * below both. "unknown": most of the day is not known.
  */
 export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
@@ -15,21 +15,21 @@ export const DAY_STATES = ["good", "weak", "bad", "unknown"] as const;
 /** One of {@link DAY_STATES}. */
 export type DayState = (typeof DAY_STATES)[number];
 
-/** One day (UTC) of one component. */
+/** One day (UTC) for one component. */
 export interface PublicDay {
   readonly dayMs: number;
   readonly state: DayState;
-  /** Of the blocks with a known result. Undefined without one. */
+  /** Success rate of the blocks with a known result. Undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** Part of the day so far whose results are not known, from 0 to 1. */
+  /** Fraction of the day so far whose results are not known, from 0 to 1. */
   readonly unknownShare: number;
 }
 
 /** Times between which results are known. */
 export interface SeenTimes {
-  /** Counting began. Undefined: nothing is counted. */
+  /** When counting began. Undefined if nothing is counted. */
   readonly fromMs: number | undefined;
-  /** Last reading of a node. Undefined: none. */
+  /** Last reading of a node. Undefined if there is none. */
   readonly untilMs: number | undefined;
 }
 
@@ -38,13 +38,13 @@ export function firstDayMs(nowMs: number): number {
   return startOfDay(nowMs) - (SHOWN_DAYS - 1) * DAY_MS;
 }
 
-/** Returns when counting of a source began; undefined when nothing is counted. */
+/** Returns when counting began for a source; undefined if nothing is counted. */
 export function countedFromMs(ledger: LedgerView, source: LedgerSource): number | undefined {
   const times = ledger.months(source).map(({ coveredFromMs }) => coveredFromMs);
   return times.length === 0 ? undefined : Math.min(...times);
 }
 
-/** Returns all days of the page, oldest first. Blocks whose time is an estimate are treated as unknown. */
+/** Returns all days on the page, oldest first. Blocks whose time is an estimate are treated as unknown. */
 export function publicDays(
   rollups: readonly Rollup[],
   seen: SeenTimes,
@@ -78,7 +78,7 @@ export function stateOf(rate: SuccessRate, least: LeastRates): "good" | "weak" |
   return isAtLeast(rate, least.none) ? "weak" : "bad";
 }
 
-/** Moves estimated results to the unknown ones. */
+/** Moves estimated results to the unknown blocks. */
 function knownCounts(day: Rollup | undefined): BlockCounts {
   if (day === undefined) return NO_BLOCKS;
   const { counts, estimated } = day;
@@ -90,7 +90,7 @@ function knownCounts(day: Rollup | undefined): BlockCounts {
   };
 }
 
-/** Part of a day, up to now, before counting began or after the last reading. */
+/** Fraction of a day, up to now, that lies before counting began or after the last reading. */
 function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: number): number {
   const endMs = Math.min(dayMs + DAY_MS, nowMs);
   if (endMs <= dayMs || fromMs === undefined || untilMs === undefined) return 1;
@@ -98,11 +98,11 @@ function unseenShare(dayMs: number, { fromMs, untilMs }: SeenTimes, nowMs: numbe
   return 1 - Math.max(0, seenMs) / (endMs - dayMs);
 }
 
-/** Success over the days of the page. */
+/** Success over the days on the page. */
 export interface Uptime {
-  /** Of all blocks with a known result; undefined without one. */
+  /** Success rate of all blocks with a known result; undefined if there are none. */
   readonly rate: SuccessRate | undefined;
-  /** Days of which most is known. */
+  /** Number of days that are mostly known. */
   readonly knownDays: number;
 }
 

@@ -12,24 +12,24 @@ import type { PublicHistory } from "./public-history.ts";
 import { publicCause } from "./public-words.ts";
 import { COMPONENT_SOURCES, type ComponentName, type ShownValidator } from "./status-page-config.ts";
 
-/** A row of the page. */
+/** A row on the page. */
 export interface PublicComponent {
   readonly name: ComponentName;
   readonly days: readonly PublicDay[];
   readonly uptime: Uptime;
 }
 
-/** An incident in public words. */
+/** An incident in words for the public. */
 export interface PublicIncident {
   readonly fromMs: number;
-  /** Undefined while it goes on. */
+  /** Undefined while it is ongoing. */
   readonly toMs: number | undefined;
   readonly cause: string;
   /** Absent unless amounts are shown. */
   readonly cost?: string;
 }
 
-/** What the page says of one validator: nothing that is not here is on it. */
+/** What the page says about one validator: it shows nothing else. */
 export interface PublicValidator {
   readonly title: string;
   readonly chainId: string | undefined;
@@ -43,13 +43,13 @@ export interface PublicValidator {
   readonly pay?: { readonly month: string; readonly soFar: string; readonly of: string };
 }
 
-/** Incidents of a validator: the newest ones. */
+/** Maximum number of incidents per validator: the newest ones. */
 const MAX_INCIDENTS = 20;
 
-/** An incident goes on when the validator is in an outage and its last bad block is no older than this. */
+/** An incident is ongoing if the validator is in an outage and the incident's last bad block is no older than this. */
 const ONGOING_MS = 10 * MINUTE_MS;
 
-/** Input of {@link publicValidator}. */
+/** Input for {@link publicValidator}. */
 export interface PublicInput {
   readonly shown: ShownValidator;
   readonly hasAmounts: boolean;
@@ -62,7 +62,7 @@ export interface PublicInput {
   readonly nowMs: number;
 }
 
-/** Reduces what is known about a validator to what the page says. */
+/** Reduces what is known about a validator to what the page shows. */
 export function publicValidator(input: PublicInput): PublicValidator {
   const { shown, hasAmounts, ledger, history, present, assessment, seenAtMs, nowMs } = input;
   const least = assessment?.policy.least ?? SPECIFIED_LEAST;
@@ -122,7 +122,7 @@ function publicIncidents({
   return [...listed, ...begun].toReversed().slice(0, MAX_INCIDENTS);
 }
 
-/** The content of the page at one time. */
+/** The page's content at one time. */
 export interface PublicStatus {
   readonly title: string;
   /** Time of the data: the oldest of all validators' last polls. Undefined before the first poll. */
@@ -132,13 +132,13 @@ export interface PublicStatus {
   readonly validators: readonly PublicValidator[];
 }
 
-/** The validator with the gravest state. */
+/** The validator with the most serious state. */
 export function gravest({ validators }: PublicStatus): PublicValidator | undefined {
   const rank = ({ present }: PublicValidator): number => PUBLIC_STATES.indexOf(present.state);
   return validators.toSorted((a, b) => rank(a) - rank(b))[0];
 }
 
-/** Encodes the page as JSON. Times are ISO 8601, days are dates in UTC. */
+/** Encodes the page as JSON. Times are ISO 8601, days are UTC dates. */
 export function publicJson(status: PublicStatus): JsonObject {
   return {
     title: status.title,
@@ -189,7 +189,7 @@ function percentOrNull(rate: SuccessRate | undefined): string | null {
   return rate === undefined ? null : formatPercent(rate);
 }
 
-/** A share in percent, with one decimal. Only zero is 0.0, and only one is 100.0. */
+/** Formats a share as a percentage with one decimal. Only zero gives 0.0, and only one gives 100.0. */
 export function unknownPercent(share: number): string {
   if (share <= 0 || share >= 1) return share <= 0 ? "0.0" : "100.0";
   return Math.min(99.9, Math.max(0.1, Math.round(share * 1000) / 10)).toFixed(1);

@@ -8,7 +8,7 @@ import {
 import type { LedgerSource } from "../ledger/ledger-view.ts";
 import { DEFAULT_VALIDATOR } from "../state/schema.ts";
 
-/** Rows of a validator on the status page, and the counts that they show. */
+/** Rows for a validator on the status page, and the counts that they show. */
 export const COMPONENT_SOURCES = { prices: "calls", votes: "votes" } as const satisfies Readonly<
   Record<string, LedgerSource>
 >;
@@ -24,22 +24,22 @@ export interface ShownValidator {
   readonly name: string;
   /** Its name on the page. */
   readonly title: string;
-  /** Rows, in this order. */
+  /** Rows, in display order. */
   readonly components: readonly ComponentName[];
 }
 
 /** Configuration of the public status page. */
 export interface StatusPageConfig {
   readonly listen: ListenAddress;
-  /** Names that clients may use besides the loopback names. Absent: none on a loopback address, else every name. */
+  /** Names that clients may use besides the loopback names. If absent: none on a loopback address, otherwise every name. */
   readonly hosts?: readonly string[];
   readonly title: string;
   readonly validators: readonly ShownValidator[];
-  /** Whether the page shows pay and what incidents cost. */
+  /** True if the page shows pay and the cost of incidents. */
   readonly hasAmounts: boolean;
 }
 
-/** Validators on one page: it has 90 days of each, and must stay small. */
+/** Maximum number of validators on one page: it has 90 days for each, and must stay small. */
 export const MAX_SHOWN = 50;
 
 function titleField() {
@@ -93,7 +93,7 @@ interface FileWithPage {
   readonly validators?: readonly { readonly name: string }[] | undefined;
 }
 
-/** Adds an issue for a validator of the page that is not in the file, and for more validators than one page has. */
+/** Adds an issue for a validator on the page that is not in the file, and for more validators than one page can have. */
 export function refuseStatusPage(file: FileWithPage, context: z.RefinementCtx): void {
   const { status_page: page } = file;
   if (page === undefined) return;
@@ -129,7 +129,7 @@ interface PageValidator {
   readonly hasVotes: boolean;
 }
 
-/** Returns the settings of a page with these validators. Without a section, all settings have their defaults. */
+/** Returns the settings for a page with these validators. Without a section, all settings have their defaults. */
 export function statusPageOf(
   page: StatusPageFile = statusPageSchema.parse({}),
   all: readonly PageValidator[],

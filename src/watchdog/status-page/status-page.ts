@@ -21,38 +21,38 @@ import type { ShownValidator, StatusPageConfig } from "./status-page-config.ts";
 export interface StatusPageDeps {
   readonly clock: Clock;
   readonly logger: Logger;
-  /** Counts that are in memory; undefined before the first reading. */
+  /** Counts in memory; undefined before the first reading. */
   readonly ledger: (validator: string) => LedgerView | undefined;
-  /** The same with older ones. May throw, for example when the disk fails. */
+  /** The same, including older counts. May throw, for example when the disk fails. */
   readonly storedLedger: (validator: string) => LedgerView | undefined;
   readonly alertHistory: () => readonly PastAlert[];
-  /** Longest time between the ends of two polls when all is well. */
+  /** Longest normal time between the ends of two polls. */
   readonly pollMs: number;
   readonly intervalMs: number;
 }
 
 /** The public status page. */
 export interface StatusPage {
-  /** Takes the state of a validator after its poll. */
+  /** Takes a validator's state after its poll. */
   readonly update: (status: WatchdogStatus) => void;
   readonly routes: readonly HttpRoute[];
 }
 
-/** Time after which a browser loads the page again. */
+/** Time after which a browser reloads the page. */
 const RELOAD_MS = MINUTE_MS;
 
-/** The longest time that caches may store the page. */
+/** Maximum time that caches may store the page. */
 const MAX_CACHED_MS = MINUTE_MS;
 
-/** What is known about a validator, from its last poll. */
+/** What is known about a validator from its last poll. */
 interface Entry {
   readonly status: WatchdogStatus;
   readonly past: PublicHistory;
 }
 
 /**
- * Creates the page, `GET /`, and the same as JSON. It has an HTTP server of its own, and no other route. It is rendered at most once for
- * each poll, when somebody requests it. What is older than yesterday is read at a poll, at most once an hour.
+ * Creates the page, `GET /`, and the same content as JSON. It has its own HTTP server, with no other routes. It is rendered at
+ * most once per poll, on request. Data from before yesterday is read during a poll, at most once per hour.
  */
 export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps): StatusPage {
   const { clock, pollMs, intervalMs } = deps;
@@ -96,7 +96,7 @@ export function createStatusPage(config: StatusPageConfig, deps: StatusPageDeps)
   };
 }
 
-/** What went wrong is for the log: its text can have addresses and paths. */
+/** Error texts only go to the log: they may contain addresses and paths. */
 function safely(handle: () => HttpReply, { logger }: Pick<StatusPageDeps, "logger">): HttpReply {
   try {
     return handle();
@@ -121,7 +121,7 @@ function reply(contentType: string, body: string, cachedSeconds: number): HttpRe
   };
 }
 
-/** Returns a function that creates a value again only when one part of its key differs. */
+/** Returns a function that creates a value again only if a part of its key has changed. */
 function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   let last: { readonly key: readonly unknown[]; readonly value: T } | undefined;
   return (key, create) => {
@@ -131,7 +131,7 @@ function createLast<T>(): (key: readonly unknown[], create: () => T) => T {
   };
 }
 
-/** A poll changes the page; when polls end, time does. */
+/** A poll changes the page; once polls stop, time does. */
 function keyOf(entry: Entry | undefined, pollMs: number, nowMs: number): readonly unknown[] {
   if (entry === undefined) return [];
   const polledAtMs = entry.status.polledAtMs ?? 0;
@@ -170,7 +170,7 @@ function cutOf(nowMs: number): number {
   return startOfDay(nowMs) - DAY_MS;
 }
 
-/** Creates a function that reads the history before yesterday: again after an hour, since gaps are filled later. */
+/** Creates a function that reads the history before yesterday, and reads it again after an hour, since gaps are filled later. */
 function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHistory {
   const known = new Map<
     string,
@@ -197,7 +197,7 @@ function createPasts(deps: StatusPageDeps): (status: WatchdogStatus) => PublicHi
   };
 }
 
-/** Last reading of a node by this process, or before its start the last counted minute. */
+/** Last reading of a node by this process or, before there is one, the last counted minute. */
 function seenAt(
   { sources }: WatchdogStatus,
   ledger: LedgerView | undefined,

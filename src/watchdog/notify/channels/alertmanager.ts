@@ -10,18 +10,18 @@ import { sinceLine, stateLine } from "./message.ts";
 
 type AlertmanagerConfig = ChannelSettings & {
   readonly kind: "alertmanager";
-  /** Root of each Alertmanager of a cluster, without a slash at the end: every one must receive every alert. */
+  /** Root URL of each Alertmanager in a cluster, without a trailing slash: every one must receive every alert. */
   readonly urls: readonly string[];
-  /** Value of the header `Authorization`. */
+  /** Value of the `Authorization` header. */
   readonly authorization?: Secret;
   /** Time between two pushes, ms. */
   readonly resendMs: number;
 };
 
-/** Pushes that an alert outlives when no further one comes: Alertmanager then resolves it. */
+/** How many push intervals an alert stays valid without a further push; Alertmanager then resolves it. */
 const VALID_PUSHES = 4;
 
-/** Prometheus Alertmanager routes, groups and repeats by itself, so it gets the state of all alerts. */
+/** Prometheus Alertmanager routes, groups and repeats alerts itself, so it receives the state of all alerts. */
 export const alertmanager = defineChannel({
   kind: "alertmanager",
   receiver: "Alertmanager",
@@ -79,7 +79,7 @@ function requests({ urls, authorization }: AlertmanagerConfig, body: readonly un
   return urls.map((url) => ({ url: `${url}/api/v2/alerts`, headers, body }));
 }
 
-/** Encodes an alert. Labels identify it, so they contain nothing that changes while it fires. */
+/** Encodes an alert. Its labels identify it, so they contain nothing that changes while it fires. */
 function alertJson(
   { event: latest, resolvedAtMs, acknowledged }: CurrentAlert,
   validUntilMs: number,

@@ -10,7 +10,9 @@ import { slack } from "./slack.ts";
 import { telegram } from "./telegram.ts";
 import { webhook } from "./webhook.ts";
 
-/** All kinds of channels, in the order of the documents. A new kind is a file beside this one and its name in this list. */
+/**
+ * All channel kinds, in the order used in the documents. To add a kind, add a file next to this one and its name to this list.
+ */
 export const CHANNEL_KINDS = [alertmanager, pagerduty, slack, discord, telegram, email, webhook] as const;
 
 /** Configuration of any channel. */
@@ -28,7 +30,7 @@ export const channelSchema = z.discriminatedUnion(
   },
 );
 
-/** Kinds whose receivers take reports too. */
+/** Kinds whose receivers also take reports. */
 export const REPORT_KINDS: ReadonlySet<string> = new Set(
   CHANNEL_KINDS.filter(({ takesReports }) => takesReports).map(({ kind }) => kind),
 );

@@ -15,7 +15,7 @@ interface KindSettings extends ChannelSettings {
   readonly kind: string;
 }
 
-/** One request to a receiver: a POST of JSON. */
+/** One request to a receiver: a JSON POST. */
 interface ChannelRequest {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -29,80 +29,80 @@ interface Mails<Config> {
   readonly report: (report: ReportMessage, config: Config, to: readonly string[]) => Mail;
 }
 
-/** How the state of all alerts is sent to a receiver that routes, groups and repeats by itself. */
+/** How the state of all alerts is sent to a receiver that does its own routing, grouping and repeating. */
 interface StateRequests {
   /** Time between two pushes, ms. */
   readonly everyMs: number;
-  /** Encodes the alerts, with one request for each server of the receiver. */
+  /** Encodes the alerts as one request for each of the receiver's servers. */
   readonly requests: (alerts: readonly CurrentAlert[], nowMs: number) => readonly ChannelRequest[];
 }
 
-/** One kind of channel: everything that the watchdog knows of it. `Config` is the output of `schema`. */
+/** One kind of channel, with everything that the watchdog knows about it. `Config` is the output of `schema`. */
 interface ChannelDefinition<Schema extends z.ZodType<KindSettings>> {
-  /** Value of the key `kind`. */
+  /** Value of the `kind` key. */
   readonly kind: string;
-  /** Name of the receiver in errors: "Slack", "the webhook". */
+  /** The receiver's name in errors: "Slack", "the webhook". */
   readonly receiver: string;
-  /** The receiver and the interface that is used, for the table in the README. */
+  /** The receiver and the API used, for the table in the README. */
   readonly about: string;
-  /** Keys of the configuration. */
+  /** Configuration keys. */
   readonly schema: Schema;
-  /** Keys of an example besides `kind`, as the file has them. */
+  /** Keys for an example, other than `kind`, as written in the file. */
   readonly example: Readonly<Record<string, unknown>>;
-  /** Events of one delivery: many in one message for people, one for programs that identify alerts. */
+  /** Maximum number of events per delivery: many in one message for people, one for programs that identify alerts. */
   readonly maxEvents: number;
-  /** Encodes events of one validator, oldest first. Absent: the channel has `mails`. */
+  /** Encodes events of one validator, oldest first. Absent if the channel has `mails`. */
   readonly alert?: (events: readonly AlertEvent[], config: z.output<Schema>) => readonly ChannelRequest[];
   readonly mails?: Mails<z.output<Schema>>;
-  /** Encodes a report. Absent: the receiver takes alerts only. */
+  /** Encodes a report. Absent if the receiver takes only alerts. */
   readonly report?: (report: ReportMessage, config: z.output<Schema>) => ChannelRequest;
-  /** Present: the receiver gets the state of all alerts at each change instead of events. */
+  /** If present, the receiver gets the state of all alerts at each change instead of events. */
   readonly state?: (config: z.output<Schema>) => StateRequests;
-  /** What the receiver says when another attempt is useless. */
+  /** What the receiver says when it is pointless to try again. */
   readonly words?: ReceiverWords;
-  /** Absent: the receiver never moves. */
+  /** Absent if the receiver never moves. */
   readonly moves?: ReceiverMoves<z.output<Schema>>;
 }
 
-/** How a receiver says that it has another id now. */
+/** How a receiver says that its id has changed. */
 interface ReceiverMoves<Config> {
   readonly idOf: (config: Config) => string;
   readonly withId: (config: Config, id: string) => Config;
-  /** The id that a reply names. Undefined: none. */
+  /** The new id that a reply contains, or undefined if there is none. */
   readonly newId: (reply: PostReply) => string | undefined;
   /** What the operator should set: "chat_id is now -1001". */
   readonly advice: (id: string) => string;
 }
 
-/** A kind of channel for the rest of the watchdog. */
+/** A kind of channel, as the rest of the watchdog sees it. */
 export interface ChannelKind<Schema extends z.ZodType<KindSettings> = z.ZodType<KindSettings>>
   extends Pick<ChannelDefinition<Schema>, "kind" | "about" | "schema" | "example"> {
   readonly takesReports: boolean;
   /** The receiver gets the state of all alerts instead of events. */
   readonly takesState: boolean;
-  /** Creates the channel; undefined when the configuration is of another kind. */
+  /** Creates the channel; undefined if the configuration is for another kind. */
   readonly open: (config: KindSettings, deps: ChannelDeps) => Channel | undefined;
 }
 
-/** A receiver of notifications and, unless it takes alerts only, reports. */
+/** A receiver for notifications and, unless it takes only alerts, reports. */
 export interface Channel extends ChannelSettings {
   readonly kind: string;
   readonly maxEvents: number;
   /**
-   * Delivers events of one validator, oldest first. Resolves when the receiver accepted all of them. Throws `ChannelError`
-   * otherwise; its message contains no secret.
+   * Delivers events of one validator, oldest first. Resolves once the receiver has accepted all of them. Otherwise, throws
+   * `ChannelError` with a message that contains no secrets.
    */
   readonly send: (events: readonly AlertEvent[], signal: AbortSignal) => Promise<void>;
-  /** Delivers a report, as `send` does. A text that is too long is cut, and the message says that. */
+  /** Delivers a report, as `send` does. A text that is too long is cut, and the message says that it was. */
   readonly sendReport?: (report: ReportMessage, signal: AbortSignal) => Promise<void>;
-  /** Present: the receiver gets pushes of the state instead of events; `send` is then for tests only. */
+  /** If present, the receiver gets state pushes instead of events; `send` is then only for tests. */
   readonly state?: StatePush;
 }
 
-/** {@link StateRequests} that can be sent. */
+/** {@link StateRequests} in a form that can be sent. */
 export interface StatePush {
   readonly everyMs: number;
-  /** Returns one push for each server of the receiver. */
+  /** Returns one push for each of the receiver's servers. */
   readonly pushes: (
     alerts: readonly CurrentAlert[],
     nowMs: number,
@@ -113,17 +113,17 @@ export interface ChannelDeps {
   readonly post: PostJson;
   readonly mail: SendMail;
   readonly logger?: Logger;
-  /** Absent: a new id is forgotten with the process. */
+  /** If absent, a new id is lost when the process ends. */
   readonly moves?: StoredMoves;
 }
 
-/** What the state knows of receivers that have moved, by name of the channel. */
+/** What the state knows about receivers that have moved, by channel name. */
 export interface StoredMoves {
   readonly moveOf: (channel: string) => ChannelMove | undefined;
   readonly setMove: (channel: string, move: ChannelMove) => void;
 }
 
-/** Events of one message for people. */
+/** Maximum number of events in one message for people. */
 export const MESSAGE_EVENTS = 20;
 
 /** Creates a kind of channel from its definition. */
@@ -200,14 +200,14 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
 ): Sending {
   const { name } = config;
   let moved: string | undefined;
-  /** The configuration with the id that the receiver has now. An id that the operator has changed since then is right. */
+  /** The configuration with the receiver's current id. If the operator has changed the id since, the operator's id is used. */
   const present = (): z.output<Schema> => {
     if (moves === undefined) return config;
     const known = stored?.moveOf(name);
     const id = moved ?? (known?.from === moves.idOf(config) ? known.to : undefined);
     return id === undefined ? config : moves.withId(config, id);
   };
-  /** Sends again when the receiver says where to. */
+  /** Sends again if the receiver says where to. */
   const withMove = async (
     requests: (config: z.output<Schema>) => readonly ChannelRequest[],
     signal: AbortSignal,
@@ -245,7 +245,7 @@ function openRequests<Schema extends z.ZodType<KindSettings>>(
   };
 }
 
-/** Configuration keys of every channel. */
+/** Configuration keys that every channel has. */
 export const COMMON_FIELDS = {
   name: z
     .string()
@@ -278,7 +278,7 @@ export function toSettings(values: CommonValues): ChannelSettings {
   };
 }
 
-/** Field for a secret URL, as a reference to the place that holds it. */
+/** Field for a secret URL, given as a reference to the place that holds it. */
 export function secretUrlField() {
   return checkedSecretField(isPlainHttpUrl, issueText("does not hold a usable URL", "http:// or https://"));
 }

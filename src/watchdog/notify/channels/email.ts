@@ -15,7 +15,7 @@ type EmailConfig = ChannelSettings & {
   readonly to: readonly string[];
 };
 
-/** An address without a display name. Line feeds are excluded: they would add header lines. */
+/** An address without a display name. Line feeds are excluded because they would add header lines. */
 const address = z.string().regex(/^[^\s@<>,;"]{1,64}@[^\s@<>,;"]{1,190}$/, {
   error: issueText("is not an e-mail address", "name@host"),
 });
@@ -80,7 +80,7 @@ export const email = defineChannel({
   mails: { server: (config) => config, alert: alertMail, report: reportMail },
 });
 
-/** A repeated delivery has the same message id, so that mail programs show it once. Messages of one alert are a thread. */
+/** A repeated delivery has the same message id, so that mail programs show it once. An alert's messages form a thread. */
 function alertMail(events: readonly AlertEvent[], { from }: EmailConfig, to: readonly string[]): Mail {
   const message = alertMessage(events);
   return {
@@ -102,7 +102,7 @@ function reportMail(
   return { from, to, subject, text: cutLines(text, REPORT_LIMIT), messageId, threadId: messageId };
 }
 
-/** Derives a message id from a text and the host of the sender. */
+/** Derives a message id from a text and the sender's host. */
 function mailId(text: string, from: string): string {
   const hash = createHash("sha256").update(text).digest("hex").slice(0, 32);
   return `${hash}@${from.slice(from.lastIndexOf("@") + 1)}`;

@@ -20,7 +20,7 @@ export interface Mail {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Without angle brackets. The same for a repeated delivery. */
+  /** Without angle brackets. Stays the same when a delivery is repeated. */
   readonly messageId: string;
   /** Id of the thread's first message, without angle brackets. */
   readonly threadId: string;
@@ -31,38 +31,38 @@ interface MailOptions {
   readonly signal: AbortSignal;
 }
 
-/** A recipient that the server refused. */
+/** A recipient refused by the server. */
 interface RefusedRecipient {
   readonly address: string;
-  /** SMTP reply code; 0 when the server gave none. */
+  /** SMTP reply code, or 0 if the server gave none. */
   readonly status: number;
   readonly words: string;
 }
 
-/** Sends an e-mail. Resolves with the recipients for which the server did not accept it; nothing: it accepted all. */
+/** Sends an e-mail. Resolves with the recipients for which the server did not accept it, or with nothing if it accepted all. */
 export type SendMail = (
   server: MailServer,
   mail: Mail,
   options: MailOptions,
 ) => Promise<readonly RefusedRecipient[] | void>;
 
-/** Items per recipient that are remembered: more than an outbox has. */
+/** Number of items remembered per recipient: more than an outbox can hold. */
 const MAX_ACCEPTED = 500;
 
-/** SMTP replies that reject the content: larger than the server allows, refused by a filter. */
+/** SMTP replies that reject the content: larger than the server allows, or refused by a filter. */
 const SMTP_REJECTIONS: ReadonlySet<number> = new Set([552, 554]);
 
 /**
- * Returns a function that sends an e-mail about some items, each item once to each recipient: after a failure, those who have it get
- * no second copy. `mailOf` writes the mail about the items that some recipients do not have yet. Throws {@link ChannelError} while a
- * recipient is refused.
+ * Returns a function that sends an e-mail about some items, each item once to each recipient: after a failure, recipients who
+ * already have it do not get a second copy. `mailOf` writes the mail about items that some recipients do not have yet. Throws
+ * {@link ChannelError} while any recipient is refused.
  */
 export function createMailing<Item extends { readonly id: string }>(
   { server, to: all }: { readonly server: MailServer; readonly to: readonly string[] },
   mailOf: (items: readonly Item[], to: readonly string[]) => Mail,
   mail: SendMail,
 ): (items: readonly Item[], options: MailOptions) => Promise<void> {
-  /** Ids of items by recipient, of those that others do not have yet. */
+  /** Ids of items that a recipient already has but others do not, by recipient. */
   const accepted = new Map<string, Set<string>>(all.map((address) => [address, new Set()]));
   return async (items, options) => {
     const groups = new Map<string, { readonly open: readonly Item[]; readonly to: string[] }>();
@@ -89,7 +89,7 @@ export function createMailing<Item extends { readonly id: string }>(
   };
 }
 
-/** A recipient that may be accepted later decides: the mail is sent again to those who do not have it. */
+/** A recipient that may be accepted later decides: the mail is sent again to the recipients who do not have it. */
 function refusedRecipients(refused: readonly RefusedRecipient[], count: number): ChannelError {
   const list = refused.map(({ address, words }) => `${address} (${words})`).join(", ");
   const others = refused.length < count ? "; the other recipients have it" : "";
@@ -99,10 +99,10 @@ function refusedRecipients(refused: readonly RefusedRecipient[], count: number):
   return new ChannelError(later === undefined ? { code: "gone", status } : { code: "refused", status }, text);
 }
 
-/** Longest wait for the greeting and for each reply; the deadline of the channel ends the whole delivery. */
+/** Maximum wait for the greeting and for each reply; the channel's deadline limits the whole delivery. */
 const MAX_STEP_MS = 30_000;
 
-/** Creates a {@link SendMail} over SMTP. One connection for each e-mail: alerts are rare. */
+/** Creates a {@link SendMail} over SMTP. Uses one connection per e-mail: alerts are rare. */
 export function createSendMail(network: NetworkOptions = {}): SendMail {
   const ca = trustedCertificates(network);
   return (server, mail, options) => sendSmtp(server, mail, options, ca);
@@ -175,7 +175,7 @@ function toChannelError(error: unknown, server: MailServer): ChannelError {
   return notSent(status === 0 ? safeText(error) : `the mail server replied ${words}`);
 }
 
-/** The code and the text of an SMTP reply, without the account that it can repeat. */
+/** Code and text of an SMTP reply, without the account, which the text may repeat. */
 function smtpReply(
   error: unknown,
   { user = "", password }: MailServer,

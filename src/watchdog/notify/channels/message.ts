@@ -2,7 +2,7 @@ import { counted, cutText, formatFlooredDuration, formatMinute } from "../../../
 import { costText } from "../../policy/cost-text.ts";
 import type { AlertEvent } from "../../alerts/alert-event.ts";
 
-/** Words of the event kinds in messages. */
+/** Words for the event kinds in messages. */
 const KIND_WORDS = {
   firing: "FIRING",
   reminder: "STILL FIRING",
@@ -10,15 +10,15 @@ const KIND_WORDS = {
   resolved: "RESOLVED",
 } as const;
 
-/** A message for people about some events of one validator. */
+/** A message for people about one validator's events. */
 export interface AlertMessage {
-  /** One line, the only one with the titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
+  /** A single line, the only one with the titles: "[FIRING, critical] neutron-1 val-a: Sidecar down". */
   readonly subject: string;
-  /** The lines of each event, plain text. */
+  /** The lines for each event, as plain text. */
   readonly paragraphs: readonly string[];
 }
 
-/** Formats events of one validator, oldest first, as a message. `events` is not empty. */
+/** Formats one validator's events, oldest first, as a message. `events` is not empty. */
 export function alertMessage(events: readonly AlertEvent[]): AlertMessage {
   const kindOf = (event: AlertEvent): string => (events.length === 1 ? "" : `[${kindText(event)}] `);
   return {
@@ -43,19 +43,21 @@ export function messageText({ subject, paragraphs }: AlertMessage, limit: number
   return [...shown, ...(hidden > 0 ? [`… and ${counted(hidden, "more alert")}.`] : [])].join("\n\n");
 }
 
-/** Formats one event, below its title: what is wrong, since when and what it cost, what to do first, the links. */
+/** Formats one event below its title: what is wrong, since when, what it has cost, what to do first, and the links. */
 export function eventText(event: AlertEvent): string {
   const links = linksOf(event).map(({ text, href }) => `${text}: ${href}`);
   return [stateLine(event), sinceLine(event), ...actionLines(event), links.join(" · ")].join("\n");
 }
 
-/** What is wrong, or what is well again, with the measured values. A name at its beginning, such as that of a node, stays as it is. */
+/** What is wrong, or what works again, with the measured values. A name at the start, such as a node's, is left unchanged. */
 export function stateLine({ kind, reason }: AlertEvent): string {
   if (kind === "resolved") return `Now: ${reason}.`;
   return `${reason.replace(/^[a-z](?=[a-z]*[ '])/, (letter) => letter.toUpperCase())}.`;
 }
 
-/** Since when, and for an alert about missed votes the blocks that were lost since: the first of them can be older than the alert. */
+/**
+ * Since when and, for an alert about missed votes, the blocks lost since then: the first lost block may be older than the alert.
+ */
 export function sinceLine({ kind, sinceMs, atMs, cost }: AlertEvent): string {
   const fromMs = Math.min(sinceMs, cost?.sinceMs ?? sinceMs);
   const to = formatMinute(atMs).slice(11);
@@ -75,7 +77,7 @@ function actionLines({ kind, action }: AlertEvent): readonly string[] {
   return kind === "resolved" ? [] : [`Do first: ${action}`];
 }
 
-/** Links of an event that are known. The runbook's can be the name of a file. */
+/** An event's known links. The runbook link may be a file name. */
 export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly EventLink[] {
   return [
     ...(page === undefined ? [] : [{ text: "Page", href: page }]),
@@ -84,13 +86,13 @@ export function linksOf({ runbook, dashboard, page }: AlertEvent): readonly Even
   ];
 }
 
-/** One link of an event. */
+/** One of an event's links. */
 interface EventLink {
   readonly text: string;
   readonly href: string;
 }
 
-/** Cuts a text at `limit` characters. */
+/** Cuts a text to `limit` characters. */
 export function clip(text: string, limit: number): string {
   return text.length <= limit ? text : `${cutText(text, limit - 1)}…`;
 }
@@ -114,13 +116,13 @@ function subjectOf(events: readonly AlertEvent[]): string {
 
 /** A report as a message. */
 export interface ReportMessage {
-  /** Identifies the report: a repeated delivery has the same one. */
+  /** Identifies the report: a repeated delivery has the same id. */
   readonly id: string;
   readonly subject: string;
   readonly text: string;
 }
 
-/** Formats a report as its subject and a block of fixed width, which tables need, in about `limit` characters. */
+/** Formats a report as its subject and a fixed-width block, which tables need, in about `limit` characters. */
 export function reportBlock({ subject, text }: ReportMessage, limit: number): string {
   // 10: the line feeds and the two fences. The report's own fences would end the block.
   const shown = cutLines(text.replaceAll("```", "'''"), limit - subject.length - 10);
@@ -129,7 +131,7 @@ export function reportBlock({ subject, text }: ReportMessage, limit: number): st
 
 const CUT = "\n… cut; relaywatch report prints all of it";
 
-/** Cuts a report's text at the end of the last line that fits. */
+/** Cuts a report's text after the last line that fits. */
 export function cutLines(text: string, limit: number): string {
   if (text.length <= limit) return text;
   const head = cutText(text, limit - CUT.length);

@@ -39,7 +39,7 @@ export const slack = defineChannel({
   },
 });
 
-/** Encodes events as the body of an incoming webhook: the subject, and one coloured attachment for each event. */
+/** Encodes events as the body for an incoming webhook: the subject, and one coloured attachment per event. */
 function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unknown>> {
   const { subject, paragraphs } = alertMessage(events);
   return {
@@ -54,7 +54,7 @@ function alertBody(events: readonly AlertEvent[]): Readonly<Record<string, unkno
   };
 }
 
-/** Slack reads `&`, `<` and `>` as control characters: `<!channel>` in a text of another host would call everyone. */
+/** Slack reads `&`, `<` and `>` as control characters: `<!channel>` in text from another host would ping everyone. */
 function escapeSlack(text: string): string {
   return text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }

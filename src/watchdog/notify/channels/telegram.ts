@@ -9,9 +9,9 @@ import { alertMessage, cutLines, messageText } from "./message.ts";
 type TelegramConfig = ChannelSettings & {
   readonly kind: "telegram";
   readonly botToken: Secret;
-  /** Number of a chat, or "@name" of a public one. */
+  /** Numeric chat id, or "@name" for a public chat. */
   readonly chatId: string;
-  /** Root of the API, without a slash at the end. */
+  /** Root URL of the API, without a trailing slash. */
   readonly api: string;
 };
 

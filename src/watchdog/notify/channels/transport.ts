@@ -5,7 +5,7 @@ import { isRecord, parseJson, stringifyJson } from "../../../platform/base/json.
 import { cutText, wellFormed } from "../../../platform/base/text.ts";
 import { createRemoteConnections, type NetworkOptions } from "../../../platform/http/remote.ts";
 
-/** A POST of JSON. The URL and the headers can be secret: an error must not contain them. */
+/** A JSON POST. The URL and headers may be secret, so an error must not contain them. */
 export interface JsonPost {
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
@@ -13,32 +13,32 @@ export interface JsonPost {
   readonly signal: AbortSignal;
 }
 
-/** The response of a receiver. */
+/** A receiver's response. */
 export interface PostReply {
   readonly status: number;
-  /** Time that the receiver asked to wait for, ms. */
+  /** How long the receiver asked to wait, ms. */
   readonly retryAfterMs?: number;
-  /** Begin of the body. Absent: none. */
+  /** Start of the body. Absent if there is none. */
   readonly text?: string;
 }
 
-/** Sends a POST. Rejects when there is no response. */
+/** Sends a POST. Rejects if there is no response. */
 export type PostJson = (post: JsonPost) => Promise<PostReply>;
 
 /** Why a receiver did not accept a notification. */
 export type ChannelErrorFacts =
-  /** It may accept it later. */
+  /** The receiver may accept it later. */
   | { readonly code: "refused"; readonly status: number; readonly retryAfterMs?: number }
-  /** The receiver cannot accept this content; another attempt with it is useless. */
+  /** The receiver cannot accept this content; it is pointless to send it again. */
   | { readonly code: "rejected"; readonly status: number }
-  /** The receiver does not exist any more, or does not know the account: only the operator can change that. */
+  /** The receiver no longer exists or does not know the account: only the operator can change that. */
   | { readonly code: "gone"; readonly status: number }
   | { readonly code: "not-sent"; readonly reason: string };
 
-/** Thrown when a notification was not accepted. The message has the receiver's own words and no secret. */
+/** Thrown when a notification was not accepted. The message quotes the receiver and contains no secrets. */
 export class ChannelError extends CodedError<ChannelErrorFacts> {}
 
-/** What a receiver says when another attempt is useless, besides HTTP statuses. Tested against status and words. */
+/** What a receiver says, besides HTTP statuses, when it is pointless to try again. Matched against status and words. */
 export interface ReceiverWords {
   readonly gone?: RegExp;
   readonly rejected?: RegExp;
@@ -49,8 +49,8 @@ const HTTP_REJECTIONS: ReadonlySet<number> = new Set([400, 413, 422]);
 const HTTP_GONE = 410;
 
 /**
- * Sends a POST and throws {@link ChannelError} unless the receiver accepts it: with a 2xx, whose body does not say otherwise, as chat
- * servers do with `{"ok": false}`. `receiver` begins the error text.
+ * Sends a POST and throws {@link ChannelError} unless the receiver accepts it: with a 2xx whose body does not say otherwise, as
+ * chat servers do with `{"ok": false}`. The error text starts with `receiver`.
  */
 export async function postAccepted(
   post: PostJson,
@@ -71,7 +71,10 @@ function isRefusal({ text = "" }: PostReply): boolean {
   return isRecord(body) && (body["ok"] === false || body["success"] === false);
 }
 
-/** The one classification of refusals: gone for good, wrong message, later (with the given time), or unknown, which is tried again. */
+/**
+ * The only place that classifies refusals: gone for good, wrong message, later (at the given time), or unknown, which is tried
+ * again.
+ */
 function refusal(
   receiver: string,
   { status, retryAfterMs, text = "" }: PostReply,
@@ -88,13 +91,13 @@ function refusal(
   return new ChannelError({ code: "refused", status, ...wait }, message);
 }
 
-/** Longest text of a receiver that is shown. */
+/** Maximum length of a receiver's text that is shown. */
 export const MAX_WORDS = 300;
 
-/** Keys in which receivers explain a refusal. */
+/** Keys that receivers use to explain a refusal. */
 const WORD_KEYS = ["message", "description", "error", "errors", "detail", "title", "reason"] as const;
 
-/** What a receiver says, on one line. Empty for a web page, which says nothing about the notification. */
+/** The receiver's words, on one line. Empty for a web page, which says nothing about the notification. */
 export function wordsOf(text: string): string {
   const body = parseJson(text);
   const said = isRecord(body)
@@ -112,7 +115,7 @@ export function wordsOf(text: string): string {
 /** Shorter parts of a URL are words such as "hook". */
 const MIN_SECRET = 6;
 
-/** Everything in a request that can be secret: parts of its URL, its headers, a routing key. */
+/** Everything in a request that may be secret: parts of its URL, its headers, a routing key. */
 function secretsOf({
   url,
   headers = {},
@@ -135,7 +138,7 @@ export function withoutSecrets(text: string, secrets: readonly string[]): string
   return cutText(hidden, MAX_WORDS);
 }
 
-/** Bytes of a response that are read: the receiver's words are in the first ones. */
+/** Number of response bytes that are read: the receiver's words are at the start. */
 const MAX_REPLY_BYTES = 65_536;
 const MAX_REPLY_TEXT = 4096;
 
@@ -176,7 +179,7 @@ async function sendPost(
   return { status: response.statusCode, text, ...(retryAfterMs === undefined ? {} : { retryAfterMs }) };
 }
 
-/** A notification is not sent to another address than the configured one. Its path can be a secret. */
+/** A notification is never sent to an address other than the configured one. The path may be secret. */
 function redirectText(location: string, from: string): string {
   const target = URL.canParse(location, from) ? new URL(location, from) : undefined;
   return target === undefined
@@ -184,12 +187,12 @@ function redirectText(location: string, from: string): string {
     : `it redirects to ${target.protocol}//${target.host}; set the URL to the one there`;
 }
 
-/** Longest wait that a receiver can ask for. */
+/** Maximum wait that a receiver can request. */
 const MAX_RETRY_AFTER_MS = HOUR_MS;
 
 /**
- * Parses `Retry-After` in seconds, also with a fraction, or the body's `retry_after` (Discord, and Telegram in `parameters`). Dates
- * are ignored: the backoff is then used.
+ * Parses `Retry-After` in seconds, with or without a fraction, or the body's `retry_after` (Discord, and Telegram in
+ * `parameters`). Dates are ignored: the backoff is used instead.
  */
 function retryAfter(header: string | string[] | undefined, text: string): number | undefined {
   const body = parseJson(text);
@@ -199,7 +202,7 @@ function retryAfter(header: string | string[] | undefined, text: string): number
   return seconds === undefined ? undefined : Math.min(MAX_RETRY_AFTER_MS, Number(seconds) * 1000);
 }
 
-/** Returns a text without a URL: the message of our own errors, only the code or the name of others. */
+/** Returns a text without URLs: the full message of our own errors, but only the code or name of others. */
 export function safeText(error: unknown): string {
   if (error instanceof CodedError) return error.message;
   if (!(error instanceof Error)) return "unknown error";

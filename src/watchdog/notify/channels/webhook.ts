@@ -10,15 +10,15 @@ import { alertMessage, cutLines, messageText } from "./message.ts";
 type WebhookConfig = ChannelSettings & {
   readonly kind: "webhook";
   readonly url: Secret;
-  /** Value of the header `Authorization`. */
+  /** Value of the `Authorization` header. */
   readonly authorization?: Secret;
 };
 
-/** Longest text: Discord refuses `content` of more than 2,000 characters. */
+/** Maximum text length: Discord refuses `content` of more than 2,000 characters. */
 const TEXT_LIMIT = 2000;
 const REPORT_LIMIT = 100_000;
 
-/** Generic webhook: a JSON document with all fields, and texts that Discord (`content`) and Slack (`text`) show. */
+/** Generic webhook: a JSON document with all fields, including texts that Discord (`content`) and Slack (`text`) show. */
 export const webhook = defineChannel({
   kind: "webhook",
   receiver: "the webhook",
